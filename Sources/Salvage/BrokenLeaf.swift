@@ -10,6 +10,8 @@ struct BrokenLeaf {
 
   /// More rows of a page were not overwritten in part, unless somebody made it to take long.
   private static let mostOverwritten = 32
+  /// A list begins no later where but its header is lost, or little more.
+  private static let mostHeader = 24
   /// So many rows of a page are looked into.
   private static let mostLooked = 256
 
@@ -40,7 +42,10 @@ struct BrokenLeaf {
         listed.append((offset, cell))
         next += 2
       }
-      if listed.count > best.listed.count { best = (place, listed) }
+      // Bytes of rows can look like one or two places of a list; those of a header are few.
+      if listed.count > best.listed.count, listed.count > 2 || place <= Self.mostHeader {
+        best = (place, listed)
+      }
       place = max(next, place) + 2
     }
     var taken = best.listed.map { $0.offset..<$0.cell.end }

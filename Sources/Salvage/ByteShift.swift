@@ -29,7 +29,7 @@ package enum ByteShift: Sendable, Equatable {
     let size: Int
     /// Of line ends: how many were taken out before each place of `step` bytes of the file as it is.
     let removed: [Int]
-    static let step = 65_536
+    static let step = 4096
   }
 
   private static let mostHeader = 65_536
@@ -48,15 +48,37 @@ package enum ByteShift: Sendable, Equatable {
         shift: .header(start), pageSize: pageSize, size: file.size - start, removed: [])
     }
     guard file.size % pageSize != 0 else { return nil }
-    if let found = try lineEnds(of: file, pageSize) { return found }
+    if let found = try lineEnds(of: file, pageSize, isWhole: { $0 % pageSize == 0 }) {
+      return found
+    }
     let moves = try moves(in: file, pageSize)
     guard let last = moves.last else { return nil }
     return Reading(
       shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, removed: [])
   }
 
+  /// Finds out whether the bytes of a -wal were moved, as those of its main file: what stands before it, and line
+  /// ends.
+  ///
+  /// - Parameter pageSize: that of its frames, where the log does not tell it.
+  static func reading(ofLog file: OpenFile, pageSize: Int?) throws -> Reading? {
+    let head = try file.read(at: 0, count: mostHeader)
+    let magics: [[UInt8]] = [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]
+    guard let start = magics.compactMap({ head.firstRange(of: $0)?.lowerBound }).min(),
+      let size = LogHeader(Array(head[start...].prefix(LogHeader.size))).pageSize ?? pageSize
+    else { return nil }
+    if start > 0 {
+      return Reading(shift: .header(start), pageSize: size, size: file.size - start, removed: [])
+    }
+    let frame = LogHeader.frameHeaderSize + size
+    guard (file.size - LogHeader.size) % frame != 0 else { return nil }
+    return try lineEnds(of: file, size) { ($0 - LogHeader.size) % frame == 0 }
+  }
+
   /// Of a file in which no 0A stands without a 0D before it, and that has whole pages without these.
-  private static func lineEnds(of file: OpenFile, _ pageSize: Int) throws -> Reading? {
+  private static func lineEnds(
+    of file: OpenFile, _ pageSize: Int, isWhole: (_ size: Int) -> Bool
+  ) throws -> Reading? {
     var removed: [Int] = []
     var (count, before) = (0, UInt8(0))
     for offset in stride(from: 0, to: file.size, by: Reading.step) {
@@ -69,7 +91,7 @@ package enum ByteShift: Sendable, Equatable {
         before = byte
       }
     }
-    guard count > 0, (file.size - count) % pageSize == 0 else { return nil }
+    guard count > 0, isWhole(file.size - count) else { return nil }
     return Reading(
       shift: .lineEnds(count), pageSize: pageSize, size: file.size - count, removed: removed)
   }

@@ -94,7 +94,7 @@ public final class DatabaseImage {
       believesHeader && believed != nil ? believed : try PageSize.likely(main, stated: believed)
     let log = try logPath.flatMap { path -> LogFrames? in
       guard try FileSystem.present(path) != nil else { return nil }
-      return try LogFrames(path: path, pageSize: ownSize) { page, size in
+      return try LogFrames(path: path, pageSize: ownSize, isRealigned: isRealigned) { page, size in
         page > 0 ? try main.read(at: (page - 1) * size, count: size) : nil
       }
     }

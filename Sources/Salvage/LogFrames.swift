@@ -25,7 +25,7 @@ public final class LogFrames {
   private lazy var places = Dictionary(grouping: frames.indices.map { Int32($0) }) {
     frames[Int($0)].page
   }
-  private let file: OpenFile
+  private let file: LogFile
   private let main: (Int, Int) throws -> [UInt8]?
 
   private var frameSize: Int { LogHeader.frameHeaderSize + pageSize }
@@ -34,13 +34,14 @@ public final class LogFrames {
   ///
   /// - Parameters:
   ///   - pageSize: the database's, for a log whose header does not tell it.
+  ///   - isRealigned: whether bytes that were moved are read where they should stand.
   ///   - main: a page of the main file by its number and size, as much as is there of it.
   /// - Throws: `CoreDataError` where the file cannot be read.
   package init(
-    path: String, pageSize known: Int?,
+    path: String, pageSize known: Int?, isRealigned: Bool = false,
     main: @escaping (_ page: Int, _ size: Int) throws -> [UInt8]?
   ) throws {
-    file = try OpenFile(path)
+    file = try LogFile(path, pageSize: known, isRealigned: isRealigned)
     self.main = main
     let header = LogHeader(try file.read(at: 0, count: LogHeader.size))
     let stated = header.isMagic ? header.pageSize : nil
@@ -76,7 +77,7 @@ public final class LogFrames {
   }
 
   /// The size of page with which the most frames in a row have the same salts.
-  private static func likelySize(_ file: OpenFile) throws -> Int {
+  private static func likelySize(_ file: LogFile) throws -> Int {
     var best = (size: 4096, frames: 1)
     for size in (9...16).map({ 1 << $0 }) {
       let step = LogHeader.frameHeaderSize + size
@@ -196,5 +197,23 @@ public final class LogFrames {
     sum.add(frame, 0..<8, bigEndian: isBigEndian)
     sum.add(frame, LogHeader.frameHeaderSize..<frame.count, bigEndian: isBigEndian)
     return sum
+  }
+}
+
+/// The bytes of a -wal where they should stand.
+private struct LogFile {
+  /// How many there are.
+  let size: Int
+  private let file: OpenFile
+  private let moved: ByteShift.Reading?
+
+  init(_ path: String, pageSize: Int?, isRealigned: Bool) throws {
+    file = try OpenFile(path)
+    moved = isRealigned ? try ByteShift.reading(ofLog: file, pageSize: pageSize) : nil
+    size = moved?.size ?? file.size
+  }
+
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
+    try moved?.read(file, at: offset, count: count) ?? file.read(at: offset, count: count)
   }
 }

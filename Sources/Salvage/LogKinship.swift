@@ -18,6 +18,9 @@ package struct LogKinship {
     case uuid(log: String, main: String)
     /// The list of tables, with one count of its changes, lists others.
     case schema
+    /// Its first page counts other changes of the list of tables, which is the same; and rows of it have keys beyond
+    /// the store's counters, which it does not touch.
+    case counters
     /// With the log the list of tables, or Z_METADATA, cannot be read; without it it can.
     case unreadable
     /// A page of the log does not fit the pages that lead to it.
@@ -93,7 +96,49 @@ package struct LogKinship {
     {
       return .schema
     }
+    // Each of the two alone can come of the app: an index that is dropped and made again, rows put in by SQL.
+    let isRewritten = log.pages <= log.newest.count
+    if log.newest[1] != nil, !isRewritten,
+      image.header.schemaCookie != main.header.schemaCookie, both.objects == own.objects,
+      let counters = own.objects["Z_PRIMARYKEY"], log.newest[counters] == nil,
+      try Self.hasKeysBeyondCounters(image, both.objects),
+      try !Self.hasKeysBeyondCounters(main, own.objects)
+    {
+      return .counters
+    }
     return nil
+  }
+
+  /// Whether an object has a key above the last one that Z_PRIMARYKEY says was given out.
+  private static func hasKeysBeyondCounters(
+    _ image: DatabaseImage, _ objects: [String: Int]
+  ) throws -> Bool {
+    guard let root = objects["Z_PRIMARYKEY"] else { return false }
+    let trees = try TreeMap(image, roots: Array(Set(objects.values)), isComplete: true)
+    var counters: [Int64: (parent: Int64, greatest: Int64)] = [:]
+    var scan = RowScan(image, trees)
+    try scan.rows(where: { role, owner in role == .leaf && owner == root }) { row, record in
+      guard record.count == 4, let parent = record.integer(2), let greatest = record.integer(3)
+      else { return }
+      counters[row.key] = (parent, greatest)
+    }
+    var isBeyond = false
+    scan = RowScan(image, trees)
+    try scan.rows(
+      where: { role, owner in role == .leaf && owner != root && !isBeyond },
+      isCancelled: { isBeyond }
+    ) { row, record in
+      guard record.count > 3, record.kind(0) == .null, var number = record.integer(1) else {
+        return
+      }
+      // The counter is that of the entity at the top.
+      for _ in 0..<64 {
+        guard let parent = counters[number]?.parent, parent > 0, parent != number else { break }
+        number = parent
+      }
+      if let greatest = counters[number]?.greatest, row.key > greatest { isBeyond = true }
+    }
+    return isBeyond
   }
 
   /// What a database lists as its tables and indexes, with their first pages, and the UUID of the store.
@@ -139,6 +184,29 @@ package struct LogKinship {
   }
 }
 
+extension DatabaseImage {
+  /// How many pages of trees there are, and how many of them a sound page should lead to which does not, or leads
+  /// to with other keys: many where pages of two databases are mixed.
+  ///
+  /// - Returns: `nil` for a database without a pointer map.
+  package func strangers() throws -> (count: Int, of: Int)? {
+    guard header.isMagic, header.isAutoVacuum else { return nil }
+    var fit = PageFit(self)
+    var (count, all) = (0, 0)
+    for number in 2..<max(2, pageCount + 1) {
+      guard let kind = try kind(of: number), TreePage.Kind(rawValue: kind) != nil else { continue }
+      switch try fit.isStranger(number) {
+      case true?:
+        count += 1
+        all += 1
+      case false?: all += 1
+      case nil: continue
+      }
+    }
+    return (count, all)
+  }
+}
+
 /// Whether a page of a tree fits the pages around it: the pointer map's entry, the page above it with its
 /// range of keys, and the pages below.
 struct PageFit {
@@ -175,6 +243,19 @@ struct PageFit {
       guard entry.kind == .tree, entry.parent == number else { return false }
     }
     return true
+  }
+
+  /// Whether a sound page should lead to this one and does not; `nil` where none is known to.
+  mutating func isStranger(_ number: Int) throws -> Bool? {
+    guard !pointers.isOwn(number), let tree = try tree(number),
+      let entry = try pointers.entry(number), entry.kind == .tree,
+      let above = try self.tree(entry.parent)
+    else { return nil }
+    guard above.page.kind.isInterior, above.page.kind.isOfTable == tree.page.kind.isOfTable,
+      let range = range(of: number, in: above)
+    else { return true }
+    guard tree.page.kind == .tableLeaf, let keys = keys(of: tree) else { return false }
+    return !range.holds(keys.lowerBound) || !range.holds(keys.upperBound)
   }
 
   private struct Tree {

@@ -9,6 +9,9 @@ final class OverflowChains {
     var pages: [Int] = []
     /// Whether these are all, and the last says that none follows.
     var isWhole = false
+    /// Whether one page, and not the last, ends in a sector of zeros, which no other does: it may not have been
+    /// written to its end.
+    var isDoubtful = false
   }
 
   private let image: DatabaseImage
@@ -38,15 +41,21 @@ final class OverflowChains {
     guard count <= image.pageCount else { return chain }
     // Of each page whether the map has it where the chain has it.
     var told: [Bool?] = []
-    var (next, before) = (first, leaf)
+    var (next, before, zeros) = (first, leaf, 0)
     while chain.pages.count < count, isOverflow(next), let page = try image.page(next),
       page.present > 4
     {
       told.append(try isMapped(next, after: before, isFirst: before == leaf))
       chain.pages.append(next)
+      if chain.pages.count < count,
+        !page.bytes[..<image.usable].suffix(512).contains(where: { $0 != 0 })
+      {
+        zeros += 1
+      }
       before = next
       next = Int(BigEndian.word(page.bytes, 0))
     }
+    chain.isDoubtful = zeros == 1
     let isEnded = chain.pages.count == count && next == 0
     // The map may be what is wrong, as long as nobody else has the pages.
     let other = chain.pages.indices.first { index in

@@ -24,6 +24,8 @@ public struct RowScan {
 
   /// Cells of leaves that could not be read as rows.
   public private(set) var unreadable = 0
+  /// Rows of which a page may not have been written to its end: a sector of zeros ends it.
+  package private(set) var doubtful = 0
 
   private let image: DatabaseImage
   private let trees: TreeMap
@@ -135,6 +137,7 @@ public struct RowScan {
     guard budget > 0 else { return record.read(payload, 0..<payload.count) }
     let chain = try chains.chain(cell.overflow, of: page.number, rest: cell.size - cell.local)
     budget -= chain.pages.count
+    if chain.isDoubtful { doubtful += 1 }
     for number in chain.pages {
       guard let page = try image.page(number) else { break }
       // Nothing at all, where something is to follow: the page was lost.

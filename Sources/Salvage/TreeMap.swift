@@ -65,6 +65,23 @@ public struct TreeMap {
     if isMapped { try takeLastLeaves() }
   }
 
+  /// Whether the pointer map says of a page that it is free, or of the tree of the list of tables.
+  package func isFreeOrOfSchema(_ page: Int) throws -> Bool {
+    var pointers = pointers
+    var page = page
+    for _ in 0..<24 {
+      guard let entry = try pointers?.entry(page) else { return false }
+      switch entry.kind {
+      case .free: return true
+      case .tree:
+        if entry.parent == 1 { return true }
+        page = entry.parent
+      default: return false
+      }
+    }
+    return false
+  }
+
   /// Whether pages were given to trees that do not lead to them.
   package var hasAdopted: Bool { roles.contains(.adopted) }
 

@@ -26,7 +26,8 @@ struct ForeignLogTests {
           """
           INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) WITH RECURSIVE n(i) AS \
           (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) SELECT 5000 + i, \
-          (SELECT Z_ENT FROM ZTAG LIMIT 1), 1, 'of the log ' || i || hex(randomblob(40)) FROM n
+          (SELECT Z_ENT FROM ZTAG LIMIT 1), 1, 'of the log ' || i || hex(randomblob(40)) FROM n; \
+          UPDATE Z_PRIMARYKEY SET Z_MAX = 5400 WHERE Z_NAME = 'Tag'
           """)
       }
       try FileSystem.write(FileSystem.read(copy), to: demo.path)
@@ -45,7 +46,7 @@ struct ForeignLogTests {
     let main = try StoreDump.lines(at: own.path)
     FileSystem.remove(own.path + "-wal")
     let alone = try StoreDump.lines(at: own.path)
-    #expect(main != alone)
+    #expect(growing == (main != alone))
     try FileSystem.write(FileSystem.read(other.path + "-wal"), to: own.path + "-wal")
     let before = try own.bytes()
 

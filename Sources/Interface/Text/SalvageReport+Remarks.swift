@@ -40,6 +40,10 @@ extension SalvageReport {
       )
     }
     lose(
+      zeroed,
+      "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that holds" : "have values that hold") zeros up to the end of a page: it may not have been written to its end."
+    )
+    lose(
       doubtful,
       "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") other values in an index: one of the two is older, and nothing says which. The table's are saved."
     )

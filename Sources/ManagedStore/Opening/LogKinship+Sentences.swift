@@ -32,6 +32,8 @@ extension LogKinship.Contradiction {
       "after its last commit the database has \(NumberOf.pages(committed)), and its first page counts \(stated)"
     case .uuid(let log, let main): "it is of the store \(log), and this one is \(main)"
     case .schema: "its list of tables is another than the store's"
+    case .counters:
+      "its first page is of another list of changes than the store's, and its rows have keys beyond the store's counters (Z_MAX)"
     case .unreadable: "with it Z_METADATA cannot be read, and without it it can"
     case .page(let number): "its page \(number) does not fit the pages of the store that lead to it"
     }

@@ -50,6 +50,7 @@ package struct SalvageSource {
   ///   does not belong to the main file and nobody said what to do.
   package init(path: String, log choice: LogChoice = .own) throws {
     let path = FileSystem.canonical(path)
+    try StoreFiles(path: path).refuseNotDownloaded()
     guard let status = FileSystem.status(path), status.kind == .file else {
       throw CoreDataError(
         .unreadable, FileSystem.status(path) == nil ? "there is no such file" : "not a file",
@@ -156,6 +157,10 @@ package struct SalvageSource {
       $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
     }.map(\.root)
     trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+    if !trees.holes.isEmpty, let mixed = try Self.mixed(image) {
+      notes.append(mixed)
+      isPartial = true
+    }
     if let log, isLogApplied {
       let count = try rowsOfLog()
       if count > 0 {
@@ -164,6 +169,15 @@ package struct SalvageSource {
         )
       }
     }
+  }
+
+  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that lead to them.
+  package static func mixed(_ image: DatabaseImage) throws -> String? {
+    guard let strangers = try image.strangers(), strangers.count >= 4,
+      strangers.count * 10 >= strangers.of
+    else { return nil }
+    return
+      "Pages of two stores are mixed, or of two times of one: \(strangers.count) of \(strangers.of) pages do not fit those that lead to them. Rows of pages that do fit may be another store's all the same."
   }
 
   /// How many rows of tables stand in frames of the -wal that are read.
@@ -182,9 +196,10 @@ package struct SalvageSource {
   package func pagesOfNothing() throws -> Int {
     guard !isSchemaWhole else { return 0 }
     var count = 0
-    for number in 1...max(1, image.pageCount) where trees.role(of: number) == .unknown {
+    // The first page is no table's but the schema's, which is known to be gone.
+    for number in 2..<max(2, image.pageCount + 1) where trees.role(of: number) == .unknown {
       guard let kind = try image.kind(of: number), TreePage.Kind(rawValue: kind) == nil,
-        let page = try image.page(number)
+        let page = try image.page(number), try !trees.isFreeOrOfSchema(number)
       else { continue }
       // What is too long for a row begins with the number of the page that follows.
       let next = page.bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }

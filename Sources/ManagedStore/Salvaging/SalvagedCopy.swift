@@ -47,6 +47,8 @@ package final class SalvagedCopy {
   package private(set) var unknownHoles = 0
   /// Rows that stood where another table's should, and are in their own.
   package private(set) var misplaced = 0
+  /// Rows of which a page may not have been written to its end.
+  package private(set) var doubtful = 0
   /// Cells that are no rows.
   package private(set) var unreadable = 0
   /// What a person should know, as sentences.
@@ -262,7 +264,7 @@ package final class SalvagedCopy {
     }
     try check()
     guard !source.trees.holes.isEmpty || !source.isSchemaWhole || source.trees.hasAdopted else {
-      unreadable = scan.unreadable
+      (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
       return
     }
     var placing = RowPlacing(
@@ -290,7 +292,7 @@ package final class SalvagedCopy {
       }
     }
     try check()
-    unreadable = scan.unreadable
+    (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
     for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
     guard waiting > 0 else { return }
     // Rows of keys alone, when the objects are there that they may name.

@@ -203,10 +203,13 @@ package final class RemainsCopy {
       // Not one that an object can have.
       let pk = -found
       try entities[place].insert(pk, record, isGuessed: false)
-      let isDoubted = doubtful.add(record, place, pk: pk)
+      let isRemembered = doubtful.add(record, place, pk: pk)
+      // One with fewer values than every row of the table is of before a migration: its columns may be others.
+      let isOfTable =
+        record.count >= fewest[place] || remnant.isCell && live[place].count == 0
       try catalogue.add(
         remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
-        isWhole: record.isWhole && isDoubted, isTelling: !record.marks().isEmpty,
+        isWhole: record.isWhole && isRemembered && isOfTable, isTelling: !record.marks().isEmpty,
         isLost: remnant.key.map { isLost($0, of: entities[place]) } ?? false)
       if remnant.key == nil { mark(record, place, pk) }
     }

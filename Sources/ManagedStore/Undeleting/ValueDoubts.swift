@@ -1,5 +1,5 @@
+import ManagedModel
 import Salvage
-import Values
 
 /// What about a value looks as if other bytes had been written over it, or zeros.
 ///
@@ -12,7 +12,7 @@ struct ValueDoubts: OptionSet, Sendable {
 
   /// A text holds control characters other than tabs and line ends.
   static let control = ValueDoubts(rawValue: 1)
-  /// A number takes more bytes than SQLite gives it.
+  /// A number takes more bytes than SQLite gives it, or is beyond all that is measured.
   static let number = ValueDoubts(rawValue: 2)
   /// All bytes of a blob are zeros.
   static let zeros = ValueDoubts(rawValue: 4)
@@ -38,8 +38,12 @@ struct ValueDoubts: OptionSet, Sendable {
         ? record.withContent(column) { $0.contains(where: Self.isControl) } == true
         : record.content(column).map(encoding.text)?.utf8.contains(where: Self.isControl) == true
       if isDoubtful { insert(.control) }
-    case .integer, .real:
-      if !record.isShortest(column) { insert(.number) }
+    case .integer: if !record.isShortest(column) { insert(.number) }
+    case .real:
+      guard case .real(let number)? = record.value(column) else { break }
+      // Bytes of something else are mostly a number that nothing is counted in.
+      let isStrange = number != 0 && !(1e-100...1e100).contains(abs(number))
+      if isStrange || !record.isShortest(column) { insert(.number) }
     case .blob:
       guard let bytes = record.content(column), !bytes.isEmpty else { break }
       if bytes.count >= 4, bytes.allSatisfy({ $0 == 0 }) { insert(.zeros) }

@@ -4,6 +4,7 @@ import ManagedStore
 import Migration
 import ModelSearch
 import SQLite
+import Salvage
 
 /// What is wrong with a store: one list, the gravest first.
 ///
@@ -88,6 +89,12 @@ public struct Diagnosis: Sendable {
       isDamaged: store.map { $0.damage?.concernsFile ?? false } ?? true
     ).findings()
     findings += file.all
+    if store?.damage?.concernsFile ?? true,
+      let image = try? DatabaseImage(path: files.path, log: nil, journal: files.journalPath),
+      let sentence = try? SalvageSource.mixed(image)
+    {
+      findings.append(Finding(.mixedPages, sentence, in: place))
+    }
     isReadable = store != nil || file.isReadable
     if store == nil, !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile }) {
       let found = Unopened(place: place, files: files, log: knownLog).findings()

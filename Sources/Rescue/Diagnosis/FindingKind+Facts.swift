@@ -71,6 +71,11 @@ extension FindingKind {
     case .pageUnreadable:
       Facts(
         .error, "pages cannot be read", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
+    case .mixedPages:
+      Facts(
+        .error, "pages of two stores are mixed", sqlite: 11, .salvage,
+        "Salvaging takes what the pages hold, and cannot tell all rows of the one store from those of the other. Ask for the file once more."
+      )
     case .indexWrong:
       Facts(
         .error, "an index is not what its table says", sqlite: 11, .repair,

@@ -10,6 +10,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case pageSize = "page-size"
   case pageCount = "page-count"
   case schemaGone = "schema-gone"
+  case mixedPages = "mixed-pages"
   case pageUnreadable = "page-unreadable"
   case indexWrong = "index-wrong"
   case freelist
@@ -82,7 +83,7 @@ extension FindingKind {
   var isOfFile: Bool {
     switch self {
     case .emptyMain, .encrypted, .header, .shifted, .cutOff, .pageSize, .pageCount, .schemaGone,
-      .pageUnreadable:
+      .mixedPages, .pageUnreadable:
       true
     default: false
     }
@@ -103,7 +104,7 @@ extension FindingKind {
   /// Whether rows are lost with pages of the file.
   var losesPages: Bool {
     switch self {
-    case .shifted, .cutOff, .schemaGone, .pageUnreadable: true
+    case .shifted, .cutOff, .schemaGone, .mixedPages, .pageUnreadable: true
     default: false
     }
   }

@@ -92,6 +92,7 @@ package enum StoreSalvage {
         report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
+        report.zeroed = copy.doubtful
         report.misplaced = copy.misplaced + source.pagesOutOfPlace
         report.isPartial = source.isPartial
         report.missingPages = try source.missingPages + source.pagesOfNothing()

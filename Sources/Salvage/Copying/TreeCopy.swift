@@ -248,7 +248,7 @@ public struct TreeCopy {
   /// The pages of a rest of so many bytes; `nil` where they are not all there.
   private mutating func chain(_ first: Int, of owner: Int, rest: Int) throws -> [Int]? {
     let chain = try chains.chain(first, of: owner, rest: rest)
-    guard chain.isWhole else { return nil }
+    guard chain.isWhole, !chain.isDoubtful else { return nil }
     for number in chain.pages where try page(number) == nil { return nil }
     return chain.pages
   }

@@ -101,6 +101,7 @@ extension JSONWriter {
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
         "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
         "unplaced": report.unplaced, "misplaced": report.misplaced, "doubtful": report.doubtful,
+        "zeroed": report.zeroed,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
