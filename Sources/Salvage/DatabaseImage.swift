@@ -24,9 +24,9 @@ public final class DatabaseImage {
     /// Where it stands.
     public let origin: Origin
 
-    /// Where in a range the bytes of a sector begin that are zeros up to the sector's end, and up to the end of
-    /// the range; `nil` where there are none.
-    func zeros(in range: Range<Int>) -> Int? {
+    /// Where in a range of a page the bytes of a sector begin that are zeros up to the sector's end, and up to
+    /// the end of the range; `nil` where there are none.
+    static func zeros(in range: Range<Int>, of bytes: [UInt8]) -> Int? {
       guard range.upperBound <= bytes.count, let last = bytes[range].last, last == 0 else {
         return nil
       }

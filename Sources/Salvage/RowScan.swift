@@ -125,8 +125,12 @@ public struct RowScan {
       guard record.read(page.bytes, cell.start..<end), record.stated == cell.size else {
         return false
       }
-      // Zeros from the beginning of a sector on, in the middle of a text: it was not written.
-      if let place = page.zeros(in: cell.start..<end), record.isText(at: place - cell.start) {
+      // Zeros from the beginning of a sector on, in the middle of a text: it was not written. A blob may be so.
+      if let place = DatabaseImage.Page.zeros(in: cell.start..<end, of: page.bytes) {
+        guard record.isText(at: place - cell.start) else {
+          doubtful += 1
+          return true
+        }
         return record.read(page.bytes, cell.start..<place)
       }
       return true

@@ -39,10 +39,14 @@ extension SalvageReport {
         "\(name.printable): \(NumberText.counted(keys.count, "object")) that an index names \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older one."
       )
     }
-    lose(
-      zeroed,
-      "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that holds" : "have values that hold") zeros up to the end of a page: it may not have been written to its end."
-    )
+    if zeroed > 0 {
+      remarks.append(
+        Remark(
+          sign: "·",
+          text:
+            "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that holds" : "have values that hold") zeros up to the end of a page: the app wrote them so, or the page was not written to its end."
+        ))
+    }
     lose(
       doubtful,
       "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") other values in an index: one of the two is older, and nothing says which. The table's are saved."

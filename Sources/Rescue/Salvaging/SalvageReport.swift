@@ -86,7 +86,7 @@ package struct SalvageReport: Sendable, Equatable {
   package var misplaced = 0
   /// Keys that an index of the damaged store holds and that are not in the new one, by table.
   package var missing: [String: [Int64]] = [:]
-  /// Rows of which a page ends in a sector of zeros: it may not have been written to its end.
+  /// Rows of which a page ends in a sector of zeros: it may not have been written to its end, or the value is so.
   package var zeroed = 0
   /// Rows of which an index of the damaged store says otherwise: one of the two is older.
   package var doubtful = 0
@@ -126,7 +126,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
     isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
-      || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || zeroed + doubtful > 0
+      || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
       || missingPages > 0 || unknownHoles > 0
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

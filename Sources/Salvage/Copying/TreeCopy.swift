@@ -178,7 +178,13 @@ public struct TreeCopy {
 
   /// Whether a cell holds a record of its own size that can be a row of the table.
   private func isRow(_ page: [UInt8], _ cell: Cell) -> Bool {
-    page.withUnsafeBytes { bytes in
+    // One that ends in zeros is looked at by itself.
+    let end = cell.start + cell.local
+    guard page[end - 1] != 0 || DatabaseImage.Page.zeros(in: cell.start..<end, of: page) == nil
+    else {
+      return false
+    }
+    return page.withUnsafeBytes { bytes in
       let payload = UnsafeRawBufferPointer(
         rebasing: bytes[cell.start..<cell.start + cell.local])
       var (count, number) = (0, Int64?.none)

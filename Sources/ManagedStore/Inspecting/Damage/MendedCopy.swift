@@ -64,11 +64,19 @@ final class MendedCopy {
         "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, '', ?)",
         [.blob(PropertyList.binary(.dictionary([:])))])
     }
-    holes = copy.tables.flatMap { table in
-      table.holes.map { keys in
-        .init(
-          table: table.name, first: keys.lowerBound,
-          last: keys.upperBound == .max ? nil : keys.upperBound, counts: nil)
+    for table in copy.tables {
+      for keys in table.holes {
+        // What stood there may have been found elsewhere.
+        let there =
+          try connection.value(
+            "SELECT count(*) FROM \(quoted(table.name)) WHERE rowid BETWEEN ? AND ?",
+            [.integer(keys.lowerBound), .integer(keys.upperBound)])?.integer ?? 0
+        let span = keys.upperBound.subtractingReportingOverflow(keys.lowerBound)
+        if !span.overflow, span.partialValue == there - 1 { continue }
+        holes.append(
+          .init(
+            table: table.name, first: keys.lowerBound,
+            last: keys.upperBound == .max ? nil : keys.upperBound, counts: nil))
       }
     }
   }
