@@ -31,7 +31,7 @@ public struct WriteAheadLog: Sendable, Equatable {
     public var frames: Int
     /// How many of their pages are different in the store: 0 where they were checkpointed.
     public var missing: Int
-    /// What tells that the log does not belong to the main file; `nil` for any other reason.
+    /// The sign that the log does not belong to the main file; `nil` for any other reason.
     package var contradiction: LogKinship.Contradiction?
   }
 

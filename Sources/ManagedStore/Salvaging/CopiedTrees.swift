@@ -24,7 +24,7 @@ struct CopiedTrees {
   /// - Parameters:
   ///   - path: the new database.
   ///   - connection: to it; another one afterwards.
-  ///   - owners: what tells rows of a table from those of others, by name.
+  ///   - owners: how rows of a table differ from those of others, by name.
   ///   - open: opens it.
   /// - Throws: `CoreDataError` where a file cannot be read or written, or it was cancelled;
   ///   `SQLiteError`.

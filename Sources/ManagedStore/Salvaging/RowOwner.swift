@@ -1,4 +1,4 @@
-/// What tells rows of a table from those of others, where a page may stand in another's place.
+/// How rows of a table differ from those of others, where a page may stand in another's place.
 struct RowOwner {
   /// How many columns the table has.
   let columns: Int

@@ -86,7 +86,7 @@ package struct RowDamage: Sendable, Equatable {
         missing[table] = Set(missing[table] ?? []).union(keys).sorted()
       } catch let error as SQLiteError {
         if error.isInterrupted { throw error }
-        // One that cannot be read tells nothing.
+        // An index that cannot be read proves nothing.
       }
     }
   }
