@@ -10,6 +10,8 @@ package enum ByteShift: Sendable, Equatable {
   case header(Int)
   /// Each 0A is 0D 0A; so many bytes are too many.
   case lineEnds(Int)
+  /// Each 0D that stood before an 0A is gone: so many bytes. So many cells, and pages, are not known for it.
+  case lineFeeds(lost: Int, cells: Int, pages: Int)
   /// From these pages on, all stands so many bytes behind its place; before it where that is negative.
   case moved([Move])
 
@@ -28,7 +30,11 @@ package enum ByteShift: Sendable, Equatable {
     /// Bytes of the file as it was.
     let size: Int
     /// Of line ends: how many were taken out before each place of `step` bytes of the file as it is.
-    let removed: [Int]
+    var removed: [Int] = []
+    /// Where pages begin to stand elsewhere.
+    var moves: [Move] = []
+    /// Pages that are not read from the file.
+    var pages: [Int: [UInt8]] = [:]
     static let step = 4096
   }
 
@@ -45,16 +51,21 @@ package enum ByteShift: Sendable, Equatable {
     guard let pageSize = FileHeader(head[start...]).pageSize else { return nil }
     if start > 0 {
       return Reading(
-        shift: .header(start), pageSize: pageSize, size: file.size - start, removed: [])
+        shift: .header(start), pageSize: pageSize, size: file.size - start)
     }
     guard file.size % pageSize != 0 else { return nil }
     if let found = try lineEnds(of: file, pageSize, isWhole: { $0 % pageSize == 0 }) {
       return found
     }
+    if let loss = try LineFeedLoss(file, FileHeader(head[...]), pageSize: pageSize) {
+      return Reading(
+        shift: .lineFeeds(lost: loss.lost, cells: loss.cells, pages: loss.unknown),
+        pageSize: pageSize, size: file.size + loss.lost, moves: loss.moves, pages: loss.pages)
+    }
     let moves = try moves(in: file, pageSize)
     guard let last = moves.last else { return nil }
     return Reading(
-      shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, removed: [])
+      shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, moves: moves)
   }
 
   /// Finds out whether the bytes of a -wal were moved, as those of its main file: what stands before it, and line
@@ -68,7 +79,7 @@ package enum ByteShift: Sendable, Equatable {
       let size = LogHeader(Array(head[start...].prefix(LogHeader.size))).pageSize ?? pageSize
     else { return nil }
     if start > 0 {
-      return Reading(shift: .header(start), pageSize: size, size: file.size - start, removed: [])
+      return Reading(shift: .header(start), pageSize: size, size: file.size - start)
     }
     let frame = LogHeader.frameHeaderSize + size
     guard (file.size - LogHeader.size) % frame != 0 else { return nil }
@@ -162,7 +173,7 @@ package enum ByteShift: Sendable, Equatable {
   }
 
   /// Whether a page of a tree begins at a place: its header and all places of its cells.
-  private static func isSound(_ bytes: [UInt8], _ offset: Int, _ pageSize: Int) -> Bool {
+  static func isSound(_ bytes: [UInt8], _ offset: Int, _ pageSize: Int) -> Bool {
     guard let kind = TreePage.Kind(rawValue: bytes[offset]), bytes[offset + 7] <= 60 else {
       return false
     }
@@ -187,13 +198,21 @@ extension ByteShift.Reading {
     switch shift {
     case .header(let start): return try file.read(at: offset + start, count: count)
     case .lineEnds: return try unescaped(file, at: offset, count: count)
-    case .moved(let moves):
+    case .moved, .lineFeeds:
       // Pages are read one by one where a move lies between.
       var result: [UInt8] = []
       var place = offset
       while result.count < count {
         let page = place / pageSize + 1
-        let next = moves.first { $0.page > page }.map { ($0.page - 1) * pageSize } ?? Int.max
+        if let own = pages[page] {
+          let taken = own.dropFirst(place % pageSize).prefix(count - result.count)
+          result += taken
+          place += taken.count
+          continue
+        }
+        let next = [moves.first { $0.page > page }.map { ($0.page - 1) * pageSize } ?? Int.max,
+          pages.isEmpty ? Int.max : page * pageSize,
+        ].min() ?? Int.max
         let by = moves.last { $0.page <= page }?.by ?? 0
         let wanted = min(count - result.count, next - place)
         let bytes = try file.read(at: max(0, place + by), count: wanted)

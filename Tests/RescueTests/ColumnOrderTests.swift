@@ -32,13 +32,14 @@ struct ColumnOrderTests {
     """
 
   private static func salvage(
-    _ store: GrownStore, _ versions: [Model] = []
+    _ store: GrownStore, _ versions: [Model] = [], like sibling: String? = nil
   ) throws -> (report: SalvageReport, lines: [String]) {
     var options = StoreSalvage.Options()
     options.versions = versions.enumerated().map { .init(name: "\($0 + 1)", model: $1) }
     options.choosesVersion = !versions.isEmpty
+    options.sibling = try sibling.map { try SiblingStore(path: $0) }
     let before = try FileSystem.read(store.path)
-    let output = store.folder.path("Saved.sqlite")
+    let output = store.folder.path("Saved\(Int.random(in: 0..<1_000_000_000)).sqlite")
     let report = try StoreSalvage.run(path: store.path, output: output, options: options)
     #expect(try FileSystem.read(store.path) == before)
     let saved = try Connection(path: output, mode: .immutable)
@@ -47,7 +48,7 @@ struct ColumnOrderTests {
   }
 
   private static func doubts(_ report: SalvageReport) -> [String] {
-    report.notes.filter { $0.contains("was made of is gone") }
+    report.lostTables.values.flatMap(\.doubtful).sorted()
   }
 
   @Test(
@@ -77,7 +78,10 @@ struct ColumnOrderTests {
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)
     #expect(lines.count == 300)
-    #expect(!report.notes.contains { $0.contains("do not fit") }, "\(report.notes)")
+    #expect(!report.lostTables.values.contains { $0.isUnfit })
+    // No version but the last is known: that they came later is not proved.
+    #expect(report.lostTables.keys.sorted() == ["ZNOTE"])
+    #expect(report.isLossy)
   }
 
   @Test("rows that end early tell what came later")
@@ -89,7 +93,7 @@ struct ColumnOrderTests {
     try store.loseSchema()
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)
-    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+    #expect(Self.doubts(report).isEmpty, "\(report.lostTables)")
   }
 
   @Test("columns that nothing tells apart are named")
@@ -106,11 +110,41 @@ struct ColumnOrderTests {
     try store.change("UPDATE ZNOTE SET Z_OPT = 2, ZALIAS = NULL")
     try store.loseSchema()
     let (report, _) = try Self.salvage(store)
-    let doubts = Self.doubts(report)
-    #expect(doubts.count == 1)
-    for name in ["Note.alias", "Note.body", "Note.title"] {
-      #expect(doubts.first?.contains(name) == true, "\(doubts)")
+    #expect(report.lostTables["ZNOTE"]?.isUnfit == false)
+    #expect(Self.doubts(report) == ["Note.alias", "Note.body", "Note.title"])
+    #expect(report.isLossy)
+    // Each of the versions may have made it.
+    let told = try Self.salvage(store, [model, next])
+    #expect(Self.doubts(told.report) == ["Note.alias", "Note.body", "Note.title"])
+  }
+
+  @Test("a healthy store of the same version shows the order, and what an app has beside")
+  func sibling() throws {
+    let model = try Model(entities: [Self.entity("Note", [("body", .string), ("title", .string)])])
+    let next = try Model(
+      entities: [Self.entity("Note", [("alias", .string), ("body", .string), ("title", .string)])])
+    func grown() throws -> GrownStore {
+      let store = try GrownStore(model)
+      try store.change(
+        """
+        INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZBODY, ZTITLE) VALUES (1, 1, 1, 'b', 't'), (2, 1, 1, 'c', 'u');
+        CREATE TABLE AppCache (name TEXT, bytes BLOB)
+        """)
+      try store.grow(to: next)
+      return store
     }
+    let other = try grown()
+    var store = try grown()
+    try store.change(
+      "UPDATE ZNOTE SET Z_OPT = 2, ZALIAS = 'a'; INSERT INTO AppCache VALUES ('n', x'0102'), ('m', x'03')"
+    )
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store, like: other.path)
+    #expect(lines == store.lines)
+    #expect(report.lostTables.isEmpty)
+    #expect(report.tables.contains { $0.name == "AppCache" && $0.rows == 2 }, "\(report.tables)")
+    let foreign = try GrownStore(model)
+    #expect(throws: CoreDataError.self) { try Self.salvage(store, like: foreign.path) }
   }
 
   @Test("a store that was never migrated keeps the order of a new one, and is not doubted")
@@ -120,30 +154,7 @@ struct ColumnOrderTests {
     try store.loseSchema()
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)
-    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
-  }
-
-  @Test("an index tells which of two columns of a type is the one that has it")
-  func index() throws {
-    func model(_ names: [String]) throws -> Model {
-      var entity = Self.entity("Note", names.map { ($0, .binary) })
-      for place in entity.attributes.indices where entity.attributes[place].name == "key" {
-        entity.attributes[place].isIndexed = true
-      }
-      return try Model(entities: [entity])
-    }
-    var store = try GrownStore(model(["key"]))
-    try store.change(
-      """
-      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-      INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT i, 1, 1, randomblob(16) FROM n
-      """)
-    try store.grow(to: model(["cover", "key"]))
-    try store.change("UPDATE ZNOTE SET Z_OPT = 2, ZCOVER = NULL")
-    try store.loseSchema()
-    let (report, lines) = try Self.salvage(store)
-    #expect(lines == store.lines)
-    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+    #expect(Self.doubts(report).isEmpty, "\(report.lostTables)")
   }
 
   @Test("columns of entities that share a table are told by whose rows have values in them")
@@ -169,7 +180,7 @@ struct ColumnOrderTests {
     #expect(lines == store.lines)
   }
 
-  @Test("columns of positions are told by the links that they stand with")
+  @Test("columns of positions stand in the order that Core Data has them in")
   func positions() throws {
     func toMany(_ name: String, _ inverse: String) -> Relationship {
       Relationship(
@@ -183,12 +194,8 @@ struct ColumnOrderTests {
       Relationship("visibleIn", to: "Chat", inverse: "messages", optional: true),
     ]
     var store = try GrownStore(Model(entities: [chat, message]))
-    // Core Data has them in an order of its own.
     try store.change(
       """
-      DROP TABLE ZMESSAGE;
-      CREATE TABLE ZMESSAGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \
-      ZHIDDENIN INTEGER, ZVISIBLEIN INTEGER, Z_FOK_VISIBLEIN INTEGER, Z_FOK_HIDDENIN INTEGER, ZTEXT VARCHAR );
       INSERT INTO ZCHAT (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 1, 1);
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
       INSERT INTO ZMESSAGE (Z_PK, Z_ENT, Z_OPT, ZVISIBLEIN, Z_FOK_VISIBLEIN, ZHIDDENIN, Z_FOK_HIDDENIN, ZTEXT)
@@ -198,7 +205,7 @@ struct ColumnOrderTests {
     try store.loseSchema()
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)
-    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+    #expect(Self.doubts(report).isEmpty, "\(report.lostTables)")
   }
 
   @Test("the versions of a model tell what their values do not", arguments: [true, false])

@@ -39,6 +39,46 @@ struct MovedBytesTests {
     #expect(finding.kind == .shifted && finding.sentence.contains("0D 0A"))
   }
 
+  @Test("line ends that lost a byte cost the rows of which nothing tells where it stood, and no more")
+  func lineFeeds() throws {
+    let demo = try DamagedDemo(objects: 2_000)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    // One that stands for itself, and one that may be in two places.
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; UPDATE ZTAG SET ZNAME = 'one' || x'0D0A' || 'end' WHERE Z_PK = 3;
+      UPDATE ZSTEP SET ZTEXT = 'a' || x'0D0A' || 'b' || x'0A' || 'c' WHERE Z_PK = 40
+      """)
+    connection.close()
+    let lines = Set(try StoreDump.lines(at: demo.path))
+    var lost = 0
+    try demo.change { bytes in
+      var result: [UInt8] = []
+      for (place, byte) in bytes.enumerated() {
+        if byte == 0x0D, place + 1 < bytes.count, bytes[place + 1] == 0x0A {
+          lost += 1
+        } else {
+          result.append(byte)
+        }
+      }
+      bytes = result
+    }
+    #expect(lost >= 2)
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    let saved = try StoreDump.lines(at: output)
+    #expect(saved.contains { $0.contains("one") && $0.contains("end") })
+    #expect(!saved.contains { $0.hasPrefix("Step/p40 ") })
+    #expect(saved.count * 100 > lines.count * 95, "\(saved.count) of \(lines.count)")
+    // What leads to a row that is left out leads to nothing.
+    let whole = saved.count { lines.contains($0) }
+    #expect(whole * 100 > lines.count * 90, "\(whole) of \(lines.count)")
+    #expect(report.isLossy)
+    let finding = try #require(try Diagnosis(of: demo.path).findings.first)
+    #expect(finding.kind == .shifted && finding.sentence.contains("0D before an 0A"), "\(finding)")
+  }
+
   @Test(
     "bytes too many or too few in the middle cost their page and no more", arguments: [5, -1000])
   func middle(by: Int) throws {

@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 import Rescue
 
 extension SalvageReport {
@@ -25,7 +26,30 @@ extension SalvageReport {
       unknownHoles,
       "\(NumberText.grouped(unknownHoles)) pages cannot be read of tables that are not known by name."
     )
-    lose(unplaced, "\(NumberText.grouped(unplaced)) rows belong to no table that is known.")
+    lose(
+      unplaced - undecided,
+      "\(NumberText.counted(unplaced - undecided, "row")) \(unplaced - undecided == 1 ? "belongs" : "belong") to no table that is known."
+    )
+    lose(
+      undecided,
+      "\(NumberText.counted(undecided, "link")) between objects could be of several relationships: \(undecided == 1 ? "it is" : "they are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store, with the names of the tables that could have them."
+    )
+    remarks += ofLostTables
+    if let obstacle {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "The new store does not open as one of Core Data's: \(obstacle.printable). Its tables have \(NumberText.counted(tables.reduce(0) { $0 + $1.rows }, "row")). Salvage once more with --model MODEL: then metadata and model cache are written, too."
+        ))
+    } else if lacksModel {
+      remarks.append(
+        Remark(
+          sign: "·",
+          text:
+            "No model is in the new store. The app opens it with its own model; strata needs --model MODEL."
+        ))
+    }
     lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
     lose(
       misplaced,
@@ -101,6 +125,39 @@ extension SalvageReport {
 }
 
 extension SalvageReport {
+  private static let mostNames = 12
+
+  /// What is not known of tables whose CREATE statement is gone.
+  private var ofLostTables: [Remark] {
+    let sorted = lostTables.sorted { $0.key < $1.key }
+    func names(_ all: [String]) -> String {
+      all.prefix(Self.mostNames).joined(separator: ", ").printable
+        + (all.count > Self.mostNames ? " …" : "")
+    }
+    let plain = sorted.filter { $0.value.doubtful.isEmpty }.map(\.key)
+    let advice =
+      "Give all versions of the model (--model with the .momd or .xcdatamodeld), or a healthy store of the same version (--like STORE), to be sure."
+    var remarks: [Remark] = []
+    if !plain.isEmpty {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "\(plain.count == 1 ? "The CREATE statement of a table is" : "The CREATE statements of \(plain.count) tables are") lost (\(names(plain))): the columns were taken in the order of a new store. A store that was migrated in place may have another order. \(advice)"
+        ))
+    }
+    for (table, lost) in sorted where !lost.doubtful.isEmpty {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text: lost.isUnfit
+            ? "The CREATE statement of \(table.printable) is lost, and its rows do not fit the model: the columns were taken in the order of a new store. Do not rely on the values. \(advice)"
+            : "The CREATE statement of \(table.printable) is lost. These columns may have each other's values: \(names(lost.doubtful)). \(advice)"
+        ))
+    }
+    return remarks
+  }
+
   /// What the store's own counters say of pages of which nobody knows whose they were.
   private var counted: Remark? {
     guard missingPages + unknownHoles > 0, !openKeys.isEmpty else { return nil }

@@ -3,7 +3,7 @@ import ManagedModel
 /// What history keeps of deleted objects: the columns ACHANGE.ZTOMBSTONE0, ZTOMBSTONE1 and so on.
 package enum Tombstones {
   /// Core Data keeps no more values of an object than these (store-format-2 §7).
-  private static let limit = 100
+  static let limit = 100
 
   /// The name of a tombstone column.
   package static func column(_ place: Int) -> String { "ZTOMBSTONE\(place)" }

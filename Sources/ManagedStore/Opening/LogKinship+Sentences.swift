@@ -8,6 +8,8 @@ extension ByteShift {
     case .header(let count): "\(count) bytes that are not its own stand before the file."
     case .lineEnds(let count):
       "Each line end (0A) became two bytes (0D 0A), as in a transfer of text: \(count) bytes are too many."
+    case .lineFeeds(let lost, _, _):
+      "Each 0D before an 0A is gone, as in a transfer of text: \(lost) bytes are missing, one here and one there."
     case .moved(let moves):
       moves.reduce(into: ("", 0)) { text, move in
         let by = move.by - text.1

@@ -60,6 +60,8 @@ public final class Store {
   package let isInUse: Bool
   /// Whether the file is in WAL mode.
   package let isLogged: Bool
+  /// The files as they were before anything of them was read.
+  private let fingerprint: StoreFingerprint
   /// Whether the whole file was checked.
   var isInspected: Bool
   /// What is read in place of a damaged file.
@@ -107,6 +109,7 @@ public final class Store {
     let wal: WriteAheadLog
     let opened: (connection: Connection, access: StoreFiles.Access, snapshot: Snapshot?)
     let soundness: Soundness
+    let fingerprint = StoreFingerprint(of: files.path)
     do {
       wal = try WriteAheadLog(besideStore: files.path)
       (opened, soundness) = try files.openAnyhow(wal: wal, model: given)
@@ -214,6 +217,7 @@ public final class Store {
       self.metadata = metadata
       self.wal = wal
       self.access = opened.access
+      self.fingerprint = fingerprint
       self.model = model
       self.modelSource = source
       openingWarnings = warnings
@@ -234,6 +238,26 @@ public final class Store {
       throw CoreDataError(sqlite: error, path: path)
     } catch let error as CoreDataError {
       throw error.at(path: path)
+    }
+  }
+
+  /// Whether another program wrote to the main file since the store was opened, so that what was read may be of
+  /// two states: one that is read through its log, or by a private copy, is of one.
+  package var isChanged: Bool {
+    guard access == .immutable || mended != nil else { return false }
+    return StoreFingerprint(of: files.path).isWritten(since: fingerprint)
+  }
+
+  /// Reads on in the state that the store is in now, whatever a program saves that has it open.
+  ///
+  /// That program cannot begin its log anew meanwhile: it is for what ends soon.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  package func holdState() throws {
+    guard access == .live else { return }
+    try translating {
+      try connection.execute("BEGIN")
+      _ = try connection.value("SELECT count(*) FROM sqlite_master")
     }
   }
 

@@ -260,6 +260,20 @@ package final class Snapshot {
         "the store has to be copied to be read, which takes \(needed >> 20) MB, and the temporary folder has \(free >> 20) MB free",
         path: files.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
     }
-    for suffix in suffixes { try FileSystem.copy(files.path + suffix, to: path + suffix) }
+    for attempt in 1... {
+      let before = StoreFingerprint(of: files.path)
+      for suffix in suffixes { try FileSystem.copy(files.path + suffix, to: path + suffix) }
+      guard StoreFingerprint(of: files.path) != before else { return }
+      // Main file and log may be of two states.
+      guard attempt < Self.mostAttempts else {
+        throw CoreDataError(
+          .failed, code: .persistentStoreOpen,
+          "another program writes to the store while it is copied to be read", path: files.path,
+          hint: "Close that program and try again.")
+      }
+      for suffix in suffixes { FileSystem.remove(path + suffix) }
+    }
   }
+
+  private static let mostAttempts = 3
 }

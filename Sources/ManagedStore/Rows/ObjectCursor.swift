@@ -99,6 +99,8 @@ public final class ObjectCursor {
   private func read() throws -> Object? {
     guard let rows, try rows.step() else { return nil }
     let key = rows.integer(at: 0)
+    // A tree in which keys do not rise leads in a circle, or to another's pages.
+    if let last, key <= last { throw SQLiteError.disorder(of: table.table) }
     var attributes: [PropertyValue] = []
     attributes.reserveCapacity(shapes.count)
     for (index, shape) in shapes.enumerated() {

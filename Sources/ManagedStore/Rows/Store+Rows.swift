@@ -71,8 +71,28 @@ extension Store {
             cursor: RowCursor(
               key: key, sortValue: source.sort == nil ? .none : .init(statement, at: 2))))
       }
+      if source.sort == nil { try requireOrder(of: rows, keyset, query, table.table) }
       if keyset.isBackward { rows.reverse() }
       return RowPage(entity: query.entity, columns: shown, rows: rows)
+    }
+  }
+
+  /// Refuses rows in the order of their keys where these do not rise, or stand before the row that the page
+  /// begins behind: the tree leads in a circle, or to another's pages.
+  private func requireOrder(
+    of rows: [RowPage.Row], _ keyset: Keyset, _ query: RowQuery, _ table: String
+  ) throws {
+    guard !isInspected, mended == nil else { return }
+    var last: Int64? =
+      switch query.anchor {
+      case .after(let cursor), .before(let cursor): cursor.key
+      default: nil
+      }
+    for row in rows {
+      if let last, keyset.isDescending ? row.id.key >= last : row.id.key <= last {
+        throw SQLiteError.disorder(of: table)
+      }
+      last = row.id.key
     }
   }
 

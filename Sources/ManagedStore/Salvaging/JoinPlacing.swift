@@ -28,6 +28,8 @@ struct JoinPlacing {
   private var candidates: [Candidate] = []
   private let connection: Connection
   private var samples: [Int: [[Int64]]] = [:]
+  /// The candidates that each group's rows could be of.
+  private var fitting: [Int: [Int]] = [:]
   private static let sampleSize = 200
   /// How much likelier one table has to be than any other, in bits: a thousand million times.
   private static let enough = 30.0
@@ -40,20 +42,27 @@ struct JoinPlacing {
 
   /// Takes a row into account; false where it is none of keys alone.
   mutating func add(_ row: RowScan.Row, _ record: borrowing Record) -> Bool {
-    guard (2...4).contains(record.count) else { return false }
-    var keys: [Int64] = []
-    for column in 0..<record.count {
-      guard let key = record.integer(column) else {
-        guard record.kind(column) == .null, column >= 2 else { return false }
-        continue
-      }
-      keys.append(key)
-    }
+    guard isWaiting(record) else { return false }
+    let keys = (0..<record.count).compactMap { record.integer($0) }
     let group = Self.group(of: row)
     if samples[group, default: []].count < Self.sampleSize {
       samples[group, default: []].append([Int64(record.count)] + keys.prefix(2))
     }
     return true
+  }
+
+  /// Whether a row is of keys alone.
+  func isWaiting(_ record: borrowing Record) -> Bool {
+    guard (2...4).contains(record.count) else { return false }
+    for column in 0..<record.count where record.integer(column) == nil {
+      guard record.kind(column) == .null, column >= 2 else { return false }
+    }
+    return true
+  }
+
+  /// The tables that a group's rows could be of, by name; empty where none would do.
+  func possible(for group: Int) -> [String] {
+    (fitting[group] ?? []).map { candidates[$0].table.name }.sorted()
   }
 
   /// The table of each group that can be told.
@@ -64,7 +73,6 @@ struct JoinPlacing {
     among candidates: [Candidate], isInOrder: Bool
   ) throws -> [Int: SalvagedTable] {
     self.candidates = candidates
-    var fitting: [Int: [Int]] = [:]
     for (group, rows) in samples { fitting[group] = try options(for: rows) }
     var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
     for (group, options) in fitting where options.count > 1 {

@@ -53,12 +53,18 @@ extension SalvageSource {
 
   /// The tables that Core Data would make for a model, with the numbers that the store gave its
   /// entities, as far as rows of Z_PRIMARYKEY still tell them.
-  func schema(for model: Model) throws -> StoreSchema {
+  ///
+  /// - Parameter others: numbers that another store has, for entities that no row tells of.
+  func schema(
+    for model: Model, numbers others: [(number: Int64, name: String)] = []
+  ) throws -> StoreSchema {
     let known = Set(
       model.entities.flatMap { [$0.name] + [$0.renamingIdentifier].compactMap { $0 } })
     let rows = try entityNumbers().filter { known.contains($0.name) }
-    guard !rows.isEmpty else { return StoreSchema(model: model) }
-    let fresh = StoreSchema.freshNumbers(of: model)
+    guard !rows.isEmpty || !others.isEmpty else { return StoreSchema(model: model) }
+    let fresh = StoreSchema.freshNumbers(of: model).merging(
+      EntityNumbering.match(model: model, rows: others)
+    ) { _, other in other }
     var numbers = EntityNumbering.match(model: model, rows: rows)
     let taken = Set(numbers.values)
     for (name, number) in fresh where numbers[name] == nil && !taken.contains(number) {

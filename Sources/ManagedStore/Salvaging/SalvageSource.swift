@@ -72,7 +72,15 @@ package struct SalvageSource {
     }
     var image = try DatabaseImage(
       path: path, log: log, journal: path + "-journal", isRealigned: true)
-    if let shift = image.shift { notes.append(shift.sentence + " It is read as it was.") }
+    if let shift = image.shift {
+      notes.append(shift.sentence + " It is read as it was.")
+      if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
+        notes.append(
+          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberOf.pages(pages)) it is not known where the byte stood: they are left out."
+        )
+        isPartial = true
+      }
+    }
     if let note = image.journal?.note { notes.append(note) }
     if image.journal?.state != .hot {
       let journals = StrayLog.all(beside: path).filter {

@@ -24,6 +24,14 @@ package final class SalvagedCopy {
     package var holes: [ClosedRange<Int64>]
   }
 
+  /// A table whose CREATE statement is gone, and of which no version that is known proves the columns.
+  package struct LostTable: Sendable, Equatable {
+    /// Columns whose values may be those of another.
+    package var doubtful: [String]
+    /// Whether its rows fit no order of the columns.
+    package var isUnfit: Bool
+  }
+
   /// Which rows are wanted.
   package enum Contents: Sendable {
     case everything
@@ -42,17 +50,21 @@ package final class SalvagedCopy {
   /// The tables, in the order in which they were made.
   package private(set) var tables: [Table] = []
   /// Rows that belong to no table that is known.
-  package private(set) var unplaced = 0
+  package internal(set) var unplaced = 0
   /// Trees with a page that cannot be read, of which no table is known.
   package private(set) var unknownHoles = 0
   /// Rows that stood where another table's should, and are in their own.
   package private(set) var misplaced = 0
   /// Rows of which a page may not have been written to its end.
   package private(set) var doubtful = 0
+  /// Tables whose columns stand in the order of a new store because nothing tells another, by name.
+  package private(set) var lostTables: [String: LostTable] = [:]
+  /// Links of which several relationships could be, and which are kept in ``undecidedLinks``.
+  package internal(set) var undecided = 0
   /// Cells that are no rows.
   package private(set) var unreadable = 0
   /// What a person should know, as sentences.
-  package private(set) var notes: [String] = []
+  package internal(set) var notes: [String] = []
   /// The database that was made.
   package private(set) var connection: Connection
   /// Whether trees of pages were copied as they are: it is for the caller to check the result, and to
@@ -60,15 +72,20 @@ package final class SalvagedCopy {
   package private(set) var hasCopiedTrees = false
 
   let source: SalvageSource
-  private(set) var byRoot: [Int: SalvagedTable] = [:]
-  private(set) var all: [SalvagedTable] = []
+  var byRoot: [Int: SalvagedTable] = [:]
+  var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
   package private(set) var schema: StoreSchema?
   /// In which order the columns stand of tables that the schema no longer describes.
-  private var supposed: [String: ColumnOrdering.Order] = [:]
+  var supposed: [String: LostColumns.Order] = [:]
+  /// Tables of history that are made though the schema does not list them, and their indexes.
+  var history: [String: HistoryTable] = [:]
+  var indexesOfHistory: [(name: String, sql: String)] = []
+  /// What the tables are made like that the schema does not tell.
+  let sibling: SiblingStore?
   /// What was copied page for page.
-  private(set) var trees = CopiedTrees()
-  private let contents: Contents
+  var trees = CopiedTrees()
+  let contents: Contents
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -79,22 +96,24 @@ package final class SalvagedCopy {
   ///   - model: what tells tables that the store's schema does not.
   ///   - versions: the versions of the model up to it, from the first, where they are known: a store that
   ///     was migrated in place has columns where they put them.
+  ///   - sibling: a healthy store of the same version, which shows what the tables are like.
   ///   - contents: which rows it gets.
   ///   - copiesTrees: whether trees that are whole are copied page for page, where that can be done.
   ///   - progress: told how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
     of source: SalvageSource, at path: String, model: Model?, versions: [Model] = [],
-    contents: Contents = .everything, copiesTrees: Bool = false,
+    like sibling: SiblingStore? = nil, contents: Contents = .everything, copiesTrees: Bool = false,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.source = source
     self.contents = contents
+    self.sibling = source.isSchemaWhole ? nil : sibling
     self.isCancelled = isCancelled
     self.progress = progress
     do {
       connection = try Self.open(path, pageSize: source.image.pageSize)
-      schema = try model.map { try source.schema(for: $0) }
+      schema = try model.map { try source.schema(for: $0, numbers: sibling?.numbers ?? []) }
       hasCopiedTrees =
         copiesTrees && contents == .everything && TreeCopy.isPossible(source.image)
         && (source.isSchemaWhole || schema != nil)
@@ -119,8 +138,15 @@ package final class SalvagedCopy {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
-    let filled = Set(all.filter { $0.rows > 0 }.map(\.name))
-    notes += ColumnOrdering.notes(on: supposed.filter { filled.contains($0.key) })
+    lostTables = Dictionary(
+      all.filter { $0.rows > 0 }.compactMap { table in supposed[table.name].map { (table.name, $0) } }
+    ) { first, _ in first }.filter { $0.value.isAssumed || !$0.value.doubtful.isEmpty }.mapValues {
+      LostTable(
+        doubtful: $0.doubtful.map { column in
+          let (entity, name) = column.content.property
+          return entity + "." + name + (column.content.isOrder ? " (order)" : "")
+        }, isUnfit: $0.isUnfit)
+    }
     unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
     tables = all.map { table in
       Table(
@@ -140,99 +166,6 @@ package final class SalvagedCopy {
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16000
       """)
     return connection
-  }
-
-  private func makeTables(_ versions: [Model]) throws {
-    // Virtual tables bring the tables behind them.
-    let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
-    for entry in entries.sorted(by: { $0.root < $1.root }) {
-      guard let sql = entry.object.sql else { continue }
-      do { try create(sql) } catch let error as SQLiteError {
-        let info = try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))")
-        guard !info.isEmpty else {
-          notes.append("The table \(entry.object.name) could not be made: \(error.message).")
-          continue
-        }
-      }
-    }
-    if let schema {
-      let known = Set(try DatabaseTables(connection).tables.keys)
-      // A join table that is not there may be so under another name.
-      let lost = schema.tables.filter { !known.contains($0.name) }
-      if contents == .everything, !lost.isEmpty {
-        supposed = try ColumnOrdering(
-          source, schema, tables: lost, versions: versions, isCancelled: isCancelled
-        ).orders()
-      }
-      for (name, sql) in schema.tables.map({ ($0.name, $0.sql(orderedBy: supposed[$0.name])) })
-        + (source.isSchemaWhole ? [] : schema.joins.map { ($0.name, $0.sql) })
-        + StoreSchema.bookkeepingStatements.map({ ($0.name, $0.sql) })
-      where !known.contains(name) {
-        try connection.execute(sql)
-      }
-    }
-    // A virtual table that is new has rows of its own in the tables behind it.
-    let virtual = try DatabaseTables(connection).virtual
-    for entry in entries where entry.object.isShadow(of: virtual) {
-      try connection.execute("DELETE FROM \(quoted(entry.object.name))")
-    }
-  }
-
-  private func listTables() throws {
-    let present = try DatabaseTables(connection)
-    let virtual = present.virtual
-    let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
-    let roots = Dictionary(entries.map { ($0.object.name, $0.root) }) { first, _ in first }
-    for name in present.tables.keys.sorted() where !virtual.contains(name) {
-      let table = try SalvagedTable(
-        name: name, numbers: numbers(of: name), root: roots[name] ?? trees.told[name] ?? 0,
-        connection: connection,
-        encoding: source.image.header.encoding)
-      if let outcome = trees.tables[name] { table.add(copied: outcome.rows) }
-      all.append(table)
-      if table.root > 0 { byRoot[table.root] = table }
-    }
-  }
-
-  /// The Z_ENT of a table's rows, as the store counts its entities.
-  private func numbers(of name: String) -> Set<Int64> {
-    guard let schema, let table = schema.table(named: name) else { return [] }
-    return Set(schema.model.subtree(of: table.root).compactMap { schema.numbers[$0] })
-  }
-
-  /// What tells rows of each table from those of the others.
-  private func owners() throws -> [String: RowOwner] {
-    let present = try DatabaseTables(connection).tables
-    let all = Set(schema?.numbers.values.map { $0 } ?? [])
-    return Dictionary(
-      uniqueKeysWithValues: present.map { name, columns in
-        let own = numbers(of: name)
-        return (
-          name,
-          RowOwner(
-            columns: columns.count, numbers: own, others: own.isEmpty ? [] : all.subtracting(own))
-        )
-      })
-  }
-
-  /// Tells of trees that the schema does not name which tables they are.
-  private func nameTrees() throws {
-    guard !source.isSchemaWhole else { return }
-    try listTables()
-    // Which of two join tables a row is of is told by the objects, when they are there.
-    trees = CopiedTrees(
-      told: try TreeNames.tables(
-        of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
-      ).filter { name, _ in all.contains { $0.name == name && $0.root == 0 } })
-    (all, byRoot) = ([], [:])
-  }
-
-  /// Runs what the file says made a part of its schema: one statement, and none of another kind.
-  private func create(_ sql: String) throws {
-    guard sql.prefix(7).uppercased() == "CREATE " else {
-      throw SQLiteError(extendedCode: 11, message: "its text is no CREATE statement")
-    }
-    try connection.run(sql)
   }
 
   private func fill() throws {
@@ -313,128 +246,21 @@ package final class SalvagedCopy {
     for (root, table) in groups where root > 0 { byRoot[root] = table }
     unplaced += max(0, waiting)
     if waiting > 0, source.hasTables || schema != nil {
-      notes.append(
-        "\(waiting) links between objects were read of which nothing tells whose they are: several relationships could have them. They are left out."
-      )
-    }
-  }
-
-  /// Puts rows in of tables that keep them in the tree of their primary key.
-  private func fillTreesOfKeys() throws {
-    for entry in source.objects where entry.object.isWithoutRowID && entry.root > 1 {
-      let name = entry.object.name
-      let key = try connection.rows("PRAGMA index_list(\(quoted(name)))").first {
-        $0.count >= 4 && $0[3].text == "pk"
-      }?[1].text
-      // The columns of the key stand first, then the others.
-      let columns =
-        try key.map { key in
-          try connection.rows("PRAGMA index_xinfo(\(quoted(key)))").compactMap { $0[2].text }
-        } ?? []
-      guard !columns.isEmpty else { continue }
-      let insert = try connection.prepare(
-        "INSERT OR IGNORE INTO \(quoted(name)) (\(columns.map(quoted).joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
-      )
-      let encoding = source.image.header.encoding
-      let isWhole = try IndexTree.rows(of: entry.root, in: source.image) { record in
-        guard record.count <= columns.count, record.isWhole else { return unplaced += 1 }
-        insert.reset()
-        for index in columns.indices {
-          try insert.bind(record.value(index)?.value(encoding) ?? .null, at: index)
-        }
-        try insert.step()
-      }
-      if !isWhole { unplaced += 1 }
+      undecided = waiting
+      try keepLinks(besides: groups, known, joining)
     }
   }
 
   /// Whether a page's rows were found besides the tables that the schema names.
-  private static func isFound(
+  static func isFound(
     _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
   ) -> Bool {
     root != 1
       && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
   }
 
-  private var joins: [String: StoreSchema.JoinTable] {
-    Dictionary((schema?.joins ?? []).map { ($0.name, $0) }) { first, _ in first }
-  }
-
-  /// Join tables whose tree is not known.
-  private func joinCandidates() -> [JoinPlacing.Candidate] {
-    guard let schema else { return [] }
-    let greatest = Dictionary(
-      ((try? connection.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY")) ?? []).compactMap { row in
-        row.count == 2
-          ? row[0].integer.flatMap { entity in row[1].integer.map { (entity, $0) } } : nil
-      }
-    ) { first, _ in first }
-    let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-    return schema.joins.compactMap { join in
-      // One whose tree lacks pages may have lost those that lead to the rest.
-      guard let table = tables[join.name],
-        table.root == 0 || source.trees.holes.contains(where: { $0.root == table.root })
-      else { return nil }
-      let sides = [join.entity, join.inverseEntity].compactMap { entity in
-        schema.table(of: entity).map { side in
-          JoinPlacing.Side(
-            table: side.name,
-            numbers: Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }),
-            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max)
-        }
-      }
-      return sides.count == 2 ? .init(table: table, sides: sides) : nil
-    }
-  }
-
   private func check() throws {
     if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
-  }
-
-  /// Makes what the store's own schema has of a kind.
-  private func makeObjects(_ type: String) {
-    for entry in source.objects where entry.object.type == type {
-      guard let sql = entry.object.sql else { continue }
-      do { try create(sql) } catch {
-        let message = (error as? SQLiteError)?.message ?? "\(error)"
-        notes.append("The \(type) \(entry.object.name) could not be made: \(message).")
-      }
-    }
-  }
-
-  /// Makes the indexes of the store's own schema, else those that Core Data would.
-  private func makeStatedIndexes() throws {
-    if source.isSchemaWhole {
-      makeObjects("index")
-    } else if let schema {
-      try make(schema.indexStatements().map { ($0.name, $0.sql) })
-    }
-  }
-
-  private func makeIndexes() throws {
-    if hasCopiedTrees {
-      for index in trees.emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
-    } else {
-      try makeStatedIndexes()
-    }
-    if source.isSchemaWhole { makeObjects("view") }
-  }
-
-  /// Makes the triggers, once everything is in that is to be in it.
-  package func makeTriggers() throws {
-    if source.isSchemaWhole {
-      makeObjects("trigger")
-    } else if let schema {
-      try make(schema.triggerGroups.flatMap(\.statements).map { ($0.name, $0.sql) })
-    }
-  }
-
-  private func make(_ statements: [(name: String, sql: String)]) throws {
-    for (name, sql) in statements {
-      do { try connection.execute(sql) } catch let error as SQLiteError {
-        notes.append("\(name) could not be made: \(error.message).")
-      }
-    }
   }
 
   /// Where keys may be lost: the holes of the table's tree, those beside each other as one.

@@ -32,7 +32,7 @@ public struct TableWords: Sendable {
     let words = text.split(separator: ".").map { $0.uppercased() }
     let table = words.first { $0 != "MAIN" && $0 != "TEMP" } ?? ""
     if table.hasPrefix("ANSCK") { return "CloudKit mirroring's own bookkeeping" }
-    if ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].contains(table) {
+    if HistoryTable.allCases.contains(where: { $0.name == table }) {
       return "persistent history"
     }
     if ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(table) {

@@ -5,7 +5,7 @@ import SQLite
 /// That rows of persistent history say after a step what they said before.
 extension Verification {
   /// Names of the tables that are compared here.
-  static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+  static let historyTables = HistoryTable.allCases.map(\.name)
 
   func verifyHistory(_ report: inout VerificationReport) throws {
     guard let history = HistoryFollowing(schemas) else { return }

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 
@@ -17,9 +18,19 @@ struct SalvageModels {
   init(
     _ options: StoreSalvage.Options, _ source: SalvageSource, isCancelled: () -> Bool
   ) throws {
+    if let sibling = options.sibling {
+      let hashes = try source.versionHashes()
+      guard hashes.isEmpty || hashes == sibling.versionHashes else {
+        throw CoreDataError(
+          .usage,
+          "\(FileSystem.name(of: sibling.path)) is of another version of the model: its tables may be others",
+          path: sibling.path, hint: "Take a store that the same version of the app made.")
+      }
+    }
     let chosen =
       options.choosesVersion
-      ? try Self.choice(options, source, isCancelled, &notes) : try options.model ?? source.model()
+      ? try Self.choice(options, source, isCancelled, &notes)
+      : try options.model ?? source.model() ?? options.sibling?.model
     model = chosen
     let versions = options.versions.map(\.model)
     let place =

@@ -108,6 +108,15 @@ package struct SalvageReport: Sendable, Equatable {
   package var isChanged = false
   /// Whether the new store opens, with or without its model.
   package var opens = false
+  /// Why it does not; `nil` where it does.
+  package var obstacle: String?
+  /// Whether no model is in it.
+  package var lacksModel = false
+  /// Tables whose CREATE statement is gone and whose columns nothing proves, by name.
+  package var lostTables: [String: SalvagedCopy.LostTable] = [:]
+  /// Rows of ``unplaced`` that are links which several relationships could have: they are kept in a table of
+  /// their own.
+  package var undecided = 0
   /// Files of external data that objects name and that are not there.
   package var missingFiles: MissingFiles?
   /// Where the rows are from, page by page; empty unless it was asked for.
@@ -127,7 +136,7 @@ package struct SalvageReport: Sendable, Equatable {
   package var isLossy: Bool {
     isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
       || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
-      || missingPages > 0 || unknownHoles > 0
+      || missingPages > 0 || unknownHoles > 0 || !lostTables.isEmpty
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }
       }

@@ -19,6 +19,8 @@ package enum StoreSalvage {
     package var choosesVersion = false
     /// Which -wal is laid over the main file.
     package var log = SalvageSource.LogChoice.own
+    /// A healthy store of the same version, which shows what lost tables are like.
+    package var sibling: SiblingStore?
     /// Whether the report tells of each page which rows are from it.
     package var tellsPages = false
     /// Whether links to what is not there are told of a store that lost nothing, too.
@@ -86,11 +88,12 @@ package enum StoreSalvage {
       }
       do {
         let copy = try SalvagedCopy(
-          of: source, at: work, model: model, versions: models.earlier, copiesTrees: copiesTrees,
-          isCancelled: isCancelled,
-          progress: progress)
+          of: source, at: work, model: model, versions: models.earlier, like: options.sibling,
+          copiesTrees: copiesTrees, isCancelled: isCancelled, progress: progress)
         report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
+        report.undecided = copy.undecided
+        report.lostTables = copy.lostTables
         report.unreadable = copy.unreadable
         report.zeroed = copy.doubtful
         report.misplaced = copy.misplaced + source.pagesOutOfPlace
@@ -253,19 +256,14 @@ package enum StoreSalvage {
         .init(name: $0.key, objects: $0.value)
       }
       report.isComplete = store.modelSource == .store && store.modelMatches
-      if store.modelSource != .store {
-        report.notes.append(
-          "No model is in the new store. The app opens it with its own; strata does with --model MODEL."
-        )
-      } else if !report.isComplete {
+      report.lacksModel = store.modelSource != .store
+      if !report.lacksModel, !report.isComplete {
         report.notes.append(
           "The model in the new store is not the one that its metadata names: Core Data will ask for a migration, or refuse it."
         )
       }
     } catch let error as CoreDataError {
-      report.notes.append(
-        "The new store does not open as one of Core Data's: \(error.message). Its tables have \(report.tables.reduce(0) { $0 + $1.rows }) rows; salvage once more with --model MODEL, and metadata and model cache are written as well."
-      )
+      report.obstacle = error.message
     }
   }
 }

@@ -311,6 +311,7 @@ enum CommandTable {
         Command.model,
         .init("ignore-wal", "read the main file alone"),
         .init("wal", "FILE", "read this -wal with the main file, and not the one beside it"),
+        .init("like", "STORE", "take what lost tables are made of from this healthy store"),
         .init("report", "FILE", "write the report there as JSON, with the keys that are lost"),
         Command.json,
       ],

@@ -29,11 +29,14 @@ enum StoreOpening {
     }
   }
 
-  /// The same for a command that prints what the store holds: the file is checked first, where that
-  /// takes no time worth mentioning.
-  static func reading(_ path: String, model: String? = nil) throws -> Store {
+  /// The same for a command that prints what the store holds, all of it in one state.
+  ///
+  /// - Parameter checksAll: whether a large file is checked, too, since all of it is read: else what is printed
+  ///   says nothing of the rest.
+  static func reading(_ path: String, model: String? = nil, checksAll: Bool = false) throws -> Store {
     let store = try open(path, model: model)
-    try store.inspect(upTo: Store.readingCheckSize)
+    try store.holdState()
+    try store.inspect(upTo: checksAll ? .max : Store.readingCheckSize)
     return store
   }
 }
@@ -61,6 +64,12 @@ extension Console {
     if let mismatch = store.modelMismatch, !told.contains(mismatch) { note("! " + mismatch) }
     if store.modelSource == .file { warn(store.wholeModel.warnings) }
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
+    if store.isChanged {
+      note(
+        "! Another program wrote to the store while it was read: what is printed may be of two states. Close that program, and run the command again."
+      )
+      return .unreadable
+    }
     return gaps.isEmpty ? status : .unreadable
   }
 }

@@ -213,3 +213,11 @@ extension Store {
     }
   }
 }
+
+extension SQLiteError {
+  /// That the keys of a table's tree do not rise, which SQLite does not look at while it reads.
+  static func disorder(of table: String) -> SQLiteError {
+    SQLiteError(
+      extendedCode: 11, message: "the keys of \(table) do not rise: its pages are not in order")
+  }
+}

@@ -4,7 +4,8 @@ import RowText
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
 enum DumpCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(
+      arguments[0], model: arguments.value("model"), checksAll: true)
     let warnings = store.warnings(naming: \.typed)
     for warning in warnings { console.note("! " + warning) }
     // A bar among the lines of the dump would spoil both.

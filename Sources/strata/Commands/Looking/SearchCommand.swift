@@ -7,7 +7,8 @@ import Terminal
 enum SearchCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let limit = try arguments.number("limit") ?? 100
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(
+      arguments[0], model: arguments.value("model"), checksAll: true)
     let entities = arguments.all("entity")
     let isJSON = arguments.flag("json")
     var found = 0

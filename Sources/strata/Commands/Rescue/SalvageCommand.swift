@@ -17,6 +17,7 @@ enum SalvageCommand {
     let file = try ReceiptFile(arguments, option: "report", stores: [arguments[0], output])
     var options = StoreSalvage.Options()
     if let model = arguments.value("model") { try options.take(ModelReference(model)) }
+    options.sibling = try arguments.value("like").map { try SiblingStore(path: $0) }
     console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
@@ -100,7 +101,7 @@ extension JSONWriter {
       json.fields([
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
         "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
-        "unplaced": report.unplaced, "misplaced": report.misplaced, "doubtful": report.doubtful,
+        "unplaced": report.unplaced, "undecidedLinks": report.undecided, "misplaced": report.misplaced, "doubtful": report.doubtful,
         "zeroed": report.zeroed,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
@@ -109,6 +110,9 @@ extension JSONWriter {
         "openKeys", report.openKeys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.numbers(
         "missing", report.missing.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
+      json.objects("lostTables", report.lostTables.sorted { $0.key < $1.key }) { name, lost in
+        ["name": name, "doubtful": lost.doubtful, "fits": !lost.isUnfit]
+      }
       json.objects("unreadableFiles", report.unreadableFiles) {
         ["path": $0.path, "reason": $0.reason]
       }

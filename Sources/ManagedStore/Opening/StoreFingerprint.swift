@@ -1,6 +1,5 @@
 import Files
 import ManagedModel
-import ManagedStore
 
 /// What tells that a store's files have not changed since they were looked at.
 ///
@@ -42,8 +41,15 @@ package struct StoreFingerprint: Equatable, Sendable {
   /// Whether the name still stands for the same file, whatever was done to its content.
   package func isSameFile(as other: StoreFingerprint) -> Bool { main?.inode == other.main?.inode }
 
+  /// Whether something was written into the main file since: what is read of it alone may be of two states.
+  package func isWritten(since earlier: StoreFingerprint) -> Bool {
+    guard let main, let former = earlier.main else { return false }
+    // Of one that was put in its place the former is read on.
+    return main.inode == former.inode && main != former
+  }
+
   /// What to say where a store is no longer what it was when it was looked at.
-  static func changed(_ path: String) -> CoreDataError {
+  package static func changed(_ path: String) -> CoreDataError {
     var error = CoreDataError(
       .failed, code: .migration, "the store was changed by another program meanwhile", path: path,
       hint: "Close that program and try again. The store is as it is now.")

@@ -1,0 +1,236 @@
+import Files
+
+/// Undoes what a transfer as text does to a file that has no line ends: each 0D that stood before an 0A is gone.
+///
+/// Where they stood nothing in the file says. But the next page of a tree is found by what it begins with, and a
+/// page that has become shorter fits together again only where the byte is put back in the right cell. Where
+/// more than one place in that cell would do, the cell is left out.
+struct LineFeedLoss {
+  /// Where pages begin to stand before their places.
+  private(set) var moves: [ByteShift.Move] = []
+  /// Pages that lost bytes, as they were; zeros where that is not known.
+  private(set) var pages: [Int: [UInt8]] = [:]
+  /// How many bytes are gone.
+  let lost: Int
+  /// Cells that were left out, and pages.
+  private(set) var cells = 0
+  private(set) var unknown = 0
+
+  private let pageSize: Int
+  private let usable: Int
+  private let count: Int
+
+  /// A pair of these bytes stands in 65,536 by chance: more are not gone than one in so many.
+  private static let seldom = 2_048
+  private static let mostOfPage = 8
+  private static let mostBetween = 256
+  private static let mostTried = 6_000
+
+  /// - Parameter header: the first bytes of the file.
+  /// - Returns: `nil` where the file did not become shorter in that way.
+  /// - Throws: `CoreDataError` where it cannot be read.
+  init?(_ file: OpenFile, _ header: FileHeader, pageSize: Int) throws {
+    lost = header.pages * pageSize - file.size
+    self.pageSize = pageSize
+    count = header.pages
+    usable = pageSize - header.reserved
+    guard header.isMagic, lost > 0, lost <= 16 + file.size / Self.seldom,
+      try Self.lacksPairs(file)
+    else { return nil }
+    var (page, start, gone) = (1, 0, 0)
+    while page <= count {
+      let next = try anchor(behind: page, start, gone, file)
+      let less = next.less
+      if less > 0 {
+        try take(page, upTo: next.page, start, less: less, file)
+        gone += less
+        if next.page <= count { moves.append(.init(page: next.page, by: -gone)) }
+      }
+      start += (next.page - page) * pageSize - less
+      page = next.page
+    }
+    guard gone == lost else { return nil }
+  }
+
+  private static func lacksPairs(_ file: OpenFile) throws -> Bool {
+    var before = UInt8(0)
+    for offset in stride(from: 0, to: file.size, by: 65_536) {
+      for byte in try file.read(at: offset, count: 65_536) {
+        if byte == 0x0A, before == 0x0D { return false }
+        before = byte
+      }
+    }
+    return true
+  }
+
+  /// The next page of a tree, and how many bytes less than its pages lie between; the end of the file behind
+  /// the last.
+  private func anchor(
+    behind page: Int, _ start: Int, _ gone: Int, _ file: OpenFile
+  ) throws -> (page: Int, less: Int) {
+    for between in 1...Self.mostBetween where page + between <= count {
+      let most = min(lost - gone, Self.mostOfPage + between / 16)
+      let first = start + between * pageSize - most
+      var bytes = try file.read(at: max(0, first), count: pageSize + most)
+      // The last page may be shorter.
+      bytes += [UInt8](repeating: 0, count: pageSize + most - bytes.count)
+      for less in 0...most where ByteShift.isSound(bytes, most - less, pageSize) {
+        return (page + between, less)
+      }
+    }
+    let next = min(count + 1, page + Self.mostBetween)
+    return (next, next > count ? lost - gone : 0)
+  }
+
+  /// Takes the pages from one on, of which one or more lost bytes; the first is of a tree.
+  private mutating func take(
+    _ first: Int, upTo next: Int, _ start: Int, less: Int, _ file: OpenFile
+  ) throws {
+    let bytes = try file.read(at: start, count: pageSize)
+    // Of several pages it was not the first that lost them, if that is whole.
+    if next > first + 1, bytes.count == pageSize, fits(bytes, first) {
+      return forget(first + 1..<next)
+    }
+    guard let mended = mended(Array(bytes.prefix(pageSize - less)), first, missing: less) else {
+      return forget(first..<next)
+    }
+    pages[first] = mended.page
+    cells += mended.dropped
+    // What stands behind it does so before its place.
+    if next > first + 1 { moves.append(.init(page: first + 1, by: (moves.last?.by ?? 0) - less)) }
+  }
+
+  private mutating func forget(_ range: Range<Int>) {
+    for page in range { pages[page] = [UInt8](repeating: 0, count: pageSize) }
+    unknown += range.count
+  }
+
+  /// A page with the bytes put back that it lost; `nil` where no places for them make it fit together.
+  private func mended(
+    _ bytes: [UInt8], _ number: Int, missing: Int
+  ) -> (page: [UInt8], dropped: Int)? {
+    let ends = bytes.indices.filter { bytes[$0] == 0x0A }
+    var tried = 0
+    var fitting: [[UInt8]] = []
+    func extend(_ page: [UInt8], from end: Int, missing: Int) {
+      guard missing > 0 else {
+        tried += 1
+        if fits(page, number) { fitting.append(page) }
+        return
+      }
+      guard end < ends.count else { return }
+      for next in end..<ends.count where tried < Self.mostTried {
+        var longer = page
+        // Those put back before stand further ahead.
+        longer.insert(0x0D, at: ends[next] + page.count - bytes.count)
+        extend(longer, from: next + 1, missing: missing - 1)
+      }
+    }
+    extend(bytes, from: 0, missing: missing)
+    guard tried < Self.mostTried, let first = fitting.first else { return nil }
+    guard fitting.count > 1 else { return (first, 0) }
+    let differing = first.indices.filter { place in fitting.contains { $0[place] != first[place] } }
+    guard let low = differing.first, let high = differing.last else { return (first, 0) }
+    return without(first, number, low...high)
+  }
+
+  /// A page of a table without the cells that stand in a range; `nil` for other pages.
+  private func without(
+    _ page: [UInt8], _ number: Int, _ range: ClosedRange<Int>
+  ) -> (page: [UInt8], dropped: Int)? {
+    let start = number == 1 ? FileHeader.size : 0
+    guard let tree = TreePage(page, number: number, usable: usable), tree.kind == .tableLeaf,
+      range.lowerBound >= start + 8 + 2 * tree.cells.count
+    else { return nil }
+    let kept = tree.cells.filter { place in
+      guard let cell = Cell(page, at: place, present: page.count, usable: usable) else {
+        return false
+      }
+      return cell.end <= range.lowerBound || place > range.upperBound
+    }
+    var result = page
+    result[start + 3] = UInt8(kept.count >> 8)
+    result[start + 4] = UInt8(kept.count & 0xFF)
+    for (index, place) in kept.enumerated() {
+      result[start + 8 + 2 * index] = UInt8(place >> 8)
+      result[start + 9 + 2 * index] = UInt8(place & 0xFF)
+    }
+    return (result, tree.cells.count - kept.count)
+  }
+
+  /// Whether a page of a tree fits together: each cell is one, no two overlap, and what lies between is as much
+  /// as the page's header and its free blocks say.
+  private func fits(_ page: [UInt8], _ number: Int) -> Bool {
+    guard page.count == pageSize, let tree = TreePage(page, number: number, usable: usable),
+      tree.isSound, !tree.cells.isEmpty
+    else { return false }
+    var ranges: [Range<Int>] = []
+    var key: Int64?
+    for place in tree.cells {
+      guard let (range, next) = cell(of: tree.kind, page, place) else { return false }
+      if let next {
+        guard key.map({ $0 < next }) != false else { return false }
+        key = next
+      }
+      ranges.append(range)
+    }
+    var free = tree.firstFree
+    while free > 0 {
+      guard free + 4 <= usable else { return false }
+      let (next, size) = (BigEndian.half(page, free), BigEndian.half(page, free + 2))
+      guard size >= 4, free + size <= usable, next == 0 || next > free else { return false }
+      ranges.append(free..<free + size)
+      free = next
+    }
+    ranges.sort { $0.lowerBound < $1.lowerBound }
+    var (end, fragments) = (tree.content, 0)
+    for range in ranges {
+      guard range.lowerBound >= end else { return false }
+      fragments += range.lowerBound - end
+      end = range.upperBound
+    }
+    let start = number == 1 ? FileHeader.size : 0
+    return fragments + usable - end == Int(page[start + 7])
+  }
+
+  /// Where a cell stands, with its key where it is a table's; `nil` where it is none.
+  private func cell(
+    of kind: TreePage.Kind, _ page: [UInt8], _ place: Int
+  ) -> (range: Range<Int>, key: Int64?)? {
+    var next = place
+    if kind == .tableInterior || kind == .indexInterior {
+      guard place + 4 <= usable else { return nil }
+      let child = BigEndian.word(page, place)
+      guard child >= 2, child <= count else { return nil }
+      next += 4
+    }
+    return page.withUnsafeBytes { bytes -> (Range<Int>, Int64?)? in
+      switch kind {
+      case .tableLeaf:
+        guard let cell = Cell(bytes, at: place, present: page.count, usable: usable),
+          isRecord(bytes, cell.start..<cell.start + cell.local, size: cell.size)
+        else { return nil }
+        return (place..<max(cell.end, place + 4), cell.key)
+      case .tableInterior:
+        guard let key = Varint.read(bytes, at: &next, before: usable) else { return nil }
+        return (place..<next, Int64(bitPattern: key))
+      case .indexLeaf, .indexInterior:
+        guard let size = Varint.read(bytes, at: &next, before: usable), size > 0,
+          size <= Cell.mostBytes
+        else { return nil }
+        let local = Cell.localOfIndex(Int(size), usable: usable)
+        let end = next + local + (local < Int(size) ? 4 : 0)
+        guard end <= usable, isRecord(bytes, next..<next + local, size: Int(size)) else {
+          return nil
+        }
+        return (place..<max(end, place + 4), nil)
+      }
+    }
+  }
+
+  private func isRecord(
+    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, size: Int
+  ) -> Bool {
+    Record.parse(UnsafeRawBufferPointer(rebasing: bytes[range])) { _ in } == size
+  }
+}
