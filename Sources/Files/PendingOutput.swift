@@ -89,9 +89,15 @@ package final class PendingOutput {
       isFinished = true
       own.paths.remove(folder.path)
     }
-    for item in items { item.removeMark(work) }
+    let marked = items.filter { !$0.removeMark(work) }.map(\.name)
     // A file system that cannot sync a folder loses no more than the names, and only with the power.
     try? parent.sync()
+    guard marked.isEmpty else {
+      LeftBehind.add(
+        "\(name) is whole, but the file \(work) could not be removed from \(marked.joined(separator: ", ")) in \(parent.path): the next output there removes it."
+      )
+      return
+    }
     removeWork()
   }
 
@@ -137,8 +143,11 @@ package final class PendingOutput {
   }
 
   private func removeWork() {
-    parent.removeTree(work)
-    if FileIdentity(of: folder.path) != nil {
+    let isGone = (0..<2).contains { _ in
+      parent.removeTree(work)
+      return FileIdentity(of: folder.path) == nil
+    }
+    if !isGone {
       LeftBehind.add(
         "The folder \(folder.path), in which \(name) was made, could not be removed.")
     }
@@ -164,12 +173,11 @@ package final class PendingOutput {
       }
     }
 
-    func removeMark(_ work: String) {
-      do { try folder.remove(work) } catch {
-        LeftBehind.add("The file \(work) could not be removed from \(name).")
-      }
-      guard let permissions else { return }
-      try? folder.withDescriptor { _ = fchmod($0, permissions) }
+    /// - Returns: whether it is gone.
+    func removeMark(_ work: String) -> Bool {
+      let isGone = (0..<2).contains { _ in (try? folder.remove(work)) != nil }
+      if let permissions { try? folder.withDescriptor { _ = fchmod($0, permissions) } }
+      return isGone
     }
   }
 
