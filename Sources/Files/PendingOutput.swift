@@ -40,7 +40,7 @@ package final class PendingOutput {
       WorkName.removeAbandoned(in: parent)
       let made = try WorkName.makeFolder(for: name, in: parent)
       guard !WorkName.isMadeElsewhere(besides: made.name, in: parent) else {
-        parent.removeTree(made.name)
+        WorkName.remove(made.name, in: parent)
         WorkName.end(made.folder.path)
         throw CoreDataError(
           .failed, "another strata is writing this file", path: path,
@@ -144,7 +144,7 @@ package final class PendingOutput {
 
   private func removeWork() {
     let isGone = (0..<2).contains { _ in
-      parent.removeTree(work)
+      WorkName.remove(work, in: parent)
       return FileIdentity(of: folder.path) == nil
     }
     if !isGone {
@@ -213,7 +213,10 @@ extension PendingOutput {
   package static func removeOwn() -> Bool {
     WorkName.own.withLock { own in
       own.isEnding = true
-      for path in own.paths { FileSystem.removeTree(path) }
+      for path in own.paths {
+        guard let place = try? FileSystem.opened(path) else { continue }
+        WorkName.remove(place.name, in: place.folder)
+      }
       return own.paths.allSatisfy { FileIdentity(of: $0) == nil }
     }
   }

@@ -49,8 +49,6 @@ enum WorkName {
   /// What a folder's lock is on: a file in it, since a network file system keeps locks on folders to one
   /// machine.
   private static let lockName = ".strata-lock"
-  /// Seconds within which a folder may not have its lock yet.
-  private static let youth = 60
 
   /// A lock on what a process left, until the value goes.
   private final class Lock {
@@ -63,6 +61,8 @@ enum WorkName {
   private enum Maker {
     case gone(Lock)
     case alive
+    /// A folder without a lock, which is made first and removed last: nothing is in it.
+    case empty
     /// Another user's, not of a kind that is made, or on a file system without locks.
     case unknown
   }
@@ -77,9 +77,7 @@ enum WorkName {
     if info.isFolder {
       guard let made = try? folder.folder(name) else { return .unknown }
       let lock = Lock(made.open(lockName, O_RDWR))
-      if lock.descriptor < 0, errno == ENOENT {
-        return time(nil) - info.written.tv_sec > youth ? .gone(opened) : .unknown
-      }
+      if lock.descriptor < 0, errno == ENOENT { return .empty }
       return maker(holding: lock)
     }
     guard info.st_mode & S_IFMT == S_IFREG else { return .unknown }
@@ -120,15 +118,16 @@ enum WorkName {
     while true {
       let work = new(for: name)
       let made = try folder.createFolder(work)
-      do {
-        let file = try made.create(lockName)
-        guard lock(file), FileIdentity(of: file.path) == file.identity else { continue }
-        begin(made.path)
-        return (work, made, file)
-      } catch {
-        folder.removeTree(work)
+      let file: NewFile
+      do { file = try made.create(lockName) } catch {
+        // Another process takes what has no lock for left behind.
+        if try folder.entry(work) == nil { continue }
+        folder.removeEmptyFolder(work)
         throw error
       }
+      guard lock(file), FileIdentity(of: file.path) == file.identity else { continue }
+      begin(made.path)
+      return (work, made, file)
     }
   }
 
@@ -158,17 +157,28 @@ enum WorkName {
   /// Removes what processes that are gone left in a folder, with what they put in place of an output that
   /// they did not finish.
   ///
-  /// - Returns: the names of what was removed.
-  @discardableResult
-  static func removeAbandoned(in folder: Folder) -> [String] {
-    names(in: folder).filter { name in
-      guard case .gone(let lock) = maker(of: name, in: folder) else { return false }
-      return withExtendedLifetime(lock) {
-        guard takeBack(of: name, in: folder) else { return false }
-        folder.removeTree(name)
-        return true
+  static func removeAbandoned(in folder: Folder) {
+    for name in names(in: folder) {
+      switch maker(of: name, in: folder) {
+      case .gone(let lock):
+        withExtendedLifetime(lock) {
+          if takeBack(of: name, in: folder) { remove(name, in: folder) }
+        }
+      case .empty: folder.removeEmptyFolder(name)
+      case .alive, .unknown: break
       }
     }
+  }
+
+  /// Removes what was made under a name. The lock of a folder goes last: what cannot be removed is recognized
+  /// later.
+  static func remove(_ name: String, in folder: Folder) {
+    if let made = try? folder.folder(name) {
+      let children = ((try? made.list()) ?? []).filter { $0 != lockName }
+      for child in children { made.removeTree(child) }
+      guard children.allSatisfy({ FileIdentity(of: made.path(of: $0)) == nil }) else { return }
+    }
+    folder.removeTree(name)
   }
 
   /// Takes back the folders of an output that was not finished, and the marks of one that was.

@@ -53,6 +53,7 @@ public struct FoundModel: Sendable, Equatable {
     let safe = name.filter { $0 != "/" && $0 != "\0" }
     let folderName = (safe.isEmpty || safe.hasPrefix(".") ? "Model" : safe) + ".xcdatamodel"
     let path = folder + "/" + folderName
+    PendingOutput.removeAbandoned(beside: path)
     guard FileIdentity(of: path) == nil else {
       throw CoreDataError(
         .refused, "the folder exists already", path: path, hint: "Name another folder to export to."

@@ -56,7 +56,7 @@ enum DemoCommand {
       try output.finish()
       return written(in: path, objects: count)
     }
-    PendingOutput.removeAbandoned(beside: base + "/" + storeName)
+    for path in [base, base + "/" + storeName] { PendingOutput.removeAbandoned(beside: path) }
     for path in [base + "/" + storeName, base + "/" + bundleName]
     where FileIdentity(of: path) != nil {
       throw CoreDataError(
