@@ -134,6 +134,10 @@ extension Interruption {
       errno = reason
     }
     let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
+    // What nohup or a shell has this process ignore stays ignored. SIG_IGN is the address 1.
+    for (number, action) in previous where unsafeBitCast(action, to: Int.self) == 1 {
+      signal(number, SIG_IGN)
+    }
     defer {
       if !endsWithCommand.load(ordering: .relaxed) {
         for (number, action) in previous { signal(number, action) }
