@@ -65,7 +65,7 @@ package final class NewFile: Sendable {
 /// A file that grows under a name of its own and gets the one it is meant for when it is whole.
 ///
 /// The name is random and begins with a dot; nobody can have put anything there before. A file that is not
-/// finished goes away with the value.
+/// finished goes away with the value. Where the process is killed, the next one in the folder removes it.
 package final class PendingFile {
   /// The path that it gets.
   package let path: String
@@ -80,12 +80,15 @@ package final class PendingFile {
   package init(for path: String, isPrivate: Bool = false) throws {
     self.path = path
     folder = try Folder(FileSystem.parent(of: path) ?? ".")
-    name = FileSystem.randomName(for: FileSystem.name(of: path))
-    file = try folder.create(name)
+    WorkName.removeAbandoned(in: folder)
+    (name, file) = try WorkName.makeFile(for: FileSystem.name(of: path), in: folder)
     if !isPrivate { FileAttributes.makeOrdinary(file) }
   }
 
-  deinit { if !isFinished { try? folder.remove(name) } }
+  deinit {
+    if !isFinished { try? folder.remove(name) }
+    WorkName.end(file.path)
+  }
 
   /// Writes bytes at the end of what was written so far.
   package func append(_ bytes: [UInt8]) throws { try file.append(bytes) }
@@ -104,17 +107,5 @@ package final class PendingFile {
       try folder.renameExclusively(name, to: target)
     }
     isFinished = true
-  }
-}
-
-extension FileSystem {
-  /// A name for a file on its way to another name: hidden, random, and of the same folder.
-  package static func randomName(for name: String) -> String {
-    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
-    let random = String((0..<10).map { _ in letters.randomElement() ?? "a" })
-    // A name has 255 bytes at most.
-    let stem =
-      name.utf8.count <= 200 ? name : String(decoding: name.utf8.prefix(200), as: UTF8.self)
-    return ".strata-new-" + stem + "-" + random
   }
 }

@@ -23,9 +23,9 @@ package enum Subprocess {
     _ program: String, _ arguments: [String], environment: [String], input: [UInt8] = [],
     output: (ArraySlice<UInt8>) throws -> Void
   ) throws -> Result? {
-    let folder = try FileSystem.makeTemporaryDirectory()
-    defer { FileSystem.removeTree(folder) }
-    let (inputPath, messagePath) = (folder + "/input", folder + "/message")
+    let folder = try PrivateFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let (inputPath, messagePath) = (folder.path + "/input", folder.path + "/message")
     try FileSystem.create(inputPath, holding: input)
 
     var ends: [Int32] = [-1, -1]

@@ -51,8 +51,9 @@ public struct FoundModel: Sendable, Equatable {
   /// - Throws: ``CoreDataError``: refused where a folder of that name is there.
   public func export(to folder: String) throws -> String {
     let safe = name.filter { $0 != "/" && $0 != "\0" }
-    let path =
-      folder + "/" + (safe.isEmpty || safe.hasPrefix(".") ? "Model" : safe) + ".xcdatamodel"
+    let folderName = (safe.isEmpty || safe.hasPrefix(".") ? "Model" : safe) + ".xcdatamodel"
+    let path = folder + "/" + folderName
+    PendingOutput.removeAbandoned(beside: path)
     guard FileIdentity(of: path) == nil else {
       throw CoreDataError(
         .refused, "the folder exists already", path: path, hint: "Name another folder to export to."
@@ -61,9 +62,13 @@ public struct FoundModel: Sendable, Equatable {
     if let refusal = OutputPlace.refusal(toWrite: "the model", at: path, makesFolder: true) {
       throw refusal
     }
-    try FileSystem.makeDirectory(path)
-    try FileSystem.create(
-      path + "/contents", holding: contents ?? Array(model.xcdatamodelContents().utf8))
+    let output = try PendingOutput(for: path, makesFolders: true)
+    let made = try output.folder.createFolder(folderName, permissions: 0o755)
+    let file = try made.create("contents")
+    FileAttributes.makeOrdinary(file)
+    try file.append(contents ?? Array(model.xcdatamodelContents().utf8))
+    try output.sync(folderName)
+    try output.finish()
     return path
   }
 }

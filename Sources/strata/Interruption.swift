@@ -2,8 +2,8 @@ import Files
 import ManagedModel
 import Synchronization
 
-/// The end of the pipe that has private copies removed. A signal handler can wait for no lock and make
-/// no lazy global: this is a plain number, written before a handler is installed.
+/// The end of the pipe that has private copies and unfinished outputs removed. A signal handler can wait for
+/// no lock and make no lazy global: this is a plain number, written before a handler is installed.
 nonisolated(unsafe) private var removalEnd: Int32 = -1
 
 /// ^C, a hang-up or a request to end, as a question that long work asks itself.
@@ -72,9 +72,23 @@ enum Interruption {
 
 extension Interruption {
   private static let isRemoving = Atomic<Bool>(false)
+  /// Whether a signal is about to end this process.
+  private static let isEnding = Atomic<Bool>(false)
 
-  /// Has whatever ends this process during `body` leave no private copy behind: ^C, a hang-up, a reader
-  /// of its output that went away. Within another such body it adds nothing.
+  /// Does not return where a signal is about to end this process: what fails since its copies are gone is
+  /// no failure to be reported.
+  static func waitForEnd() {
+    while isEnding.load(ordering: .relaxed) { pause() }
+  }
+
+  /// The same as ``removingCopies(_:)`` for a whole command, in a process that ends with it.
+  static func removingCopiesToTheEnd<T>(_ body: () throws -> T) rethrows -> T {
+    guard endsWithCommand.load(ordering: .relaxed) else { return try body() }
+    return try removingCopies(body)
+  }
+
+  /// Has whatever ends this process during `body` leave no private copy and no unfinished output behind: ^C,
+  /// a hang-up, a reader of its output that went away. Within another such body it adds nothing.
   static func removingCopies<T>(_ body: () throws -> T) rethrows -> T {
     guard !isRemoving.exchange(true, ordering: .relaxed) else { return try body() }
     defer { isRemoving.store(false, ordering: .relaxed) }
@@ -82,6 +96,8 @@ extension Interruption {
     guard pipe(&ends) == 0 else { return try body() }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     removalEnd = ends[1]
+    // The first use makes the flag, which must not happen inside a signal handler.
+    isEnding.store(false, ordering: .relaxed)
     let reader = ends[0]
     Processors.begin {
       var number: UInt8 = 0
@@ -90,7 +106,9 @@ extension Interruption {
       guard count == 1, number > 0 else { return }
       // What is being written just now may have to be removed once more.
       var tries = 0
-      while !PrivateFolder.removeOwn(), tries < 100 {
+      while ![PrivateFolder.removeOwn(), PendingOutput.removeOwn()].allSatisfy({ $0 }),
+        tries < 100
+      {
         tries += 1
         usleep(10_000)
       }
@@ -101,10 +119,25 @@ extension Interruption {
       // What it interrupts may be about to ask why a call failed.
       let reason = errno
       var byte = UInt8(truncatingIfNeeded: number)
-      _ = write(removalEnd, &byte, 1)
+      if write(removalEnd, &byte, 1) == 1 {
+        isEnding.store(true, ordering: .relaxed)
+        if number == SIGPIPE {
+          // As without a handler: nothing comes after the write that nobody reads. The signal that ends the
+          // process is this one, which is kept out during its handler.
+          var signals = sigset_t()
+          sigemptyset(&signals)
+          sigaddset(&signals, SIGPIPE)
+          pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+          while true { pause() }
+        }
+      }
       errno = reason
     }
     let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
+    // What nohup or a shell has this process ignore stays ignored. SIG_IGN is the address 1.
+    for (number, action) in previous where unsafeBitCast(action, to: Int.self) == 1 {
+      signal(number, SIG_IGN)
+    }
     defer {
       if !endsWithCommand.load(ordering: .relaxed) {
         for (number, action) in previous { signal(number, action) }

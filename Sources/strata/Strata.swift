@@ -10,6 +10,7 @@ struct Strata {
     Interruption.watchToTheEnd()
     var status = CommandLineTool.run(
       Array(CommandLine.arguments.dropFirst()), console: .process)
+    Interruption.waitForEnd()
     // A copy of somebody's data that stays behind is no success.
     for sentence in LeftBehind.take() {
       Output.error("strata: \(Sanitize.text(sentence))\n")

@@ -48,7 +48,8 @@ struct SeedRunTests {
       ChildProgram([Shell.strata, "seed", bundle, store, "--objects", "900000000"]))
     let begun = Patience.wait {
       let name = try? FileSystem.list(folder.path).first { $0.hasPrefix(".strata-new-") }
-      return name.flatMap { FileSystem.status(folder.path($0))?.size } ?? 0 > 100_000
+      return name.flatMap { FileSystem.status(folder.path($0) + "/Big.sqlite")?.size } ?? 0
+        > 100_000
     }
     #expect(begun)
     child.signal(signal)

@@ -16,7 +16,7 @@ import Files
       (.inPlace, true, true), (.copying, false, true), (.recipe, true, false),
       (.chain, true, true), (.output, true, true), (.rollback, true, true), (.reset, true, true),
       (.reset, false, false), (.resetRollback, true, true), (.repair, true, true),
-      (.repair, false, false),
+      (.repair, false, false), (.resetDeleting, true, true), (.resetDeleting, false, false),
     ]
 
     @Test(

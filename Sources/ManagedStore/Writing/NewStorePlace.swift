@@ -5,9 +5,12 @@ import ManagedModel
 /// the endings of what SQLite and Core Data keep beside a store. What lies there would be taken for the
 /// new store's own.
 package enum NewStorePlace {
+  /// What interrupted runs left in the folder is removed first.
+  ///
   /// - Parameter stores: the stores at hand.
   /// - Throws: ``CoreDataError`` where nothing may be written there.
   package static func require(_ path: String, besides stores: [String] = []) throws {
+    PendingOutput.removeAbandoned(beside: path)
     let files = StoreFiles(path: path)
     guard FileIdentity(of: path) == nil else {
       throw CoreDataError(

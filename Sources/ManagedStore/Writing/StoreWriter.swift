@@ -4,8 +4,9 @@ import SQLite
 
 /// Writes objects into a new store; it never touches one that is there.
 ///
-/// The file grows under a temporary name and gets its own in ``finish()``, so that half a store is
-/// never mistaken for one; without `finish()` it goes away with the writer.
+/// The store grows in a private folder beside its place and gets its names in ``finish()``, with its
+/// external data, so that half a store is never mistaken for one; without `finish()` it goes away with the
+/// writer.
 ///
 ///     let writer = try StoreWriter(creating: "Recipes.sqlite", model: model)
 ///     let julia = try writer.insert("Person", attributes: ["name": .string("Julia")])
@@ -27,59 +28,45 @@ public final class StoreWriter {
   public private(set) var count = 0
 
   private let schema: StoreSchema
-  private let files: StoreFiles
-  private let folder: Folder
-  /// The name that the file grows under.
-  private let temporaryName: String
+  private let output: PendingOutput
+  /// Names of the folder of external data and of the one in it that Core Data uses.
+  private let dataNames: (support: String, inner: String)
   private let file: NewFile
   private var connection: Connection?
-  private var isFinished = false
   private var insertions: [String: EntityInsertion] = [:]
   private var lastKeys: [String: Int64] = [:]
   private var pending = 0
-  /// Names of the files of large values that were written.
-  private var externalFiles: [String] = []
-  /// Whether there was a folder of external data before: what is in it is not this store's.
-  private let hadSupportFolder: Bool
+  /// Files of large values that were written.
+  package private(set) var externalCount = 0
   private static let batch = 20_000
 
   /// - Parameters:
   ///   - path: must not exist yet.
   ///   - uuid: the store's identity as upper-case text; a random one when `nil`.
-  /// - Throws: ``CoreDataError`` when the file exists or cannot be written.
+  /// - Throws: ``CoreDataError`` when the file or one that would be taken for the store's exists, when
+  ///   another process is writing it, or when it cannot be written.
   public init(creating path: String, model: Model, uuid: String? = nil) throws {
-    guard FileIdentity(of: path) == nil else {
-      throw CoreDataError(
-        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
-    }
+    try NewStorePlace.require(path)
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
-    files = StoreFiles(path: path)
-    folder = try Folder(files.folder)
-    hadSupportFolder = try folder.entry(FileSystem.name(of: files.supportFolder)) != nil
-    temporaryName = FileSystem.randomName(for: FileSystem.name(of: path))
-    file = try folder.create(temporaryName)
+    let files = StoreFiles(path: path)
+    dataNames = (
+      FileSystem.name(of: files.supportFolder), FileSystem.name(of: files.externalDataFolder)
+    )
+    output = try PendingOutput(for: path)
+    file = try output.folder.create(FileSystem.name(of: path))
     FileAttributes.makeOrdinary(file)
     // Nothing is lost by a crash in a file that is nobody's yet.
-    do {
-      (connection, schema) = try StoreCreation.connection(
-        at: file.path, model: model, uuid: self.uuid, withIndexes: false,
-        setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;",
-        isMade: true)
-    } catch {
-      try? folder.remove(temporaryName)
-      throw error
-    }
+    (connection, schema) = try StoreCreation.connection(
+      at: file.path, model: model, uuid: self.uuid, withIndexes: false,
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;",
+      isMade: true)
   }
 
   deinit {
-    guard !isFinished else { return }
+    // SQLite closes its files before their folder is removed.
     insertions = [:]
     connection = nil
-    try? folder.remove(temporaryName)
-    let data = try? ExternalFolder(files).folder()
-    for name in externalFiles { try? data?.remove(name) }
-    if !hadSupportFolder { folder.removeTree(FileSystem.name(of: files.supportFolder)) }
   }
 
   /// The key that the next object of the entity will get: keys run through a whole hierarchy.
@@ -178,9 +165,6 @@ public final class StoreWriter {
     }
   }
 
-  /// Files of large values that were written.
-  package var externalCount: Int { externalFiles.count }
-
   /// Writes a file of external data that no object names.
   package func addUnnamedFile(_ bytes: [UInt8], number: Int) throws {
     try writing { _ in
@@ -189,11 +173,9 @@ public final class StoreWriter {
   }
 
   private func writeExternal(_ bytes: [UInt8], named name: String) throws {
-    let data =
-      try folder.makeFolder(FileSystem.name(of: files.supportFolder))
-      .makeFolder(FileSystem.name(of: files.externalDataFolder))
-    let file = try data.create(name)
-    externalFiles.append(name)
+    let file = try output.folder.makeFolder(dataNames.support).makeFolder(dataNames.inner)
+      .create(name)
+    externalCount += 1
     FileAttributes.makeOrdinary(file)
     try file.append(bytes)
     try file.sync()
@@ -239,9 +221,11 @@ public final class StoreWriter {
     connection = nil
     try file.sync()
     try file.requireName()
-    try folder.renameExclusively(temporaryName, to: FileSystem.name(of: path))
-    isFinished = true
-    try folder.sync()
+    if let support = try output.folder.folder(dataNames.support) {
+      try support.folder(dataNames.inner)?.sync()
+      try support.sync()
+    }
+    try output.finish(with: [dataNames.support])
   }
 
   /// An identity that no other store has.

@@ -64,9 +64,15 @@ struct Cutover {
       .init(from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity)
     )
     let support = StoreNames.support(of: FileSystem.name(of: storePath))
-    let discarded = handover.aside.filter {
-      discardsOld || (backupPath == nil && !FileSystem.isSame($0.from, support))
-    }
+    let backup = backupPath.map(FileSystem.name(of:))
+    let discarded =
+      handover.aside.filter {
+        discardsOld || (backupPath == nil && !FileSystem.isSame($0.from, support))
+      }
+      // The copy of the old store, where that cannot have a second name.
+      + handover.bring.filter { move in
+        discardsOld && backup.map { FileSystem.isSame(move.to, $0) } ?? false
+      }
     do {
       try journal.note(handover, discarding: discarded)
       try before(.link)

@@ -42,7 +42,7 @@ public enum StoreReset {
     public var backupPath: String?
     /// Every file and folder set aside, under its new name.
     public var setAside: [String]
-    /// Whether an old store was set aside and then removed.
+    /// Whether there was an old store, and nothing of it is left.
     public var isBackupDeleted: Bool
     /// The new store's identity.
     public var uuid: String
@@ -118,10 +118,14 @@ public enum StoreReset {
       cutover.discardsOld = options.deletesBackup
       let outcome = try cutover.run(journal)
       let isBackup = fingerprint.exists && !options.deletesBackup
+      let old = outcome.setAside + [names.path(backup)]
+      let isDeleted =
+        options.deletesBackup && (fingerprint.exists || !outcome.setAside.isEmpty)
+        && old.allSatisfy { FileIdentity(of: $0) == nil }
       return Receipt(
         storePath: given, state: state, backupPath: isBackup ? names.path(backup) : nil,
         setAside: outcome.setAside.filter { FileIdentity(of: $0) != nil },
-        isBackupDeleted: options.deletesBackup && !outcome.setAside.isEmpty, uuid: uuid,
+        isBackupDeleted: isDeleted, uuid: uuid,
         notes: journal.recovered + kept + outcome.notes + journal.finish())
     } catch {
       journal.finish()

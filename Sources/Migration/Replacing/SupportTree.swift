@@ -29,61 +29,33 @@ package enum SupportTree {
     return notes
   }
 
-  /// A copy that is not in its place yet.
-  package struct Pending: ~Copyable {
+  /// What became of a copy that leaves out what cannot be read.
+  package struct Copied {
+    /// The folder's name.
+    package let name: String
     /// What a person should know of its links, as sentences.
-    package private(set) var notes: [String] = []
+    package fileprivate(set) var notes: [String] = []
     /// Files and folders in it that cannot be read and were left out, with the reason.
-    package private(set) var unreadable: [(path: String, reason: String)] = []
-    private let folder: Folder
-    private let name: String
-    private var work: String?
-
-    fileprivate init(
-      _ source: Folder, to target: String, check: () throws -> Void
-    ) throws {
-      let (folder, name) = try FileSystem.opened(target)
-      let work = FileSystem.randomName(for: name)
-      var found: (notes: [String], unreadable: [(String, String)]) = ([], [])
-      do {
-        try lookThrough(source, depth: 0, &found.notes) {
-          found.unreadable.append(($0.path ?? source.path, $0.message))
-        }
-        try clone(
-          source, to: folder.createFolder(work), links: false,
-          leavingOut: { found.unreadable.append(($0.path ?? source.path, $0.message)) },
-          check: check)
-      } catch {
-        folder.removeTree(work)
-        throw error
-      }
-      (notes, unreadable) = found
-      (self.folder, self.name, self.work) = (folder, name, work)
-    }
-
-    deinit {
-      if let work { folder.removeTree(work) }
-    }
-
-    /// Gives the copy its name.
-    ///
-    /// - Throws: ``CoreDataError`` of kind refused where something has that name meanwhile.
-    package mutating func putInPlace() throws {
-      guard let work else { return }
-      try folder.renameExclusively(work, to: name)
-      self.work = nil
-    }
+    package fileprivate(set) var unreadable: [(path: String, reason: String)] = []
   }
 
-  /// A copy for a store that is about to be made at a path, under another name until it is put in place:
-  /// what cannot be read is left out and told. `nil` where there is nothing to be copied.
-  package static func pending(
-    of files: StoreFiles, beside output: String, check: () throws -> Void
-  ) throws -> Pending? {
+  /// Copies a store's support folder, as far as it can be read, for a store that is made in a folder and is
+  /// to be at a path. `nil` where there is nothing to be copied.
+  package static func copyWhatIsReadable(
+    of files: StoreFiles, for output: String, into made: Folder, check: () throws -> Void
+  ) throws -> Copied? {
     guard let target = try place(of: files, beside: output), let source = try opened(files) else {
       return nil
     }
-    return try Pending(source, to: target, check: check)
+    var copied = Copied(name: FileSystem.name(of: target))
+    try lookThrough(source, depth: 0, &copied.notes) {
+      copied.unreadable.append(($0.path ?? source.path, $0.message))
+    }
+    try clone(
+      source, to: made.createFolder(copied.name), links: false,
+      leavingOut: { copied.unreadable.append(($0.path ?? source.path, $0.message)) },
+      check: check)
+    return copied
   }
 
   /// Where the support folder of a store that is about to be made at a path is to be; `nil` where there

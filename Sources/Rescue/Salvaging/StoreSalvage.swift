@@ -70,11 +70,10 @@ package enum StoreSalvage {
         "the store's schema is gone, and with it what its tables and columns are called",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
-    let (folder, outputName) = try FileSystem.opened(FileSystem.place(of: output))
-    let workName = FileSystem.randomName(for: outputName)
-    let work = folder.path(of: workName)
-    defer { Self.remove(work) }
-    var file = try folder.create(workName)
+    let pending = try PendingOutput(for: FileSystem.place(of: output))
+    let name = FileSystem.name(of: pending.path)
+    let work = pending.folder.path(of: name)
+    var file = try pending.folder.create(name)
     let empty = report
     var doubtful = 0
     // Nobody writes to the new store while it is checked.
@@ -84,7 +83,7 @@ package enum StoreSalvage {
       report = empty
       if !copiesTrees {
         Self.remove(work)
-        file = try folder.create(workName)
+        file = try pending.folder.create(name)
       }
       do {
         let copy = try SalvagedCopy(
@@ -138,17 +137,15 @@ package enum StoreSalvage {
     try sync?.wait()
     try open(work, &report)
     report.isChanged = StoreFingerprint(of: files.path) != before
-    var support = try SupportTree.pending(
-      of: files, beside: output,
+    let support = try SupportTree.copyWhatIsReadable(
+      of: files, for: output, into: pending.folder,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
     report.notes += support?.notes ?? []
     report.unreadableFiles =
       support?.unreadable.map { .init(path: $0.path, reason: $0.reason) } ?? []
     try file.sync()
     try file.requireName()
-    try support?.putInPlace()
-    try folder.renameExclusively(workName, to: outputName)
-    try? folder.sync()
+    try pending.finish(with: [support?.name].compactMap { $0 })
     report.missingFiles = try? missingFiles(of: output, instead: files)
     return report
   }

@@ -86,7 +86,9 @@ enum CommandLineTool {
       console.write(command.help)
       return .done
     }
-    return try GivenStores.run(command, arguments, console)
+    return try Interruption.removingCopiesToTheEnd {
+      try GivenStores.run(command, arguments, console)
+    }
   }
 
   static var usage: String {
@@ -125,6 +127,7 @@ enum CommandLineTool {
 
   /// An error for a person on standard error, or for a program on standard output.
   static func report(_ error: CoreDataError, asJSON: Bool, _ console: Console) {
+    Interruption.waitForEnd()
     guard asJSON else {
       console.note("strata: \(error.description)")
       if let mark = error.mark { for line in MarkedLines.lines(mark) { console.note(line) } }

@@ -7,10 +7,10 @@ import ModelWriting
 enum DemoCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let objects = try arguments.number("objects", atLeast: 1) ?? 5000
-    let folder =
-      arguments[0].isEmpty
-      ? try FileSystem.makeTemporaryDirectory(prefix: "strata-demo") : arguments[0]
+    let folder = arguments[0].isEmpty ? nil : arguments[0]
     let isJSON = arguments.flag("json")
+    let places = folder.map { [$0, $0 + "/" + storeName] } ?? [temporaryPlace]
+    for place in places { RecoveryNotice.write(forOutput: place, to: console) }
     let written = try Waiting.tell("writing \(objects) objects", on: console) {
       try write(to: folder, objects: objects)
     }
@@ -33,18 +33,61 @@ enum DemoCommand {
     let objects: Int
   }
 
+  private static let storeName = "Recipes.sqlite"
+  private static let bundleName = "Recipes.xcdatamodeld"
+
   /// Writes the store and its model versions; what is there is never replaced.
-  static func write(to folder: String, objects: Int) throws -> Written {
-    let base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    let store = base + "/Recipes.sqlite"
-    let bundle = base + "/Recipes.xcdatamodeld"
-    for path in [store, bundle] where FileIdentity(of: path) != nil {
+  ///
+  /// - Parameter folder: `nil` for a new one in the temporary folder.
+  static func write(to folder: String?, objects: Int) throws -> Written {
+    let base = folder.map { $0.count > 1 && $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    guard let base, FileSystem.isDirectory(base) else {
+      // The folder itself is what is made: it is there when all is in it.
+      let path = base ?? temporaryPlace + "." + randomLetters()
+      guard FileIdentity(of: path) == nil else {
+        throw CoreDataError(
+          .refused, "it is not a folder", path: path, hint: "Name a folder, or none.")
+      }
+      let name = FileSystem.name(of: path)
+      let output = try PendingOutput(for: path, makesFolders: base != nil)
+      let made = try output.folder.createFolder(name, permissions: base == nil ? 0o700 : 0o755)
+      let count = try write(into: made.path, objects: objects)
+      try output.sync(name)
+      try output.finish()
+      return written(in: path, objects: count)
+    }
+    for path in [base, base + "/" + storeName] { PendingOutput.removeAbandoned(beside: path) }
+    for path in [base + "/" + storeName, base + "/" + bundleName]
+    where FileIdentity(of: path) != nil {
       throw CoreDataError(
         .refused, "there is one already", path: path,
         hint: "Name another folder, or none for a fresh temporary one.")
     }
-    try FileSystem.makeDirectory(base)
+    try NewStorePlace.require(base + "/" + storeName)
+    let output = try PendingOutput(for: base + "/" + storeName)
+    let count = try write(into: output.folder.path, objects: objects)
+    try output.sync(bundleName)
+    let support = StoreFiles(path: output.path).supportFolder
+    try output.finish(with: [bundleName, FileSystem.name(of: support)])
+    return written(in: base, objects: count)
+  }
+
+  private static var temporaryPlace: String { FileSystem.temporaryFolder + "/strata-demo" }
+
+  private static func randomLetters() -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<6).map { _ in letters.randomElement() ?? "A" })
+  }
+
+  private static func written(in folder: String, objects: Int) -> Written {
+    Written(
+      store: folder + "/" + storeName, model: folder + "/" + bundleName, objects: objects)
+  }
+
+  /// - Returns: how many objects were written.
+  private static func write(into folder: String, objects: Int) throws -> Int {
     let versions = try DemoModels.versions()
+    let bundle = folder + "/" + bundleName
     for version in versions {
       let path = bundle + "/" + version.name + ".xcdatamodel"
       try FileSystem.makeDirectory(path)
@@ -56,8 +99,8 @@ enum DemoCommand {
     guard let first = versions.first else {
       throw CoreDataError(.failed, "the demo has no model")
     }
-    let count = try DemoStore.write(to: store, model: first.model, objects: objects)
-    return Written(store: store, model: bundle, objects: count)
+    return try DemoStore.write(
+      to: folder + "/" + storeName, model: first.model, objects: objects)
   }
 
   private static func currentVersion(_ name: String) -> String {

@@ -19,4 +19,14 @@ enum RecoveryNotice {
       for sentence in StoreMigration.pendingRecovery(at: place) { console.note("! " + sentence) }
     }
   }
+
+  /// The same of a command that makes a new store or model, which first removes what interrupted runs left in
+  /// the folder.
+  static func write(forOutput path: String, to console: Console) {
+    let names = PendingOutput.abandoned(beside: FileSystem.place(of: path))
+    guard !names.isEmpty else { return }
+    console.note(
+      "! An earlier run was interrupted: removing what it left (\(names.joined(separator: ", ").printable)) first."
+    )
+  }
 }

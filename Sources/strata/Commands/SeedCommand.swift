@@ -33,6 +33,7 @@ enum SeedCommand {
     let model = try ModelReference(arguments[0]).load()
     console.warn(model.model.warnings)
     let options = try Self.options(arguments, model: model.model)
+    RecoveryNotice.write(forOutput: arguments[1], to: console)
     let bar = ProgressBar(console)
     let report: SeedReport
     do {

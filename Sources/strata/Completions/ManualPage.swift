@@ -65,6 +65,10 @@ enum ManualPage {
       ".strata-journal-STORE, .strata-migrating-STORE-*",
       "There while a run is under way. What a killed one left is put right by the next migrate, repair, reset or rollback of the store."
     ),
+    (
+      ".strata-new-NAME-*",
+      "There while a new store, model or report is being written. What a killed run left is removed by the next one that writes into the folder."
+    ),
   ]
 
   private static func synopsis(_ command: Command) -> String {

@@ -11,6 +11,8 @@ import Files
       case inPlace, copying, recipe, chain, output, rollback, reset, repair
       /// A rollback of a reset.
       case resetRollback
+      /// A reset that keeps no backup.
+      case resetDeleting
     }
 
     public let work: Work
@@ -185,6 +187,7 @@ import Files
       case .output: second + ["--output", place + "/Out.sqlite"]
       case .rollback, .resetRollback: ["rollback", store, "--json"]
       case .reset: ["reset", store, "--json", "--model", models + "@Recipes 2"]
+      case .resetDeleting: arguments(.reset) + ["--delete-backup"]
       case .repair: ["repair", store, "--json"]
       }
     }

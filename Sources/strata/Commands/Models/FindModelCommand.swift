@@ -43,7 +43,8 @@ enum FindModelCommand {
       try Waiting.tell("looking through \(path)", on: console) { try search.look(in: path) }
     }
     let exported = try arguments.value("export").flatMap { folder in
-      try search.matches.first?.export(to: folder)
+      RecoveryNotice.write(forOutput: folder + "/Model", to: console)
+      return try search.matches.first?.export(to: folder)
     }
     arguments.flag("json")
       ? console.json { write(search, former, exported, &$0) }

@@ -21,6 +21,7 @@ enum SalvageCommand {
     console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
+    RecoveryNotice.write(forOutput: output, to: console)
     let bar = ProgressBar(console)
     let report: SalvageReport
     do {

@@ -65,6 +65,7 @@ enum UndeleteCommand {
       }
       let choice: Restoration.Choice =
         !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
+      RecoveryNotice.write(forOutput: output, to: console)
       let restoration = Restoration(undeletion)
       let report = try working("writing the new store") { progress in
         try restoration.run(
