@@ -210,9 +210,11 @@ extension ByteShift.Reading {
           place += taken.count
           continue
         }
-        let next = [moves.first { $0.page > page }.map { ($0.page - 1) * pageSize } ?? Int.max,
-          pages.isEmpty ? Int.max : page * pageSize,
-        ].min() ?? Int.max
+        let next =
+          [
+            moves.first { $0.page > page }.map { ($0.page - 1) * pageSize } ?? Int.max,
+            pages.isEmpty ? Int.max : page * pageSize,
+          ].min() ?? Int.max
         let by = moves.last { $0.page <= page }?.by ?? 0
         let wanted = min(count - result.count, next - place)
         let bytes = try file.read(at: max(0, place + by), count: wanted)

@@ -7,7 +7,8 @@ import Testing
 @testable import ManagedStore
 
 /// A store that a program has open through its log, and saves to all the time.
-@Suite("A store that is being saved to", .enabled(if: Shell.run("python3 -c 'import sqlite3'") == 0))
+@Suite(
+  "A store that is being saved to", .enabled(if: Shell.run("python3 -c 'import sqlite3'") == 0))
 struct LiveStateTests {
   /// Sets all rows to one number, then to the next, each time in one transaction.
   private static let writer = """

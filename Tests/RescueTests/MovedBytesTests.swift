@@ -39,7 +39,8 @@ struct MovedBytesTests {
     #expect(finding.kind == .shifted && finding.sentence.contains("0D 0A"))
   }
 
-  @Test("line ends that lost a byte cost the rows of which nothing tells where it stood, and no more")
+  @Test(
+    "line ends that lost a byte cost the rows of which nothing tells where it stood, and no more")
   func lineFeeds() throws {
     let demo = try DamagedDemo(objects: 2_000)
     let connection = try Connection(path: demo.path, mode: .create)

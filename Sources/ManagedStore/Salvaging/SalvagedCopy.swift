@@ -139,7 +139,8 @@ package final class SalvagedCopy {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
     lostTables = Dictionary(
-      all.filter { $0.rows > 0 }.compactMap { table in supposed[table.name].map { (table.name, $0) } }
+      all.filter { $0.rows > 0 }.compactMap { table in supposed[table.name].map { (table.name, $0) }
+      }
     ) { first, _ in first }.filter { $0.value.isAssumed || !$0.value.doubtful.isEmpty }.mapValues {
       LostTable(
         doubtful: $0.doubtful.map { column in

@@ -33,7 +33,8 @@ enum StoreOpening {
   ///
   /// - Parameter checksAll: whether a large file is checked, too, since all of it is read: else what is printed
   ///   says nothing of the rest.
-  static func reading(_ path: String, model: String? = nil, checksAll: Bool = false) throws -> Store {
+  static func reading(_ path: String, model: String? = nil, checksAll: Bool = false) throws -> Store
+  {
     let store = try open(path, model: model)
     try store.holdState()
     try store.inspect(upTo: checksAll ? .max : Store.readingCheckSize)

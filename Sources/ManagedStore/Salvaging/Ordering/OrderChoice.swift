@@ -88,7 +88,8 @@ struct OrderChoice {
   /// smallest number, and of one more.
   private func appended() -> [[Int]]? {
     guard let fewest = fewestAppended else { return nil }
-    return orders(appended: fewest) + (fewest < sizes.upperBound ? orders(appended: fewest + 1) : [])
+    return orders(appended: fewest)
+      + (fewest < sizes.upperBound ? orders(appended: fewest + 1) : [])
   }
 
   private var sizes: ClosedRange<Int> {
@@ -99,7 +100,9 @@ struct OrderChoice {
 
   /// All possible orders with so many columns at the end.
   private func orders(appended count: Int) -> [[Int]] {
-    guard count <= Self.mostAppended, count <= 1 || columns.count <= Self.mostTried else { return [] }
+    guard count <= Self.mostAppended, count <= 1 || columns.count <= Self.mostTried else {
+      return []
+    }
     var found: [[Int]] = []
     func extend(_ chosen: [Int]) {
       guard chosen.count < count else {

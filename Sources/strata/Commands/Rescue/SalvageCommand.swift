@@ -102,7 +102,8 @@ extension JSONWriter {
       json.fields([
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
         "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
-        "unplaced": report.unplaced, "undecidedLinks": report.undecided, "misplaced": report.misplaced, "doubtful": report.doubtful,
+        "unplaced": report.unplaced, "undecidedLinks": report.undecided,
+        "misplaced": report.misplaced, "doubtful": report.doubtful,
         "zeroed": report.zeroed,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
