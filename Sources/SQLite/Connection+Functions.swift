@@ -8,8 +8,11 @@ extension Connection {
   ///
   /// - Parameter isDeterministic: whether an index may call it.
   package func defineNullFunction(_ name: String, isDeterministic: Bool = false) throws {
+    // The only functions of this program that a store's schema calls, and the only ones that it may, also
+    // where the schema is not trusted.
+    let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
     let result = sqlite3_create_function_v2(
-      handle, name, -1, SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0), nil,
+      handle, name, -1, flags, nil,
       { context, _, _ in sqlite3_result_null(context) }, nil,
       nil, nil)
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }

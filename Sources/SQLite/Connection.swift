@@ -23,12 +23,33 @@ package final class Connection {
   private(set) var handle: OpaquePointer?
   private var cache: [String: Statement] = [:]
   private var progressHandler: Box<() -> Bool>?
+  /// The question of this connection alone.
+  private var ownQuestion: (() -> Bool)?
+  /// The question of the scope that the connection was opened in.
+  private let inheritedQuestion = Stopping.current?.isRequested
+  /// Whether values are limited to what the files at `readPaths` can hold; see ``limitValues()``.
+  var isLimited = false
+  /// The database files whose values this connection reads.
+  var readPaths: [String] = []
+  /// Bytes of values that it reads from elsewhere.
+  var readBytes = 0
+  /// Whether another program may write to a file that it reads.
+  var isLive: Bool
   private var authorizer: Box<Access.Question>?
   /// Told each text before it is compiled, for showing what a piece of work consists of.
   package var onStatement: ((String) -> Void)?
 
   /// Opens `path`; the file is not read before the first statement.
-  package init(path: String, mode: Mode, busyTimeout milliseconds: Int32 = 0) throws {
+  ///
+  /// Any database may come from somebody else. A connection that only reads does not trust its schema
+  /// and limits the size of values: see ``trustSchema(_:)`` and ``limitValues()``.
+  ///
+  /// - Parameter isDefensive: whether SQLite refuses what can damage a database:
+  ///   PRAGMA writable_schema, PRAGMA journal_mode = OFF, and writing to the tables behind a virtual
+  ///   table. The first two are ignored without an error.
+  package init(
+    path: String, mode: Mode, isDefensive: Bool = true, busyTimeout milliseconds: Int32 = 0
+  ) throws {
     var flags: Int32
     var suffix = ""
     switch mode {
@@ -58,7 +79,34 @@ package final class Connection {
     // A reader stays one when its database is attached to a connection that writes another.
     let isReader = mode == .readOnly
     self.uri = isReader ? uri + "?mode=ro" : uri
+    isLive = isReader
     sqlite3_busy_timeout(handle, milliseconds)
+    if isReader || isImmutable { trustSchema(false) }
+    if isDefensive { _ = strata_sqlite_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1) }
+    // A build of SQLite may allow more, and its compiler calls itself once for each level.
+    if Self.expressionDepth < sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, -1) {
+      limitExpressions(depth: Self.expressionDepth)
+    }
+    if isReader || isImmutable { limitValues() }
+    if inheritedQuestion != nil { onProgress(nil) }
+  }
+
+  /// Whether the database's views, triggers and indexes may use functions and virtual tables of which
+  /// SQLite does not know that they do no harm.
+  ///
+  /// A connection that writes has to: triggers of Core Data fill R-trees, and those of an app a
+  /// full-text index, which SQLite before 3.41 takes for harmful. They gain nothing by it, since the
+  /// functions of this program may stand in no schema anyway; see ``defineFunction(_:arguments:_:)``.
+  package func trustSchema(_ isTrusted: Bool) {
+    _ = strata_sqlite_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, isTrusted ? 1 : 0)
+  }
+
+  /// SQLite's own default.
+  private static let expressionDepth: Int32 = 1000
+
+  /// Refuses to compile expressions that are nested deeper; a chain of operators counts as nested.
+  package func limitExpressions(depth: Int32) {
+    sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, depth)
   }
 
   deinit { close() }
@@ -97,6 +145,7 @@ package final class Connection {
   package func attach(_ other: Connection, as name: String) throws {
     try adoptEncoding(of: other)
     try run("ATTACH DATABASE ? AS \(quoted(name))", [.text(other.uri)])
+    extendLimit(to: other)
   }
 
   /// Takes on the text encoding of another database, where there is no content yet; else nothing
@@ -111,6 +160,7 @@ package final class Connection {
   /// Compiles one statement.
   package func prepare(_ sql: String) throws -> Statement {
     onStatement?(sql)
+    followGrowth()
     var statement: OpaquePointer?
     let result = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     guard result == SQLITE_OK, let statement else {
@@ -124,6 +174,7 @@ package final class Connection {
   /// Do not use one such statement inside a loop over itself.
   package func cached(_ sql: String) throws -> Statement {
     if let statement = cache[sql] {
+      followGrowth()
       statement.reset()
       return statement
     }
@@ -168,13 +219,20 @@ package final class Connection {
 
   /// Asks `shouldStop` every `instructions` virtual machine steps; `true` interrupts the running
   /// statement, which then throws an error that says it was interrupted.
-  package func onProgress(every instructions: Int32 = 20_000, _ shouldStop: (() -> Bool)?) {
-    guard let shouldStop else {
+  ///
+  /// The question of the scope that the connection was opened in is always asked: see
+  /// ``stoppingAll(when:_:)``. A step can take an eighth of a second, with the longest values that a
+  /// limited connection allows, and a row takes some twenty steps: a hundred of them are less than a
+  /// second even then, and asking costs nothing that can be measured.
+  package func onProgress(every instructions: Int32 = 100, _ shouldStop: (() -> Bool)?) {
+    ownQuestion = shouldStop
+    guard handle != nil else { return }
+    guard let question else {
       sqlite3_progress_handler(handle, 0, nil, nil)
       progressHandler = nil
       return
     }
-    let handler = Box(shouldStop)
+    let handler = Box(question)
     progressHandler = handler
     sqlite3_progress_handler(
       handle, instructions,
@@ -185,8 +243,15 @@ package final class Connection {
       }, Unmanaged.passUnretained(handler).toOpaque())
   }
 
+  /// What is asked within statements: the scope's question and the connection's own.
+  private var question: (() -> Bool)? {
+    guard let inheritedQuestion else { return ownQuestion }
+    guard let ownQuestion else { return inheritedQuestion }
+    return { ownQuestion() || inheritedQuestion() }
+  }
+
   /// Whether a statement that ran now would be interrupted.
-  package var shouldStop: Bool { progressHandler?.content() ?? false }
+  package var shouldStop: Bool { question?() ?? false }
 
   /// Runs `body` while `shouldStop` is asked too, besides whoever is asked already.
   package func stopping<T>(
@@ -194,7 +259,7 @@ package final class Connection {
   ) rethrows
     -> T
   {
-    let outer = progressHandler?.content
+    let outer = ownQuestion
     onProgress { shouldStop() || outer?() == true }
     defer { onProgress(outer) }
     return try body()
@@ -202,7 +267,7 @@ package final class Connection {
 
   /// Is asked to stop, and tells of its statements, as another connection was.
   package func takeOver(from other: Connection) {
-    onProgress(other.progressHandler?.content)
+    onProgress(other.question)
     onStatement = other.onStatement
   }
 

@@ -20,6 +20,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     self.offset = offset
   }
 
+  /// A statement that was stopped on purpose.
+  package static let interrupted = SQLiteError(
+    extendedCode: SQLITE_INTERRUPT, message: "interrupted")
+
   /// The primary result code: 5 busy, 8 read-only, 11 corrupt, 13 full, 14 cannot open …
   package var code: Int32 { extendedCode & 0xFF }
 

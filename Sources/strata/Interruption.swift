@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import SQLite
 import Synchronization
 
 /// The end of the pipe that has private copies and unfinished outputs removed. A signal handler can wait for
@@ -45,16 +46,24 @@ enum Interruption {
     }
   }
 
-  /// The same for a whole command.
+  /// The same for a whole command, within the statements of every store that it opens.
   static func watched(_ run: @escaping Command.Run) -> Command.Run {
     { arguments, console in
-      guard endsWithCommand.load(ordering: .relaxed) else {
-        return try watching { try run(arguments, console) }
+      try Connection.stoppingAll(when: { isRequested }) {
+        try runWatched(run, arguments, console)
       }
-      isWatching.store(true, ordering: .relaxed)
-      _ = watch()
-      return try run(arguments, console)
     }
+  }
+
+  private static func runWatched(
+    _ run: Command.Run, _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    guard endsWithCommand.load(ordering: .relaxed) else {
+      return try watching { try run(arguments, console) }
+    }
+    isWatching.store(true, ordering: .relaxed)
+    _ = watch()
+    return try run(arguments, console)
   }
 
   /// Has a signal that comes after all was done, and before the process has ended, pass: it would make

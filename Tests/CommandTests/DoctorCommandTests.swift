@@ -11,7 +11,7 @@ struct DoctorCommandTests {
     let made = Captured("demo", folder.path("demo"), "--objects", "400", "--no-open")
     try #require(made.status == .done)
     let path = folder.path("demo/Recipes.sqlite")
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .readWrite, isDefensive: false)
     try connection.execute(sql)
     connection.close()
     return path

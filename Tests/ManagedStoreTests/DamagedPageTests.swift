@@ -96,7 +96,7 @@ struct DamagedPageTests {
     let folder = try TemporaryFolder()
     let path = try Self.notes(1000, in: folder)
     do {
-      let connection = try Connection(path: path, mode: .readWrite)
+      let connection = try Connection(path: path, mode: .readWrite, isDefensive: false)
       try connection.execute(
         """
         PRAGMA writable_schema = ON;

@@ -152,7 +152,7 @@ struct IntegrityCheckTests {
   func disagreement(_ change: String) throws {
     let folder = try TemporaryFolder()
     let path = try makeDatabase(folder)
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .readWrite, isDefensive: false)
     try connection.execute("UPDATE a SET r = 1, t = 'x', b = x'11' WHERE Z_PK IN (2, 5, 9)")
     let names = try connection.rows(
       "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'a'")
@@ -160,7 +160,7 @@ struct IntegrityCheckTests {
       "PRAGMA writable_schema = 1; DELETE FROM sqlite_master WHERE type = 'index' AND tbl_name = 'a'"
     )
     connection.close()
-    let blind = try Connection(path: path, mode: .readWrite)
+    let blind = try Connection(path: path, mode: .readWrite, isDefensive: false)
     try blind.execute(change)
     try blind.execute("PRAGMA writable_schema = 1")
     for row in names {
@@ -176,7 +176,7 @@ struct IntegrityCheckTests {
   func duplicates() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.sqlite")
-    let connection = try Connection(path: path, mode: .create)
+    let connection = try Connection(path: path, mode: .create, isDefensive: false)
     try connection.execute(
       "CREATE TABLE a (n); CREATE INDEX a_n ON a (n); INSERT INTO a VALUES (1), (2), (2), (NULL), (NULL)"
     )

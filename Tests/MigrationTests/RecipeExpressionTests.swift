@@ -210,6 +210,30 @@ struct RecipeExpressionTests {
     #expect(error?.mark != nil)
   }
 
+  @Test("an expression has at most so many levels, a chain of operators among them")
+  func levels() throws {
+    let bench = try ExpressionBench()
+    let scope = ExpressionScope(store: bench.store, entity: "Post")
+    func chain(_ count: Int) -> String {
+      Array(repeating: "title", count: count).joined(separator: " || ")
+    }
+    try scope.check(recipe: chain(100))
+    let error = #expect(throws: CoreDataError.self) { try scope.check(recipe: chain(300)) }
+    #expect(error?.kind == .usage)
+    #expect(error?.mark != nil)
+  }
+
+  /// It took 4.4 GB, and did not hear ^C for 55 seconds.
+  @Test("a value that no store of that size can hold is not computed")
+  func endless() throws {
+    let bench = try ExpressionBench()
+    let connection = try Connection.scratch(over: bench.store)
+    let scope = ExpressionScope(store: bench.store, entity: "Post")
+    let sql = try scope.compile(recipe: "length(printf('%.*c', 1000000000, 'x'))").sql
+    let error = #expect(throws: SQLiteError.self) { try connection.value("SELECT \(sql)") }
+    #expect(error?.code == 18)
+  }
+
   @Test("SQLite's authorizer alone refuses other tables, statements and functions")
   func authorizer() throws {
     // As if the words had not been looked at.

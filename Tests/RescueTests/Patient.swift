@@ -22,7 +22,7 @@ struct Patient {
 
   /// Runs SQL on the store, with stand-ins for what only Core Data has.
   func change(_ sql: String) throws {
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .readWrite, isDefensive: false)
     for name in ["Insert", "Update", ""] {
       try connection.defineNullFunction("NSCoreDataDATrigger\(name)UpdatedAffectedObjectValue")
     }

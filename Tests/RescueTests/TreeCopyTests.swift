@@ -95,7 +95,7 @@ struct TreeCopyTests {
   @Test("an index that does not fit its table is made anew with all else")
   func wrongIndex() throws {
     let demo = try DamagedDemo()
-    let connection = try Connection(path: demo.path, mode: .create)
+    let connection = try Connection(path: demo.path, mode: .create, isDefensive: false)
     try connection.execute(
       """
       PRAGMA journal_mode = DELETE; PRAGMA writable_schema = ON; \

@@ -188,6 +188,9 @@ public struct StoreFiles: Sendable, Equatable {
     let snapshot = try Snapshot(of: self)
     let mode: Connection.Mode = hasHotJournal ? .readWrite : .readOnly
     let connection = try Connection(path: snapshot.path, mode: mode)
+    // SQLite rolls a -journal back, and nothing else is written.
+    connection.trustSchema(false)
+    connection.limitValues()
     // What could not be read, or changed while it was copied, SQLite leaves out without a word.
     if wal.frames > 0, !hasHotJournal,
       let pages = try connection.value("PRAGMA page_count")?.integer, pages != wal.pages

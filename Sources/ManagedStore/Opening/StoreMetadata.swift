@@ -129,7 +129,13 @@ public struct StoreMetadata: Sendable, Equatable {
 
 extension CoreDataError {
   /// What an SQLite failure on a store means for the person.
+  ///
+  /// A statement that was interrupted on purpose is a cancellation, whatever it was part of.
   package init(sqlite error: SQLiteError, path: String, kind: Kind = .unreadable) {
+    guard !error.isInterrupted else {
+      self.init(.cancelled, code: .migrationCancelled, "cancelled", path: path)
+      return
+    }
     let hint: String? =
       switch error.code {
       case 5, 6: "Another program is using the store: close it and try again."
@@ -137,6 +143,8 @@ extension CoreDataError {
       case 11, 26:
         "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal, or take another copy of the store."
       case 13: "The disk is full: free some space and try again."
+      case 18:
+        "An expression, of a recipe or of an index in the store, computes a value that is too long for a store of this size."
       case 14: "Check the permissions of the store and of its folder."
       default: nil
       }

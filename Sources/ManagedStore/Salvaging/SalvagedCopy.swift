@@ -112,7 +112,7 @@ package final class SalvagedCopy {
     self.isCancelled = isCancelled
     self.progress = progress
     do {
-      connection = try Self.open(path, pageSize: source.image.pageSize)
+      connection = try Self.open(path, of: source)
       schema = try model.map { try source.schema(for: $0, numbers: sibling?.numbers ?? []) }
       hasCopiedTrees =
         copiesTrees && contents == .everything && TreeCopy.isPossible(source.image)
@@ -125,7 +125,7 @@ package final class SalvagedCopy {
         try connection.execute("COMMIT")
         try trees.copy(
           from: source, to: path, &connection, owners: try owners(),
-          open: { try Self.open(path, pageSize: source.image.pageSize) },
+          open: { try Self.open(path, of: source) },
           isCancelled: isCancelled, progress: progress)
         try connection.execute("BEGIN")
       }
@@ -157,12 +157,18 @@ package final class SalvagedCopy {
     }
   }
 
-  private static func open(_ path: String, pageSize: Int) throws -> Connection {
+  private static func open(_ path: String, of source: SalvageSource) throws -> Connection {
+    // No journal, and the tables behind a virtual table are filled with what was found of them: not
+    // defensive.
     let connection = try Connection(
-      path: path, mode: FileIdentity(of: path) == nil ? .create : .made)
+      path: path, mode: FileIdentity(of: path) == nil ? .create : .made, isDefensive: false)
+    // What is found in a file is never longer than the file.
+    connection.limitValues()
+    connection.extendLimit(
+      by: source.image.size + (source.logPath.flatMap { FileSystem.status($0)?.size } ?? 0))
     try connection.execute(
       """
-      PRAGMA synchronous = OFF; PRAGMA page_size = \(pageSize); \
+      PRAGMA synchronous = OFF; PRAGMA page_size = \(source.image.pageSize); \
       PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; \
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16000
       """)

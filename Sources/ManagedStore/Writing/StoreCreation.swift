@@ -123,7 +123,9 @@ public enum StoreCreation {
     }
     let schema = StoreSchema(model: model)
     do {
-      let connection = try Connection(path: path, mode: isMade ? .made : .create)
+      // A caller may do without a journal: the file is new, and all of it is this program's own.
+      let connection = try Connection(
+        path: path, mode: isMade ? .made : .create, isDefensive: false)
       try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;" + setup)
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }

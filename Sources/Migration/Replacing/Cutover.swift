@@ -51,7 +51,13 @@ struct Cutover {
   /// The order matters. The old store is locked, so that no other program can write between the
   /// comparison and the rename; a -wal that stayed would be applied to the new file, so it is merged
   /// or moved first; only then does the name change hands.
+  ///
+  /// No statement of it is interrupted: the last question whether to stop is asked before.
   func run(_ journal: MigrationJournal) throws -> Outcome {
+    try Connection.finishing { try exchange(journal) }
+  }
+
+  private func exchange(_ journal: MigrationJournal) throws -> Outcome {
     var outcome = Outcome()
     try result.file.sync()
     try before(.lock)

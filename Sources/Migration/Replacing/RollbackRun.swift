@@ -47,7 +47,8 @@ struct RollbackRun {
     let kept = try bringSupport()
     let (undone, undoneSupport, notes) = try putInPlace(file, fingerprint, present)
     try before(.verify)
-    let result = try verified(contents, undone)
+    // In place, it is compared to the end.
+    let result = try Connection.finishing { try verified(contents, undone) }
     if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
     // Without a model nothing tells which columns name files.
     let external = result.modelSource == .raw ? nil : try result.externalData()

@@ -81,17 +81,20 @@ public enum StoreRollback {
           .init(kind: .verify, title: "compare", unit: .items, total: 1),
           .init(kind: .replace, title: "put in place", unit: .items, total: 1),
         ])
-      let receipt = try run(
-        path: given, options: options, cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
-        before: { step in
-          switch step {
-          case .clone: try meter.begin(.copy)
-          case .check: try meter.begin(.verify)
-          case .externalData: try meter.checkCancelled()
-          case .cutover(.lock): try meter.begin(.replace)
-          case .cutover, .verify, .removeBackup: return
-          }
-        })
+      let receipt = try Connection.stoppingAll(when: isCancelled) {
+        try run(
+          path: given, options: options,
+          cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
+          before: { step in
+            switch step {
+            case .clone: try meter.begin(.copy)
+            case .check: try meter.begin(.verify)
+            case .externalData: try meter.checkCancelled()
+            case .cutover(.lock): try meter.begin(.replace)
+            case .cutover, .verify, .removeBackup: return
+            }
+          })
+      }
       meter.finish()
       return receipt
     } catch let error as CoreDataError {

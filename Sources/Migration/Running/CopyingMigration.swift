@@ -122,7 +122,8 @@ struct CopyingMigration {
         let sql = source.database.sql[name]
       else { continue }
       try meter.checkCancelled()
-      try connection.execute(sql)
+      // One statement, whatever else the store's text says.
+      try connection.run(sql)
       try connection.execute("INSERT INTO main.\(quoted(name)) SELECT * FROM src.\(quoted(name))")
     }
     try copySequences()
@@ -153,7 +154,7 @@ struct CopyingMigration {
       && there.triggers[trigger.name] == nil
       && SchemaText.fits(trigger.sql, there, writtenFor: source.database)
     {
-      try connection.execute(trigger.sql)
+      try connection.run(trigger.sql)
     }
   }
 

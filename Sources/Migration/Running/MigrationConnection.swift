@@ -6,7 +6,8 @@ extension Connection {
   /// A private database with a store attached, which goes away with the connection.
   static func scratch(over store: Store, isCancelled: (() -> Bool)? = nil) throws -> Connection {
     let connection = try Connection(path: "", mode: .create)
-    connection.onProgress(isCancelled)
+    if let isCancelled { connection.onProgress(isCancelled) }
+    connection.limitValues()
     try connection.execute("PRAGMA temp_store = FILE")
     try connection.attachSource(store)
     return connection
@@ -38,7 +39,8 @@ extension Connection {
   func clone(
     to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> Connection {
-    let copy = try Connection(path: path, mode: .made)
+    // No journal: the copy is thrown away when anything fails.
+    let copy = try Connection(path: path, mode: .made, isDefensive: false)
     try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     let pageSize = Int(try value("PRAGMA page_size")?.integer ?? 4096)
     _ = try backup(to: copy) { done, total in

@@ -28,7 +28,20 @@ struct MigrationRun {
     replacement.setsLogAside = plan.losses.contains(where: \.isOfLog)
     replacement.before = before
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
-    let outcome = try replacement.run(meter: meter) { work in
+    let outcome = try Connection.stoppingAll(when: isCancelled) {
+      try put(replacement, meter)
+    }
+    var receipt = receipt(outcome.result, outcome.sum, target: outcome.target, meter: meter)
+    receipt.notes += outcome.notes
+    receipt.backupPath = outcome.backupPath
+    receipt.backupSHA256 = outcome.backupSHA256
+    return receipt
+  }
+
+  private func put(
+    _ replacement: StoreReplacement, _ meter: ProgressMeter
+  ) throws -> StoreReplacement.Outcome<StepSequence.Result> {
+    try replacement.run(meter: meter) { work in
       let done = try StepSequence(
         plan: plan, meter: meter, recovered: work.recovered,
         beforeVerification: beforeVerification
@@ -42,11 +55,6 @@ struct MigrationRun {
     } confirm: { made, sum in
       try confirm(made.result, sum, meter)
     }
-    var receipt = receipt(outcome.result, outcome.sum, target: outcome.target, meter: meter)
-    receipt.notes += outcome.notes
-    receipt.backupPath = outcome.backupPath
-    receipt.backupSHA256 = outcome.backupSHA256
-    return receipt
   }
 
   /// Asks before the result gets its name; the time of the answer is not the migration's.

@@ -109,7 +109,8 @@ private struct BareStore {
   let path: String
 
   func write() throws {
-    let connection = try Connection(path: path, mode: .create)
+    // No journal: the file is thrown away.
+    let connection = try Connection(path: path, mode: .create, isDefensive: false)
     try connection.adoptEncoding(of: store.connection)
     let pageSize = try store.connection.value("PRAGMA page_size")?.integer ?? 4096
     try connection.execute(
@@ -127,9 +128,9 @@ private struct BareStore {
           else { continue }
           // What needs a module or a function of the app's takes no part in a migration either.
           if type == "table", sql.prefix(14).uppercased() != "CREATE VIRTUAL" {
-            try connection.execute(sql)
+            try connection.run(sql)
           } else {
-            try? connection.execute(sql)
+            try? connection.run(sql)
           }
         }
       }

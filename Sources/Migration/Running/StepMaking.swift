@@ -27,7 +27,10 @@ struct StepMaking {
     attached: (Connection) -> Void
   ) throws {
     if step.strategy == .inPlace { try StepRun.clone(source, to: file, meter) }
-    let connection = try Connection(path: file.path, mode: .made)
+    // No journal, and indexes get other names through the schema table: not defensive.
+    let connection = try Connection(path: file.path, mode: .made, isDefensive: false)
+    // The code of a policy may make any value; SQL makes none that is longer than the store.
+    if step.policyMappings(bindings).isEmpty { connection.limitValues() }
     if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
     try connection.attachSource(source, functionsOf: decisive)
     attached(connection)

@@ -54,6 +54,15 @@ public enum StoreMigration {
     _ store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false },
     outline: ((PlanOutline) -> Void)? = nil
   ) throws -> MigrationPlan {
+    try Connection.stoppingAll(when: isCancelled) {
+      try planned(store, request, isCancelled, outline)
+    }
+  }
+
+  private static func planned(
+    _ store: Store, _ request: MigrationRequest, _ isCancelled: @escaping () -> Bool,
+    _ outline: ((PlanOutline) -> Void)?
+  ) throws -> MigrationPlan {
     let whole = request.destination.model
     var steps = try path(of: store, request).steps
     for (index, step) in steps.enumerated() {

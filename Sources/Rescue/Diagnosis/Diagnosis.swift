@@ -60,14 +60,19 @@ public struct Diagnosis: Sendable {
     let facts = try FileFacts(files.path)
     var store: Store?
     do {
-      store = try Self.open(path, files, model: model)
+      store = try Connection.stoppingAll(when: isCancelled) {
+        try Self.open(path, files, model: model)
+      }
+    } catch let error as CoreDataError where error.kind == .cancelled {
+      throw error
     } catch {
       refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
     }
     if model != nil, let given = store {
       // The objects are judged by the model that made them.
       if let other = BookkeepingLayer(place: place, store: given).otherModel,
-        let own = try? Self.open(path, files, model: nil), own.modelSource != .raw
+        let own = try? Connection.stoppingAll(
+          when: isCancelled, { try Self.open(path, files, model: nil) }), own.modelSource != .raw
       {
         findings.append(other)
         store = own
@@ -84,10 +89,10 @@ public struct Diagnosis: Sendable {
       rank()
       return
     }
-    let file = try FileLayer(
+    let layer = FileLayer(
       place: place, facts: facts, log: knownLog,
-      isDamaged: store.map { $0.damage?.concernsFile ?? false } ?? true
-    ).findings()
+      isDamaged: store.map { $0.damage?.concernsFile ?? false } ?? true)
+    let file = try Connection.stoppingAll(when: isCancelled) { try layer.findings() }
     findings += file.all
     if store?.damage?.concernsFile ?? true,
       let image = try? DatabaseImage(path: files.path, log: nil, journal: files.journalPath),

@@ -169,8 +169,10 @@ struct FileLayer {
     // SQLite would read the file as it is.
     guard !facts.isRolledBack else { return false }
     do {
-      let connection = try Connection(path: FileSystem.canonical(place.path), mode: .immutable)
-      // SQLite reads a file that is shorter than its header says only for who may mend the schema.
+      let connection = try Connection(
+        path: FileSystem.canonical(place.path), mode: .immutable, isDefensive: false)
+      // SQLite reads a file that is shorter than its header says only for who may mend the schema,
+      // which a defensive connection may not; an immutable one writes nothing.
       try connection.execute("PRAGMA writable_schema = ON")
       let names = try connection.rows(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"

@@ -31,6 +31,9 @@ struct TriggerCheck {
 
   private func findings(of table: String, _ columns: [String]) throws -> [Finding] {
     let statements = Self.statements(for: table, columns)
+    // They are compiled as for a program that writes, and not run.
+    store.connection.trustSchema(true)
+    defer { store.connection.trustSchema(false) }
     var told: [String] = []
     for statement in statements {
       guard

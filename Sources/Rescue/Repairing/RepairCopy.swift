@@ -63,7 +63,9 @@ struct RepairCopy {
 
   /// For writing, through a journal that costs no memory: what fails is taken back.
   static func open(_ path: String) throws -> Connection {
-    let connection = try Connection(path: path, mode: .made)
+    // The log of changes, which is attached, has no journal: not defensive.
+    let connection = try Connection(path: path, mode: .made, isDefensive: false)
+    connection.limitValues()
     try connection.execute(
       """
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;

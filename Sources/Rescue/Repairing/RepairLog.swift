@@ -30,7 +30,8 @@ package final class RepairLog {
   init() throws {
     folder = try PrivateFolder()
     path = folder.path + "/changes"
-    let connection = try Connection(path: path, mode: .create)
+    // A private file of this program's own, without a journal.
+    let connection = try Connection(path: path, mode: .create, isDefensive: false)
     try connection.execute(
       """
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -55,7 +56,10 @@ package final class RepairLog {
 
   private func connection() throws -> Connection {
     if let reader { return reader }
-    let opened = try Connection(path: path, mode: .readWrite)
+    // It is read when the repair is done, which no request to stop undoes.
+    let opened = try Connection.finishing {
+      try Connection(path: path, mode: .readWrite, isDefensive: false)
+    }
     try opened.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     reader = opened
     return opened

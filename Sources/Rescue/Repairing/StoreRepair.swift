@@ -29,7 +29,9 @@ package enum StoreRepair {
     before: @escaping (StoreReplacement.CutoverStep) throws -> Void
   ) throws -> Repaired {
     do {
-      return try repaired(path, options, isCancelled, progress, before)
+      return try Connection.stoppingAll(when: isCancelled) {
+        try repaired(path, options, isCancelled, progress, before)
+      }
     } catch let error as SQLiteError {
       throw error.isInterrupted
         ? ProgressMeter.cancelled.at(path: path)

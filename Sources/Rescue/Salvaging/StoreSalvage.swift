@@ -55,6 +55,15 @@ package enum StoreSalvage {
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in },
     adding: (SalvagedCopy) throws -> Void = { _ in }
   ) throws -> SalvageReport {
+    try Connection.stoppingAll(when: isCancelled) {
+      try salvaged(path, output, options, isCancelled, progress, adding)
+    }
+  }
+
+  private static func salvaged(
+    _ path: String, _ output: String, _ options: Options, _ isCancelled: @escaping () -> Bool,
+    _ progress: @escaping (Double) -> Void, _ adding: (SalvagedCopy) throws -> Void
+  ) throws -> SalvageReport {
     try NewStorePlace.require(output, besides: [path])
     let files = StoreFiles(path: FileSystem.canonical(path))
     try SupportTree.place(of: files, beside: output)
@@ -146,7 +155,10 @@ package enum StoreSalvage {
     try file.sync()
     try file.requireName()
     try pending.finish(with: [support?.name].compactMap { $0 })
-    report.missingFiles = try? missingFiles(of: output, instead: files)
+    // The new store is in its place: a request to stop comes too late.
+    report.missingFiles = try? Connection.finishing {
+      try missingFiles(of: output, instead: files)
+    }
     return report
   }
 

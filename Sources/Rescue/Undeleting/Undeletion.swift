@@ -82,8 +82,10 @@ package final class Undeletion {
     let place = folder.path + "/" + FileSystem.name(of: path)
     try FileSystem.createEmpty(place)
     do {
-      let remains = try RemainsCopy(
-        of: source, at: place, model: model, isCancelled: isCancelled, progress: progress)
+      let remains = try Connection.stoppingAll(when: isCancelled) {
+        try RemainsCopy(
+          of: source, at: place, model: model, isCancelled: isCancelled, progress: progress)
+      }
       entities = try Self.entities(remains.counts())
       isWiped = remains.isWiped
       let missed = Self.missed(remains, entities, model)
@@ -102,7 +104,10 @@ package final class Undeletion {
         }
       places = Dictionary(remains.tables.enumerated().map { ($1, $0) }) { first, _ in first }
       remains.connection.close()
-      origins = try Connection(path: place + RemainsCopy.listSuffix, mode: .readOnly)
+      // It is read when objects are back, too, which no request to stop undoes.
+      origins = try Connection.finishing {
+        try Connection(path: place + RemainsCopy.listSuffix, mode: .readOnly)
+      }
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }

@@ -16,7 +16,11 @@ enum CommandLineTool {
     do {
       return try dispatch(words, console)
     } catch {
-      let error = error as? CoreDataError ?? CoreDataError(.failed, "\(error)")
+      let error =
+        error as? CoreDataError
+        ?? ((error as? SQLiteError)?.isInterrupted == true
+          ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+          : CoreDataError(.failed, "\(error)"))
       report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
       return status(of: error.kind)
     }

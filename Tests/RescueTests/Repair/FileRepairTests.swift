@@ -65,14 +65,14 @@ struct FileRepairTests {
 
   /// Lets a row's value change behind its index's back.
   private static func misleadIndex(of patient: Patient) throws {
-    let connection = try Connection(path: patient.path, mode: .readWrite)
+    let connection = try Connection(path: patient.path, mode: .readWrite, isDefensive: false)
     let sql = try #require(
       connection.value("SELECT sql FROM sqlite_master WHERE name = 'ZSTEP_ZRECIPE_INDEX'")?.text)
     let root = try patient.root(of: "ZSTEP_ZRECIPE_INDEX")
     try connection.execute("PRAGMA writable_schema = ON")
     try connection.execute("DELETE FROM sqlite_master WHERE name = 'ZSTEP_ZRECIPE_INDEX'")
     connection.close()
-    let blind = try Connection(path: patient.path, mode: .readWrite)
+    let blind = try Connection(path: patient.path, mode: .readWrite, isDefensive: false)
     for name in ["Insert", "Update", ""] {
       try blind.defineNullFunction("NSCoreDataDATrigger\(name)UpdatedAffectedObjectValue")
     }
@@ -119,7 +119,7 @@ struct FileRepairTests {
 
   /// Gives a function of an index another name, and leaves the index as it is.
   private static func rename(_ name: String, _ other: String, in patient: Patient) throws {
-    let connection = try Connection(path: patient.path, mode: .readWrite)
+    let connection = try Connection(path: patient.path, mode: .readWrite, isDefensive: false)
     try connection.execute("PRAGMA writable_schema = ON")
     try connection.run(
       "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'OWN'",

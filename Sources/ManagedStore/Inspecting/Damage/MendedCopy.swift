@@ -17,19 +17,24 @@ final class MendedCopy {
   /// - Throws: an error where not even the schema can be read, or there is no room.
   init(of source: Connection) throws {
     folder = try PrivateFolder()
-    connection = try Connection(path: folder.path + "/mended.sqlite", mode: .create)
-    let encoding = try source.value("PRAGMA encoding")?.text ?? "UTF-8"
+    // The tables behind a virtual table are copied as they are, which a defensive connection refuses.
+    connection = try Connection(
+      path: folder.path + "/mended.sqlite", mode: .create, isDefensive: false)
+    connection.limitValues()
+    connection.takeOver(from: source)
     let schema = try source.rows("SELECT type, name, sql, rootpage FROM sqlite_master")
-    try connection.execute("PRAGMA encoding = \(quoted(encoding))")
+    try connection.adoptEncoding(of: source)
     try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
-    try connection.run("ATTACH DATABASE ? AS src", [.text(source.uri)])
+    try connection.attach(source, as: "src")
     // Each statement by itself: in a transaction, one that failed would spoil those before it.
     for row in schema {
       guard row.count == 4, row[0].text == "table", let name = row[1].text,
         let sql = row[2].text, !name.hasPrefix("sqlite_")
       else { continue }
       // The tables behind a virtual one are made with it.
-      do { try connection.execute(sql) } catch {
+      // One statement, whatever else the text says.
+      do { try connection.run(sql) } catch {
+        if connection.shouldStop { throw error }
         guard (try? connection.rows("PRAGMA main.table_info(\(quoted(name)))"))?.isEmpty == false
         else { continue }
       }
@@ -39,8 +44,10 @@ final class MendedCopy {
     // What an index asks for need not be there: none is needed.
     for row in schema {
       guard row.count == 4, row[0].text == "index", let sql = row[2].text else { continue }
-      try? connection.execute(sql)
+      try? connection.run(sql)
     }
+    // Whatever failed for that is no hole.
+    guard !connection.shouldStop else { throw SQLiteError.interrupted }
     try? connection.execute("DETACH DATABASE src")
   }
 

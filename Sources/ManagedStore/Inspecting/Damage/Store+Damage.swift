@@ -206,9 +206,6 @@ extension Store {
     do {
       return try body()
     } catch let error as SQLiteError {
-      if error.isInterrupted {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
-      }
       throw CoreDataError(sqlite: error, path: path)
     }
   }

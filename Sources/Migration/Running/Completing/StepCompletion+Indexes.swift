@@ -42,7 +42,8 @@ extension StepCompletion {
         isRight(name, sql) || targets[name] == nil && own[name] == nil,
         SchemaText.fits(sql, left, writtenFor: source.database)
       else { continue }
-      try connection.execute(sql)
+      // One statement, whatever else the store's text says.
+      try connection.run(sql)
     }
     left = try DatabaseTables(connection)
     let kept = schemas.keptTables
@@ -116,7 +117,7 @@ extension StepCompletion {
       } else if there.columns(of: tree.table).isSuperset(of: tree.columns),
         let sql = source.database.sql[name]
       {
-        try connection.execute(sql)
+        try connection.run(sql)
         try connection.execute(tree.fill)
       }
     }

@@ -15,7 +15,8 @@ extension StepCompletion {
   func makeViews() throws {
     var made: [String] = []
     for (name, sql) in try sourceViews() {
-      try connection.execute(sql)
+      // One statement, whatever else the store's text says.
+      try connection.run(sql)
       made.append(name)
     }
     // One that goes may take others with it.

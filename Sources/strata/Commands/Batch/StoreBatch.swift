@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import SQLite
 
 /// Several stores migrated at once: a receipt or an error for each, and one table in the end.
 struct StoreBatch {
@@ -132,11 +133,13 @@ struct StoreBatch {
     // At most ten times a second: what waits to be told takes memory.
     var last: ContinuousClock.Instant?
     do {
-      return try work(path) { progress in
-        let now = ContinuousClock.now
-        if let last, now - last < .milliseconds(100) { return }
-        last = now
-        send(progress)
+      return try Connection.stoppingAll(when: { Interruption.isRequested }) {
+        try work(path) { progress in
+          let now = ContinuousClock.now
+          if let last, now - last < .milliseconds(100) { return }
+          last = now
+          send(progress)
+        }
       }
     } catch {
       return .failure(

@@ -4,6 +4,7 @@ import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
+import SQLite
 
 /// The owner of one handle on the store; everything that is read goes through it in turn.
 actor StoreSession {
@@ -113,7 +114,7 @@ actor StoreSession {
 
   func opened() throws -> Store {
     if let store { return store }
-    let store = try source.openAnyhow()
+    let store = try Connection.stoppingAll(when: { Task.isCancelled }) { try source.openAnyhow() }
     // A statement on a store that an app has open holds a lock: only between statements may it wait.
     let mayWait = store.access != .live
     // Called within a statement, on the thread of the task that runs it.

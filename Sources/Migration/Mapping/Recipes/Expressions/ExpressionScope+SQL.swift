@@ -68,11 +68,16 @@ extension ExpressionScope {
 /// The words were checked before; this is the second lock on the same door.
 struct ExpressionTrial {
   let expression: SQLExpression
+  /// Levels of an expression: each level may compute a long value for every row, and the row is one
+  /// step during which nobody is asked whether to stop.
+  static let mostLevels: Int32 = 200
 
   init(_ expression: SQLExpression) { self.expression = expression }
 
   func run() throws {
     let connection = try Connection(path: ":memory:", mode: .create)
+    connection.limitExpressions(depth: Self.mostLevels)
+    connection.limitValues()
     try RecipeFunctions.define(on: connection, files: .init(path: ""), storeUUID: "")
     try connection.execute("CREATE TABLE s (v)")
     // Behind WHERE neither an aggregate nor a window can stand.

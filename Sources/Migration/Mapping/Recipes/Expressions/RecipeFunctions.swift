@@ -20,7 +20,10 @@ enum RecipeFunctions {
       _ name: String, _ arguments: Int32, _ body: @escaping ([Value]) throws -> Value
     ) throws { try connection.defineFunction(name, arguments: arguments, body) }
     let external = ExternalFolder(files)
-    try define("strata_content", 1) { try content($0[0], external) }
+    // SQLite owns the function, and the connection owns SQLite's handle.
+    try define("strata_content", 1) { [weak connection] arguments in
+      try content(arguments[0], external) { connection?.extendLimit(by: $0) }
+    }
     try define("strata_digest", 1) { try digest($0[0], external) }
     try define("unarchive", 1) { arguments in
       guard let bytes = arguments[0].bytes, let json = ArchiveJSON.text(bytes) else { return .null }
@@ -78,8 +81,11 @@ enum RecipeFunctions {
   /// What an attribute that allows external storage holds: the first byte of its column tells
   /// whether the rest is the value or names a file. NULL where that is missing.
   ///
+  /// - Parameter reading: told the bytes of a file before it is read.
   /// - Throws: ``CoreDataError`` for a file that is there and cannot be read: that is no value's absence.
-  static func content(_ value: Value, _ external: ExternalFolder) throws -> Value {
+  static func content(
+    _ value: Value, _ external: ExternalFolder, reading: (_ bytes: Int) -> Void = { _ in }
+  ) throws -> Value {
     switch try stored(value, external) {
     case .value(let value): return value
     case .missing: return .null
@@ -91,6 +97,7 @@ enum RecipeFunctions {
           path: file.path,
           hint: "Keep it in its file: leave the attribute's external storage allowed.")
       }
+      reading(file.size)
       return .blob(try file.read(at: 0, count: file.size))
     }
   }
