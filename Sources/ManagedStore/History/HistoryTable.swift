@@ -21,7 +21,7 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
   }
 
   /// What the entity is called in Z_PRIMARYKEY.
-  var entity: String {
+  package var entity: String {
     switch self {
     case .change: "CHANGE"
     case .transaction: "TRANSACTION"

@@ -163,11 +163,17 @@ package struct SalvagedBookkeeping {
   ) throws -> [Change] {
     let numbers = try knownNumbers(schema)
     let present = try DatabaseTables(connection)
-    return try schema.tables.compactMap { table in
-      guard present.contains(table.name), roots?.contains(table.root) ?? true else { return nil }
-      let number = numbers[table.root] ?? schema.numbers[table.root] ?? 0
-      let greatest =
-        try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0
+    let objects = schema.tables.map {
+      (table: $0.name, entity: $0.root, number: numbers[$0.root] ?? schema.numbers[$0.root] ?? 0)
+    }
+    let history = HistoryTable.allCases.map {
+      (table: $0.name, entity: $0.entity, number: $0.rawValue)
+    }
+    return try (objects + history).compactMap { table, entity, number in
+      guard roots?.contains(entity) ?? true, present.columns(of: table).contains("Z_PK") else {
+        return nil
+      }
+      let greatest = try connection.value("SELECT max(Z_PK) FROM \(quoted(table))")?.integer ?? 0
       let stated = try connection.value(
         "SELECT coalesce(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
       guard let stated, stated < greatest else { return nil }
@@ -175,7 +181,7 @@ package struct SalvagedBookkeeping {
         "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
         [.integer(greatest), .integer(number)])
       return Change(
-        place: .maximum(entity: table.root), old: String(stated), new: String(greatest))
+        place: .maximum(entity: entity), old: String(stated), new: String(greatest))
     }
   }
 

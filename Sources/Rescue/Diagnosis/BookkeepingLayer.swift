@@ -127,8 +127,27 @@ struct BookkeepingLayer {
     var sentence: String { "Z_MAX of \(entity) is \(stated), the largest key is \(used)." }
   }
 
-  /// Entities whose last key given out is below one in use.
-  private func lowKeys() throws -> [LowKey] {
+  /// Entities whose last key given out is below one in use, those of history with them.
+  private func lowKeys() throws -> [LowKey] { try lowKeysOfObjects() + lowKeysOfHistory() }
+
+  private func lowKeysOfHistory() throws -> [LowKey] {
+    guard store.database.contains("Z_PRIMARYKEY") else { return [] }
+    return try HistoryTable.allCases.compactMap { table in
+      guard store.database.columns(of: table.name).contains("Z_PK") else { return nil }
+      return try store.reading {
+        guard
+          let stated = try store.connection.value(
+            "SELECT coalesce(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+            [.integer(table.rawValue)])?.integer,
+          let used = try store.connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?
+            .integer, used > stated
+        else { return nil }
+        return LowKey(entity: table.entity, stated: stated, used: used)
+      }
+    }
+  }
+
+  private func lowKeysOfObjects() throws -> [LowKey] {
     if store.modelSource == .raw {
       guard store.database.contains("Z_PRIMARYKEY") else { return [] }
       return try store.entityNumbers().compactMap { row in
@@ -239,7 +258,9 @@ struct BookkeepingLayer {
   }
 
   private func unknownEntities() throws -> [Finding] {
-    guard store.modelSource != .raw else { return [] }
+    let isRaw = store.modelSource == .raw
+    // Without a model Z_PRIMARYKEY alone tells which numbers there are.
+    guard !isRaw || store.database.contains("Z_PRIMARYKEY") else { return [] }
     return try store.rowsOfUnknownEntities(isExact: true).map { rows in
       let first = try store.reading {
         try store.connection.rows(
@@ -252,7 +273,7 @@ struct BookkeepingLayer {
         "\(rows.count) rows of the table \(rows.table) have the entity number \(rows.number), which is of no entity in it.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
-        in: place, remedy: isKnowable(rows.table) ? nil : Remedy.none)
+        in: place, remedy: isRaw ? .repairByModel : isKnowable(rows.table) ? nil : Remedy.none)
     }
   }
 }
