@@ -52,6 +52,7 @@ public final class StoreWriter {
       throw CoreDataError(
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
+    try EntityNumbering.requireRoom(for: model, path: path)
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
     files = StoreFiles(path: path)
