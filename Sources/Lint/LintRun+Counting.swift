@@ -30,48 +30,66 @@ extension LintRun {
       )
     }
     // What looks renamed is not told again as gone.
-    let renamed = counted.filter { $0.rule == .looksLikeRename }
+    let renamed = Set(
+      counted.filter { $0.rule.id == LintRule.looksLikeRename.id }.map { rename in
+        Names(rename.version, rename.property == nil ? nil : rename.entity, rename.former)
+      })
     findings = counted.filter { finding in
-      !finding.rule.isDrop
-        || !renamed.contains { rename in
-          rename.version == finding.version
-            && rename.former == (finding.property ?? finding.entity)
-            && (rename.property == nil || rename.entity == finding.entity)
-        }
+      guard finding.rule.isDrop else { return true }
+      let former = finding.property ?? finding.entity
+      // A property is looked for in its entity; an entity wherever it was.
+      return !renamed.contains(Names(finding.version, finding.entity, former))
+        && !renamed.contains(Names(finding.version, nil, former))
     }
     findings = Self.inOrder(findings)
     silenced = Self.inOrder(silenced)
-    notes = notes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    var told: Set<String> = []
+    notes = notes.filter { told.insert($0).inserted }
+  }
+
+  /// Names that tell findings apart.
+  private struct Names: Hashable {
+    let names: [String?]
+
+    init(_ names: String?...) { self.names = names }
   }
 
   /// Takes out the warnings that a version before has as well.
   mutating func setAside(_ shipped: [LintFinding]) {
+    func names(_ finding: LintFinding) -> Names {
+      Names(finding.rule.id, finding.entity, finding.property)
+    }
+    let before = Set(shipped.map(names))
     let isKnown = { (finding: LintFinding) in
-      finding.severity == .warning
-        && shipped.contains {
-          $0.rule == finding.rule && $0.entity == finding.entity && $0.property == finding.property
-        }
+      finding.severity == .warning && before.contains(names(finding))
     }
     known = findings.filter(isKnown)
     findings.removeAll(where: isKnown)
   }
 
+  /// By file and line; what is told twice is told once.
   private static func inOrder(_ findings: [LintFinding]) -> [LintFinding] {
-    var seen: [LintFinding] = []
     let sorted = findings.enumerated().sorted { one, other in
       let (a, b) = (one.element, other.element)
       if a.path != b.path { return a.path < b.path }
       if a.line != b.line { return (a.line ?? 0) < (b.line ?? 0) }
       return one.offset < other.offset
     }.map(\.element)
-    for finding in sorted where !seen.contains(finding) { seen.append(finding) }
-    return seen
+    // Few have the same names and sentence: those alone are compared as a whole.
+    var seen: [Names: [LintFinding]] = [:]
+    return sorted.filter { finding in
+      let names = Names(
+        finding.rule.id, finding.version, finding.entity, finding.property, finding.message)
+      guard seen[names]?.contains(finding) != true else { return false }
+      seen[names, default: []].append(finding)
+      return true
+    }
   }
 }
 
 extension LintRule {
   /// Whether it tells that something is gone.
   fileprivate var isDrop: Bool {
-    [Self.attributeDropped, .entityDropped, .relationshipDropped].contains(self)
+    [Self.attributeDropped, .entityDropped, .relationshipDropped].contains { $0.id == id }
   }
 }

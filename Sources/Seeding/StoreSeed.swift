@@ -49,6 +49,7 @@ package enum StoreSeed {
     isCancelled: () -> Bool = { false }, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> SeedReport {
     try NewStorePlace.require(path)
+    try EntityNumbering.requireRoom(for: model, path: path)
     let scene = try SeedScene(model, options)
     let total = scene.plan.parts.reduce(0) { $0 + $1.keys.count }
     let writer = try StoreWriter(

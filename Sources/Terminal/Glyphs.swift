@@ -23,6 +23,8 @@ package struct Glyphs: Sequence, IteratorProtocol {
   private var standIn: Substring.UnicodeScalarView = "".unicodeScalars[...]
   /// Whether the last glyph was a picture, which a joiner joins to the next.
   private var isAfterEmoji = false
+  /// Whether the rest of the text was given up.
+  private(set) var isGivenUp = false
 
   /// The glyphs of a text, one after the other.
   package init(_ text: String) {
@@ -83,6 +85,7 @@ package struct Glyphs: Sequence, IteratorProtocol {
       count += 1
       if count > Self.patience {
         ahead = nil
+        isGivenUp = true
         standIn = "…".unicodeScalars[...]
         break
       }

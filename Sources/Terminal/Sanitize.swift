@@ -25,6 +25,7 @@ package enum Sanitize {
 
   /// A text that is safe to print on one line, cut at `limit` cells with an ellipsis.
   package static func text(_ text: String, limit: Int = .max) -> String {
+    guard limit < .max else { return whole(text) }
     var result = ""
     var width = 0
     // Where to cut if the text turns out too long: the last place that leaves room for the "…".
@@ -38,6 +39,76 @@ package enum Sanitize {
       if width < limit { cut = result.endIndex }
     }
     return result
+  }
+
+  /// All of a text: nearly all of it is scalars that stay as they are, and is copied as bytes.
+  ///
+  /// A megabyte of text is printed when an object is looked at; glyph by glyph that took a fifth of a
+  /// second.
+  private static func whole(_ text: String) -> String {
+    var text = text
+    let safe: [UInt8]? = text.withUTF8 { bytes in
+      var result: [UInt8] = []
+      // What is to be copied begins at `start`; the last plain scalar may get marks from what follows.
+      var (start, index): (Int, Int) = (0, 0)
+      var last: Int?
+      while index < bytes.count {
+        let length = plainLength(bytes, at: index)
+        guard length == 0 else {
+          last = index
+          index += length
+          continue
+        }
+        let special = last ?? index
+        repeat {
+          index += scalarLength(bytes[index])
+        } while index < bytes.count
+          && plainLength(bytes, at: index) == 0
+        result.append(contentsOf: bytes[start..<special])
+        var glyphs = Glyphs(String(decoding: bytes[special..<index], as: UTF8.self))
+        while let glyph = glyphs.next() { result.append(contentsOf: glyph.text.utf8) }
+        guard !glyphs.isGivenUp else { return result }
+        (start, last) = (index, nil)
+      }
+      guard start > 0 else { return nil }
+      result.append(contentsOf: bytes[start...])
+      return result
+    }
+    return safe.map { String(decoding: $0, as: UTF8.self) } ?? text
+  }
+
+  /// The bytes of a scalar that is shown as it is, joins nothing and is no emoji; 0 for any other, and
+  /// for those that are too rare to be worth the question.
+  private static func plainLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
+    let lead = bytes[index]
+    switch lead {
+    case 0x20..<0x7F: return 1
+    case 0xC2..<0xE0:
+      switch UInt32(lead & 0x1F) << 6 | UInt32(bytes[index + 1] & 0x3F) {
+      // A soft hyphen is hidden.
+      case 0xAD: return 0
+      // Latin, Greek and Cyrillic letters.
+      case 0xA0..<0x300, 0x3A3..<0x483, 0x48A..<0x530: return 2
+      default: return 0
+      }
+    case 0xE0..<0xF0:
+      let value =
+        UInt32(lead & 0x0F) << 12 | UInt32(bytes[index + 1] & 0x3F) << 6
+        | UInt32(bytes[index + 2] & 0x3F)
+      switch value {
+      // Dashes and quotation marks; kana, Chinese characters, Hangul syllables.
+      case 0x2010..<0x2028, 0x3001..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0x9FF0,
+        0xAC00..<0xD7A4:
+        return 3
+      default: return 0
+      }
+    default: return 0
+    }
+  }
+
+  /// The bytes of a scalar by its first one.
+  private static func scalarLength(_ lead: UInt8) -> Int {
+    lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
   }
 
   private static func codePoint(_ value: UInt32) -> String {

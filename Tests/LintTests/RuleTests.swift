@@ -103,4 +103,34 @@ struct RuleTests {
       #expect(run.unreadable.isEmpty)
     }
   }
+
+  /// A model of 20,000 entities took minutes: each finding was compared with every other one.
+  @Test(
+    "what many entities drop is told once for each of them, and what looks renamed is not told as gone"
+  )
+  func many() throws {
+    func attribute(_ name: String) -> String {
+      "<attribute name=\"\(name)\" optional=\"YES\" attributeType=\"String\"/>"
+    }
+    func entities(_ letter: String, _ names: (Int) -> [String]) -> String {
+      (0..<100).map { number in
+        "<entity name=\"\(letter)\(number)\">\(names(number).map(attribute).joined())</entity>\n"
+      }.joined()
+    }
+    let dropped = try LintScene.step(
+      entities("A") { ["a\($0)", "b"] }, entities("A") { _ in ["b"] }
+    ).run()
+    let told = dropped.findings("attribute-dropped")
+    #expect(told.count == 100)
+    #expect(Set(told.map(\.subject)) == Set((0..<100).map { "A\($0).a\($0)" }))
+    let renamed = try LintScene.step(
+      entities("A") { ["a\($0)", "b\($0)"] }, entities("B") { ["a\($0)", "c\($0)"] }
+    ).run()
+    let likely = renamed.findings("looks-like-rename")
+    #expect(
+      Set(likely.map { "\($0.former ?? "") \($0.entity ?? "")" })
+        == Set((0..<100).map { "A\($0) B\($0)" }))
+    #expect(renamed.findings("entity-dropped").isEmpty)
+  }
+
 }

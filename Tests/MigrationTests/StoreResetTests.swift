@@ -34,6 +34,19 @@ struct StoreResetTests {
       sourceLocation: location)
   }
 
+  /// Numbers from 16001 on are those of persistent history.
+  @Test("a model with more entities than there are numbers for is refused")
+  func numbers() throws {
+    let before = try folder.contents()
+    let model = try Model(entities: (1...16_001).map { Entity("E\($0)") })
+    let error = #expect(throws: CoreDataError.self) {
+      try StoreReset.run(path: path, model: model)
+    }
+    #expect(error?.kind == .refused)
+    #expect(error?.message.contains("16001 entities") == true)
+    #expect(try folder.contents() == before)
+  }
+
   @Test("an incompatible store is set aside and opens there")
   func incompatible() throws {
     let before = try StoreDump.lines(at: path)

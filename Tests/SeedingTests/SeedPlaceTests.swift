@@ -25,6 +25,30 @@ struct SeedPlaceTests {
     #expect(try folder.contents() == ["S.sqlite": [1, 2]])
   }
 
+  /// Numbers from 16001 on are those of persistent history.
+  @Test(
+    "a model with more entities than there are numbers for is refused before anything is written")
+  func numbers() throws {
+    let folder = try TemporaryFolder()
+    let model = try Model(entities: (1...16_001).map { Entity("E\($0)") })
+    let error = #expect(throws: CoreDataError.self) {
+      try StoreSeed.write(
+        to: folder.path("S.sqlite"), model: model, options: SeedOptions(objects: 1))
+    }
+    #expect(error?.kind == .refused)
+    #expect(error?.message.contains("16001 entities") == true)
+    #expect(error?.path == folder.path("S.sqlite"))
+    for make: () throws -> Void in [
+      { _ = try StoreWriter(creating: folder.path("S.sqlite"), model: model) },
+      { try StoreCreation.create(at: folder.path("S.sqlite"), model: model, uuid: "U") },
+    ] {
+      #expect(throws: CoreDataError.self) { try make() }
+    }
+    #expect(try FileSystem.list(folder.path) == [])
+    let largest = try Model(entities: (1...16_000).map { Entity("E\($0)") })
+    #expect(throws: Never.self) { try EntityNumbering.requireRoom(for: largest, path: "") }
+  }
+
   @Test(
     "what a store of that name would take for its own is refused",
     arguments: ["S.sqlite-wal", "S.sqlite-journal", "S.sqlite-shm", ".S_SUPPORT"])

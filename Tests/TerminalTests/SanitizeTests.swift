@@ -39,6 +39,32 @@ struct SanitizeTests {
     #expect(Sanitize.text(text, limit: limit) == shown)
   }
 
+  /// A text that is not cut is copied in runs, one that may be cut glyph by glyph.
+  @Test("a whole text is what its glyphs are, whatever stands side by side")
+  func runs() {
+    let scalars: [Unicode.Scalar] = [
+      "a", " ", "1", "é", "\u{AD}", "\u{301}", "\u{200D}", "\u{FE0F}", "👩", "❤", "日", "가",
+      "\u{1160}",
+      "\u{3099}", "か", "\u{202E}", "\n", "\r", "\0", "я", "\u{483}", "’", "‼", "〰", "\u{302A}",
+      "\u{20E3}", "\u{1F1E6}",
+    ]
+    var different: [String] = []
+    for first in scalars {
+      for second in scalars {
+        for third in scalars {
+          let text = String(String.UnicodeScalarView([first, second, third, "x", second]))
+          if Array(Sanitize.text(text).utf8) != Array(Sanitize.text(text, limit: 1000).utf8) {
+            different.append(text)
+          }
+        }
+      }
+    }
+    #expect(different.isEmpty)
+    let marks = "é" + String(repeating: "\u{301}", count: 400) + "tail"
+    #expect(Sanitize.text(marks) == Sanitize.text(marks, limit: 1000))
+    #expect(Sanitize.text(marks).hasSuffix("…"))
+  }
+
   @Test("ten megabytes of marks on one letter are given up soon")
   func marks() {
     var scalars = String.UnicodeScalarView("a".unicodeScalars)

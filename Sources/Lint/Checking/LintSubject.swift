@@ -115,6 +115,8 @@ struct LintStep {
   /// What the step does: as written, or as far as it can be inferred.
   let mapping: MappingModel?
   let omissions: [Omission]
+  /// What is asked for again and again.
+  let facts: StepFacts
   /// The same step as it shipped.
   private let former: (omissions: Set<Omission>, refused: [CoreDataError], to: Model)?
 
@@ -136,6 +138,7 @@ struct LintStep {
     self.mistake = mistake
     guard from.hashes != to.hashes else {
       (refusals, mapping, omissions) = ([], nil, [])
+      facts = StepFacts(from: from.model, to: to.model, mapping: nil)
       self.former = former != nil || isSame ? ([], [], former?.to.model ?? to.model) : nil
       return
     }
@@ -151,10 +154,14 @@ struct LintStep {
       ? []
       : mapping.map { CarriedProperties($0, from: from.model, to: destination).omissions() } ?? []
     let isRefused = !refusals.isEmpty
-    omissions = all.filter { omission in
-      (!isRefused || !Self.isClaimed(omission, from.model, to.model))
+    let facts = StepFacts(from: from.model, to: to.model, mapping: mapping)
+    let omissions = all.filter { omission in
+      (!isRefused || !Self.isClaimed(omission, from.model, to.model, facts))
         && !Self.isMovedDown(omission, from.model, to.model, mapping)
     }
+    facts.setOmissions(omissions)
+    self.omissions = omissions
+    self.facts = facts
     self.former =
       isSame
       ? (Set(omissions), refusals, to.model)
@@ -181,11 +188,10 @@ struct LintStep {
   }
 
   /// Whether something of the version after claims to be it, whether or not that can be inferred.
-  private static func isClaimed(_ omission: Omission, _ from: Model, _ to: Model) -> Bool {
-    guard let now = to.entityAlignment(from: from, isEqual: false).destinations[omission.entity]
-    else {
-      return false
-    }
+  private static func isClaimed(
+    _ omission: Omission, _ from: Model, _ to: Model, _ facts: StepFacts
+  ) -> Bool {
+    guard let now = facts.alignment.destinations[omission.entity] else { return false }
     guard let property = omission.property else { return true }
     let name = String(property.prefix { $0 != "." })
     let attributes = NameAlignment(
@@ -197,8 +203,8 @@ struct LintStep {
     return attributes.destinations[name] != nil || relationships.destinations[name] != nil
   }
 
-  /// What differs between the two; made when it is asked for.
-  var difference: ModelDifference { ModelDifference(from: from.model, to: to.model) }
+  /// What differs between the two; made when it is first asked for.
+  var difference: ModelDifference { facts.difference }
 
   /// Whether the very step was there at the base: what its versions' hashes say is no news.
   var isShipped: Bool { former != nil }
@@ -224,11 +230,9 @@ struct LintStep {
 
   /// What cannot be inferred, and could be when the step shipped.
   var newRefusals: [CoreDataError] {
-    refusals.filter { refusal in
-      former.map {
-        !$0.refused.contains { $0.entity == refusal.entity && $0.property == refusal.property }
-      } ?? true
-    }
+    guard let former else { return refusals }
+    let shipped = Set(former.refused.map { [$0.entity, $0.property] })
+    return refusals.filter { !shipped.contains([$0.entity, $0.property]) }
   }
 
   /// What an entity of the version before became.
@@ -242,7 +246,7 @@ struct LintStep {
   ) -> PropertyChange? {
     guard let entity, let property else { return nil }
     let holder = to.model.declaringEntity(of: property, in: entity) ?? entity
-    return difference.entity(named: holder)?.changes.first {
+    return facts.difference(of: holder)?.changes.first {
       $0.property == property && test($0.kind)
     }
   }

@@ -78,10 +78,9 @@ struct StepDrop {
     func type(_ one: Omission) -> AttributeType? {
       one.property.flatMap { step.from.model.storedAttribute(named: $0, of: one.entity)?.type }
     }
-    return step.omissions.filter {
-      $0 != omission && $0.kind == omission.kind && $0.destination == omission.destination
-        && type($0) == type(omission)
-    }.compactMap(\.property)
+    let own = type(omission)
+    return step.facts.omissions(like: omission).filter { $0 != omission && type($0) == own }
+      .compactMap(\.property)
   }
 
   /// What is new beside it and of the same type.
@@ -109,17 +108,7 @@ struct StepDrop {
 
   /// A new entity that has at least half of the attributes.
   private func likelyEntity() -> (entity: String, property: String?)? {
-    func names(_ entity: String, _ model: Model) -> Set<String> {
-      Set(model.attributes(of: entity).map { "\($0.name) \($0.type)" })
-    }
-    let own = names(omission.entity, step.from.model)
-    let added = step.mapping?.entityMappings.filter { $0.source == nil }.compactMap(\.destination)
-    guard !own.isEmpty, let added else { return nil }
-    let ranked = added.map { name in
-      (name, Double(own.intersection(names(name, step.to.model)).count) / Double(own.count))
-    }
-    guard let best = ranked.max(by: { $0.1 < $1.1 }), best.1 >= 0.5 else { return nil }
-    return (best.0, nil)
+    step.facts.newEntity(like: omission.entity).map { ($0, nil) }
   }
 
   /// The candidate that holds the same values in a store of the version after.

@@ -13,14 +13,16 @@ struct SwiftDataChecks {
     guard subject.now.stagedPlan != nil else { return [] }
     let versions = subject.now.sequence
     var names: [String] = []
-    for type in versions.flatMap({ $0.source?.classes ?? [] })
-    where !names.contains(type.name) {
-      names.append(type.name)
+    var usersByName: [String: [(version: LintedModel.Version, type: SourceVersion.Class)]] = [:]
+    for version in versions {
+      var own: Set<String> = []
+      for type in version.source?.classes ?? [] where own.insert(type.name).inserted {
+        if usersByName[type.name] == nil { names.append(type.name) }
+        usersByName[type.name, default: []].append((version, type))
+      }
     }
     return names.compactMap { name in
-      let users = versions.compactMap { version in
-        version.source?.classes.first { $0.name == name }.map { (version: version, type: $0) }
-      }
+      let users = usersByName[name] ?? []
       let frozen = users.dropLast().filter { !$0.type.isInside }
       guard let first = frozen.first, let last = users.last else { return nil }
       let list = frozen.map { "“\($0.version.name)”" }.joined(separator: ", ")

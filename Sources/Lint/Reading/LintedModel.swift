@@ -19,7 +19,7 @@ struct LintedModel: Sendable {
 
     /// Whether an attribute of Swift source has a default that only the running app knows.
     func computesDefault(of attribute: String, _ entity: String) -> Bool {
-      source?.classes.first { $0.entity == entity }?.computedDefaults.contains(attribute) == true
+      source?.type(of: entity)?.computedDefaults.contains(attribute) == true
     }
 
     /// Where an entity or a property is declared; where that is not known, where the version is.

@@ -17,7 +17,15 @@ struct Silences {
     var place: LintFinding.Silence.Place
   }
 
+  /// What silences are looked up by: a rule, and an entity where one is named.
+  private struct Key: Hashable {
+    var rule: String
+    var entity: String?
+  }
+
   private var silences: [Silence] = []
+  /// The places of silences, in order.
+  private var places: [Key: [Int]] = [:]
   /// Rules that are named and do not exist, as sentences.
   private(set) var mistakes: [String] = []
 
@@ -25,7 +33,8 @@ struct Silences {
   init(_ models: [LintedModel]) {
     for model in models {
       for version in model.versions { read(version) }
-      for comment in model.comments { read(comment, model) }
+      let declarations = model.comments.isEmpty ? [:] : Self.declarations(of: model)
+      for comment in model.comments { read(comment, declarations) }
     }
   }
 
@@ -48,14 +57,16 @@ struct Silences {
     guard let text = userInfo[Self.userInfoKey] else { return }
     let place = version.place(of: entity, property)
     for rule in rules(text, SourcePlace(path: place.path, line: place.line ?? 1)) {
-      silences.append(
+      add(
         Silence(
           rule: rule, version: nil, entity: entity, property: property, place: .userInfo))
     }
   }
 
   /// `disable ID, ID` above a property, a class or a version, or on its line.
-  private mutating func read(_ comment: SourceRemark, _ model: LintedModel) {
+  private mutating func read(
+    _ comment: SourceRemark, _ declarations: [String: [Int: Target]]
+  ) {
     let words = comment.message.split(separator: " ", maxSplits: 1).map(String.init)
     guard words.first == "disable" else {
       mistakes.append(
@@ -66,17 +77,25 @@ struct Silences {
     let named = rules(words.count > 1 ? words[1] : "", comment.place)
     if words.count < 2 { mistakes.append("\(comment.place): strata:disable names no rule.") }
     guard !named.isEmpty else { return }
-    guard let target = declaration(at: comment.place, model) else {
+    // The nearest declaration on the line or below it.
+    let lines = declarations[comment.place.path]
+    let reach = comment.place.line...comment.place.line + Self.reach
+    guard let target = reach.lazy.compactMap({ lines?[$0] }).first else {
       mistakes.append(
         "\(comment.place): strata:disable stands before no property, class or version.")
       return
     }
     for rule in named {
-      silences.append(
+      add(
         Silence(
           rule: rule, version: target.version, entity: target.entity, property: target.property,
           place: .comment))
     }
+  }
+
+  private mutating func add(_ silence: Silence) {
+    places[Key(rule: silence.rule, entity: silence.entity), default: []].append(silences.count)
+    silences.append(silence)
   }
 
   private mutating func rules(_ text: String, _ place: SourcePlace) -> [String] {
@@ -89,41 +108,43 @@ struct Silences {
     }
   }
 
-  /// The nearest declaration on the line or below it.
-  private func declaration(
-    at place: SourcePlace, _ model: LintedModel
-  ) -> (version: String?, entity: String?, property: String?)? {
-    var best: (line: Int, target: (String?, String?, String?))?
-    func offer(_ line: Int, _ target: (String?, String?, String?)) {
-      guard line >= place.line, line <= place.line + Self.reach else { return }
-      // Of two on one line the outer comes first: a whole class in a line.
-      if best.map({ line < $0.line }) ?? true { best = (line, target) }
+  /// What a comment is for.
+  private typealias Target = (version: String?, entity: String?, property: String?)
+
+  /// The declarations of a model's source by file and line. Of two on one line the outer comes first: a
+  /// whole class in a line.
+  private static func declarations(of model: LintedModel) -> [String: [Int: Target]] {
+    var found: [String: [Int: Target]] = [:]
+    func offer(_ path: String, _ line: Int, _ target: Target) {
+      if found[path]?[line] == nil { found[path, default: [:]][line] = target }
     }
     for version in model.versions {
       guard let source = version.source else { continue }
-      if let own = source.place, own.path == place.path {
-        offer(own.line, (version.name, nil, nil))
-      }
-      for type in source.classes where type.place.path == place.path {
+      if let own = source.place { offer(own.path, own.line, (version.name, nil, nil)) }
+      for type in source.classes {
         // A class outside of the versions is of all that list it.
         let name = type.isInside && source.place != nil ? version.name : nil
-        offer(type.place.line, (name, type.entity, nil))
+        offer(type.place.path, type.place.line, (name, type.entity, nil))
         for (property, line) in type.lines.sorted(by: { $0.key < $1.key }) {
-          offer(line, (name, type.entity, property))
+          offer(type.place.path, line, (name, type.entity, property))
         }
       }
     }
-    return best?.target
+    return found
   }
 
   /// Why a finding does not count.
   func silence(of finding: LintFinding) -> LintFinding.Silence? {
-    silences.first { silence in
-      silence.rule == finding.rule.id
-        && (silence.version == nil || silence.version == finding.version)
-        && (silence.entity == nil || silence.entity == finding.entity)
-        && (silence.property == nil || finding.properties.contains(silence.property ?? ""))
-    }.map { LintFinding.Silence(place: $0.place, reason: nil) }
+    let rule = finding.rule.id
+    let keys = Set([Key(rule: rule, entity: nil), Key(rule: rule, entity: finding.entity)])
+    let own = keys.compactMap { key in
+      places[key]?.first { place in
+        let silence = silences[place]
+        return (silence.version == nil || silence.version == finding.version)
+          && (silence.property == nil || finding.properties.contains(silence.property ?? ""))
+      }
+    }
+    return own.min().map { LintFinding.Silence(place: silences[$0].place, reason: nil) }
   }
 }
 

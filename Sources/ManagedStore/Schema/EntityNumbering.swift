@@ -3,8 +3,27 @@ import SQLite
 
 /// Which number in Z_PRIMARYKEY belongs to which entity of a model.
 package enum EntityNumbering {
-  /// Numbers from here on are Core Data's own: history, then CloudKit mirroring.
-  package static let firstReserved: Int64 = 16000
+  /// Numbers from here on are Core Data's own: history from 16001, CloudKit mirroring from 17001.
+  package static let firstReserved: Int64 = 16001
+
+  /// Refuses a model that has more entities than a new store has numbers for.
+  ///
+  /// A store in which the numbers of two entities are the same could not be told from a sound one, and
+  /// history would be attributed to the wrong entity. Every store that is made, and every migration,
+  /// numbers the entities of its model from 1.
+  ///
+  /// - Parameter path: the store that was to be made.
+  /// - Throws: ``CoreDataError`` of kind refused.
+  package static func requireRoom(for model: Model, path: String) throws {
+    guard model.entities.count >= firstReserved else { return }
+    let most = Int(firstReserved - 1)
+    throw CoreDataError(
+      .refused,
+      "the model has \(model.entities.count) entities; a store has numbers for \(most), since Core Data numbers its persistent history from \(firstReserved) on",
+      path: path,
+      hint: "Divide the model: a store of a configuration holds the entities of that configuration."
+    )
+  }
 
   /// Entity name to Z_ENT.
   ///

@@ -121,6 +121,7 @@ public enum StoreCreation {
       throw CoreDataError(
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
+    try EntityNumbering.requireRoom(for: model, path: path)
     let schema = StoreSchema(model: model)
     do {
       // A caller may do without a journal: the file is new, and all of it is this program's own.

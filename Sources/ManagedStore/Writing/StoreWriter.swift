@@ -47,6 +47,7 @@ public final class StoreWriter {
   ///   another process is writing it, or when it cannot be written.
   public init(creating path: String, model: Model, uuid: String? = nil) throws {
     try NewStorePlace.require(path)
+    try EntityNumbering.requireRoom(for: model, path: path)
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
     let files = StoreFiles(path: path)

@@ -94,6 +94,7 @@ public enum StoreReset {
     before: @escaping (Cutover.Step) throws -> Void
   ) throws -> Receipt {
     let path = try place(of: given)
+    try EntityNumbering.requireRoom(for: model, path: given)
     let journal = try MigrationJournal(storePath: path, for: .reset)
     // Kept to the end: letting go of it ends its lock.
     defer { withExtendedLifetime(journal) {} }

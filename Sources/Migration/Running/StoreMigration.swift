@@ -65,6 +65,9 @@ public enum StoreMigration {
   ) throws -> MigrationPlan {
     let whole = request.destination.model
     var steps = try path(of: store, request).steps
+    for step in steps where step.mapping.kind != .none {
+      try EntityNumbering.requireRoom(for: step.destination, path: store.path)
+    }
     for (index, step) in steps.enumerated() {
       steps[index].mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
     }

@@ -58,6 +58,7 @@ extension SourceVersion {
         isInside: scope.isEmpty || reader.entry.path.starts(with: scope),
         lines: reader.lines, computedDefaults: reader.computedDefaults)
     }.sortedByBytes(\.entity)
+    classPlaces = Dictionary(classes.enumerated().map { ($1.entity, $0) }) { first, _ in first }
     self.name = name
     self.identifier = identifier
     self.place = place

@@ -28,6 +28,8 @@ public struct SourceVersion: Sendable {
   public let place: SourcePlace?
   /// Its classes, by their entities.
   public let classes: [Class]
+  /// The place of each entity's class among them.
+  let classPlaces: [String: Int]
   /// The model, or why there is none.
   public let result: Result<Model, CoreDataError>
   /// What could not be seen of it, or was taken for granted.
@@ -38,10 +40,13 @@ public struct SourceVersion: Sendable {
 
   /// Where an entity, or a property of it, is declared.
   public func place(of entity: String, property: String? = nil) -> SourcePlace? {
-    guard let found = classes.first(where: { $0.entity == entity }) else { return nil }
+    guard let found = type(of: entity) else { return nil }
     guard let property else { return found.place }
     return found.lines[property].map { SourcePlace(path: found.place.path, line: $0) }
   }
+
+  /// The class of an entity.
+  package func type(of entity: String) -> Class? { classPlaces[entity].map { classes[$0] } }
 
   /// Whether another version has the very same classes.
   func hasClasses(of other: SourceVersion) -> Bool {

@@ -62,6 +62,16 @@ final class Console {
     write(painted(Sanitize.text(text, limit: lineLimit), role, colorsOutput) + "\n")
   }
 
+  /// Lines of a result, written together: each written by itself would be a call of the system.
+  func lines(_ texts: [String]) {
+    var bytes: [UInt8] = []
+    for text in texts {
+      bytes += painted(Sanitize.text(text, limit: lineLimit), nil, colorsOutput).utf8
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    write(bytes)
+  }
+
   /// The lines that `body` writes on a console like this one, each cut to the terminal's width.
   func lines(of body: (Console) -> Void) -> [String] {
     var bytes: [UInt8] = []

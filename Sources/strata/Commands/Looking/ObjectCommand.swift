@@ -40,9 +40,9 @@ enum ObjectCommand {
     )
     for row in rows {
       let head = padded(row.name, widths.0) + "  " + padded(row.kind, widths.1) + "  "
-      console.line("  " + head + (row.lines.first ?? ""))
       let indent = String(repeating: " ", count: TextWidth.of(head) + 2)
-      for line in row.lines.dropFirst() { console.line(indent + line) }
+      console.lines(
+        ["  " + head + (row.lines.first ?? "")] + row.lines.dropFirst().map { indent + $0 })
     }
     console.line("referenced by" + (references.isEmpty ? " nothing" : ""))
     let names = references.map { "\($0.entity).\($0.relationship.name)" }
@@ -91,7 +91,7 @@ enum ObjectCommand {
       return [CoreDataDate.text(seconds) + (LocalTime.text(seconds).map { "  (\($0))" } ?? "")]
     case .value(.null), .toOne(nil): return ["∅"]
     case .value(.string(let text)):
-      return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      return ByteText.lines(text)
     case .toOne(let id?): return ["\(id)"]
     case .toMany(let many): return [listed(many.first, of: many.count)]
     case .value(let plain): return [plain.line]

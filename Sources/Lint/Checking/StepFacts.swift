@@ -1,0 +1,96 @@
+import ManagedModel
+import Migration
+import ModelWriting
+
+/// What many findings of one step ask for, found out once.
+///
+/// A model can have 20,000 entities, and each of them can have changed: what looked through all of
+/// them for each finding took minutes.
+final class StepFacts {
+  private let from: Model
+  private let to: Model
+  private let mapping: MappingModel?
+
+  init(from: Model, to: Model, mapping: MappingModel?) {
+    (self.from, self.to, self.mapping) = (from, to, mapping)
+  }
+
+  /// What differs between the two versions.
+  lazy var difference = ModelDifference(from: from, to: to)
+
+  private lazy var differences = (
+    Dictionary(
+      difference.entities.compactMap { entity in entity.destination.map { ($0.name, entity) } }
+    ) { first, _ in first },
+    Dictionary(
+      difference.entities.compactMap { entity in entity.source.map { ($0.name, entity) } }
+    ) { first, _ in first }
+  )
+
+  /// What differs in an entity of the version after, or of the one before where there is none.
+  func difference(of entity: String) -> EntityDifference? {
+    differences.0[entity] ?? differences.1[entity]
+  }
+
+  /// Which entity of each version goes on as which, identifiers that are claimed twice included.
+  lazy var alignment = to.entityAlignment(from: from, isEqual: false)
+
+  // MARK: What could be something that is gone
+
+  /// What is gone of one kind from what becomes one entity.
+  private struct Group: Hashable {
+    let kind: Omission.Kind
+    let destination: String?
+  }
+
+  private var groups: [Group: [Omission]] = [:]
+
+  /// What the step drops.
+  func setOmissions(_ omissions: [Omission]) {
+    groups = Dictionary(grouping: omissions) { Group(kind: $0.kind, destination: $0.destination) }
+  }
+
+  /// What else of the same kind is gone from there.
+  func omissions(like omission: Omission) -> [Omission] {
+    groups[Group(kind: omission.kind, destination: omission.destination)] ?? []
+  }
+
+  /// The new entities: each set of attributes with the first entity that has it, and for each
+  /// attribute the sets that it is in.
+  private lazy var added: (names: [String], sets: [String: [Int]]) = {
+    var known: Set<Set<String>> = []
+    var (names, sets): ([String], [String: [Int]]) = ([], [:])
+    for case let name? in mapping?.entityMappings.filter({ $0.source == nil }).map(\.destination)
+      ?? []
+    {
+      let attributes = Self.attributes(of: name, in: to)
+      guard known.insert(attributes).inserted else { continue }
+      for attribute in attributes { sets[attribute, default: []].append(names.count) }
+      names.append(name)
+    }
+    return (names, sets)
+  }()
+
+  private var likely: [Set<String>: String?] = [:]
+
+  /// The new entity that has most of the attributes of one that is gone, and at least half of them; the
+  /// first of several.
+  func newEntity(like entity: String) -> String? {
+    let own = Self.attributes(of: entity, in: from)
+    guard !own.isEmpty else { return nil }
+    if let known = likely[own] { return known }
+    var counts = [Int](repeating: 0, count: added.names.count)
+    for attribute in own { for place in added.sets[attribute] ?? [] { counts[place] += 1 } }
+    var best: String?
+    if let most = counts.max(), 2 * most >= own.count, let place = counts.firstIndex(of: most) {
+      best = added.names[place]
+    }
+    likely[own] = .some(best)
+    return best
+  }
+
+  /// Names and types of an entity's attributes.
+  private static func attributes(of entity: String, in model: Model) -> Set<String> {
+    Set(model.attributes(of: entity).map { "\($0.name) \($0.type)" })
+  }
+}
