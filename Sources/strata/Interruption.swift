@@ -96,6 +96,26 @@ extension Interruption {
     return try removingCopies(body)
   }
 
+  /// Has another thread remove what is unfinished, and waits for the end there.
+  private static let remover: @Sendable @convention(c) (Int32) -> Void = { number in
+    // What it interrupts may be about to ask why a call failed.
+    let reason = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    if write(removalEnd, &byte, 1) == 1 {
+      isEnding.store(true, ordering: .relaxed)
+      if number == SIGPIPE {
+        // As without a handler: nothing comes after the write that nobody reads. The signal that ends the
+        // process is this one, which is kept out during its handler.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        while true { pause() }
+      }
+    }
+    errno = reason
+  }
+
   /// Has whatever ends this process during `body` leave no private copy and no unfinished output behind: ^C,
   /// a hang-up, a reader of its output that went away. Within another such body it adds nothing.
   static func removingCopies<T>(_ body: () throws -> T) rethrows -> T {
@@ -124,25 +144,7 @@ extension Interruption {
       signal(Int32(number), SIG_DFL)
       kill(getpid(), Int32(number))
     }
-    let handler: @Sendable @convention(c) (Int32) -> Void = { number in
-      // What it interrupts may be about to ask why a call failed.
-      let reason = errno
-      var byte = UInt8(truncatingIfNeeded: number)
-      if write(removalEnd, &byte, 1) == 1 {
-        isEnding.store(true, ordering: .relaxed)
-        if number == SIGPIPE {
-          // As without a handler: nothing comes after the write that nobody reads. The signal that ends the
-          // process is this one, which is kept out during its handler.
-          var signals = sigset_t()
-          sigemptyset(&signals)
-          sigaddset(&signals, SIGPIPE)
-          pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-          while true { pause() }
-        }
-      }
-      errno = reason
-    }
-    let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
+    let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, remover)) }
     // What nohup or a shell has this process ignore stays ignored. SIG_IGN is the address 1.
     for (number, action) in previous where unsafeBitCast(action, to: Int.self) == 1 {
       signal(number, SIG_IGN)

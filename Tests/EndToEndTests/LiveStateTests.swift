@@ -57,7 +57,7 @@ struct LiveStateTests {
       let child = try #require(ChildProgram([Shell.strata] + words))
       #expect(child.wait() == 0, "\(child.text.prefix(500))")
       let found = child.text.split(separator: "\n").compactMap { line in
-        line.firstRange(of: "state ").map { String(line[$0.upperBound...].prefix { $0.isNumber }) }
+        line.split(separator: "\"").first { $0.hasPrefix("state ") }.map(String.init)
       }
       #expect(found.count == 2000)
       states.append(Set(found))
