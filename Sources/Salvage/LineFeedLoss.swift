@@ -4,7 +4,8 @@ import Files
 ///
 /// Where they stood nothing in the file says. But the next page of a tree is found by what it begins with, and a
 /// page that has become shorter fits together again only where the byte is put back in the right cell. Where
-/// more than one place in that cell would do, the cell is left out.
+/// more than one place in that cell would do, the cell is left out. Pictures of the form PNG begin with a line end
+/// for that very purpose: there the byte's place is known.
 struct LineFeedLoss {
   /// Where pages begin to stand before their places.
   private(set) var moves: [ByteShift.Move] = []
@@ -77,9 +78,32 @@ struct LineFeedLoss {
       for less in 0...most where ByteShift.isSound(bytes, most - less, pageSize) {
         return (page + between, less)
       }
+      // One that lost a byte in its list of cells does not look sound; the page behind it does.
+      guard between == 1, page + 2 <= count else { continue }
+      for less in 0...most where isLikely(bytes, most - less) {
+        let after = try file.read(at: start + 2 * pageSize - less - most, count: pageSize + most)
+        let isFollowed = (1...max(1, most)).contains { more in
+          most - more >= 0 && most - more + pageSize <= after.count
+            && ByteShift.isSound(after, most - more, pageSize)
+        }
+        if isFollowed { return (page + 1, less) }
+      }
     }
     let next = min(count + 1, page + Self.mostBetween)
     return (next, next > count ? lost - gone : 0)
+  }
+
+  /// Whether a page of a tree may begin at a place: its header, and its first cell's place.
+  private func isLikely(_ bytes: [UInt8], _ offset: Int) -> Bool {
+    guard offset + pageSize <= bytes.count, let kind = TreePage.Kind(rawValue: bytes[offset]),
+      bytes[offset + 7] <= 60
+    else { return false }
+    let count = BigEndian.half(bytes, offset + 3)
+    let content = BigEndian.half(bytes, offset + 5)
+    let pointers = kind == .tableInterior || kind == .indexInterior ? 12 : 8
+    let first = BigEndian.half(bytes, offset + pointers)
+    return count > 1 && content >= pointers + 2 * count && content < usable
+      && BigEndian.half(bytes, offset + 1) < usable && (content..<usable).contains(first)
   }
 
   /// Takes the pages from one on, of which one or more lost bytes; the first is of a tree.
@@ -109,9 +133,17 @@ struct LineFeedLoss {
   private func mended(
     _ bytes: [UInt8], _ number: Int, missing: Int
   ) -> (page: [UInt8], dropped: Int)? {
-    let ends = bytes.indices.filter { bytes[$0] == 0x0A }
+    var (bytes, missing) = (bytes, missing)
+    while missing > 0, let place = Self.picture(in: bytes) {
+      bytes.insert(0x0D, at: place)
+      missing -= 1
+    }
+    let ends = bytes.indices.filter { place in
+      bytes[place] == 0x0A && (place == 0 || bytes[place - 1] != 0x0D)
+    }
     var tried = 0
     var fitting: [[UInt8]] = []
+    let count = bytes.count
     func extend(_ page: [UInt8], from end: Int, missing: Int) {
       guard missing > 0 else {
         tried += 1
@@ -122,7 +154,7 @@ struct LineFeedLoss {
       for next in end..<ends.count where tried < Self.mostTried {
         var longer = page
         // Those put back before stand further ahead.
-        longer.insert(0x0D, at: ends[next] + page.count - bytes.count)
+        longer.insert(0x0D, at: ends[next] + page.count - count)
         extend(longer, from: next + 1, missing: missing - 1)
       }
     }
@@ -132,6 +164,11 @@ struct LineFeedLoss {
     let differing = first.indices.filter { place in fitting.contains { $0[place] != first[place] } }
     guard let low = differing.first, let high = differing.last else { return (first, 0) }
     return without(first, number, low...high)
+  }
+
+  /// Where the first line end of a PNG's mark stands that lost its first byte.
+  private static func picture(in bytes: [UInt8]) -> Int? {
+    bytes.firstRange(of: [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A]).map { $0.lowerBound + 4 }
   }
 
   /// A page of a table without the cells that stand in a range; `nil` for other pages.

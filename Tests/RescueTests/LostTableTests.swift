@@ -80,8 +80,10 @@ struct LostTableTests {
       """)
     try store.loseSchema()
     let (_, saved) = try Self.salvage(store)
+    let rows = try saved.rows(
+      "SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE ORDER BY Z_PK")
     #expect(
-      try saved.rows("SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE ORDER BY Z_PK") == [
+      rows == [
         [.integer(7), .text("seven"), .null], [.integer(8), .text("eight"), .text("more")],
       ])
   }

@@ -8,6 +8,11 @@ package enum Tombstones {
   /// The name of a tombstone column.
   package static func column(_ place: Int) -> String { "ZTOMBSTONE\(place)" }
 
+  /// Whether a table's column is one.
+  static func isColumn(_ name: String, of table: String) -> Bool {
+    table == HistoryTable.change.name && name.hasPrefix("ZTOMBSTONE")
+  }
+
   /// How many tombstone columns a store of a model needs: as many as the entity has attributes of which
   /// history keeps most values.
   ///

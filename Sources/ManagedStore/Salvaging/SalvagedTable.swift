@@ -55,7 +55,9 @@ final class SalvagedTable {
     self.keyColumn = keyColumn
     shape = RowShape(
       columns: columns.enumerated().map { index, column in
-        index == keyColumn ? .key : .init(declared: column.type)
+        // A tombstone has the value as the object's own column had it.
+        index == keyColumn
+          ? .key : Tombstones.isColumn(column.name, of: name) ? .any : .init(declared: column.type)
       }, numbers: numbers)
   }
 
