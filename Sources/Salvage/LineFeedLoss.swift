@@ -111,6 +111,16 @@ struct LineFeedLoss {
     _ first: Int, upTo next: Int, _ start: Int, less: Int, _ file: OpenFile
   ) throws {
     let bytes = try file.read(at: start, count: pageSize)
+    // Two pages of trees may each have lost some.
+    for own in 0...less where next == first + 2 {
+      let second = try file.read(at: start + pageSize - own, count: pageSize - less + own)
+      guard let one = mended(Array(bytes.prefix(pageSize - own)), first, missing: own),
+        let two = mended(second, first + 1, missing: less - own)
+      else { continue }
+      (pages[first], pages[first + 1]) = (one.page, two.page)
+      cells += one.dropped + two.dropped
+      return
+    }
     // Of several pages it was not the first that lost them, if that is whole.
     if next > first + 1, bytes.count == pageSize, fits(bytes, first) {
       return forget(first + 1..<next)
