@@ -169,11 +169,40 @@ struct LineFeedLoss {
       }
     }
     extend(bytes, from: 0, missing: missing)
-    guard tried < Self.mostTried, let first = fitting.first else { return nil }
+    guard tried < Self.mostTried else { return nil }
+    fitting = likely(fitting, number)
+    guard let first = fitting.first else { return nil }
     guard fitting.count > 1 else { return (first, 0) }
     let differing = first.indices.filter { place in fitting.contains { $0[place] != first[place] } }
     guard let low = differing.first, let high = differing.last else { return (first, 0) }
     return without(first, number, low...high)
+  }
+
+  /// Those of several pages whose rows have, as their second value, what other rows of the page have: in a table of
+  /// objects it is the entity's number.
+  private func likely(_ pages: [[UInt8]], _ number: Int) -> [[UInt8]] {
+    guard pages.count > 1, let first = pages.first else { return pages }
+    let all = pages.map { seconds(of: $0, number) }
+    let place = all[0].indices.first { place in
+      all.contains { $0.count <= place || $0[place] != all[0][place] }
+    }
+    guard !first.isEmpty, let place else { return pages }
+    var known = Set(all[0])
+    if all[0].count(where: { $0 == all[0][place] }) == 1 { known.remove(all[0][place]) }
+    let kept = pages.indices.filter { all[$0].count > place && known.contains(all[$0][place]) }
+    return kept.isEmpty ? pages : kept.map { pages[$0] }
+  }
+
+  private func seconds(of page: [UInt8], _ number: Int) -> [Int64?] {
+    guard let tree = TreePage(page, number: number, usable: usable), tree.kind == .tableLeaf
+    else { return [] }
+    var record = Record()
+    return tree.cells.map { place in
+      guard let cell = Cell(page, at: place, present: page.count, usable: usable),
+        record.read(page, cell.start..<cell.start + cell.local)
+      else { return nil }
+      return record.integer(1)
+    }
   }
 
   /// Where the first line end of a PNG's mark stands that lost its first byte.
