@@ -55,6 +55,7 @@ extension Connection {
     guard !isLimited else { return }
     readPaths = [path]
     setLimit(fitLimit())
+    BoundedFormatting.define(on: handle)
   }
 
   /// Takes into account that this connection also reads what `other` reads.

@@ -125,6 +125,49 @@ struct LimitTests {
     #expect(throws: SQLiteError.self) { try connection.rows("SELECT * FROM v") }
   }
 
+  /// One call took ten seconds for a text that was refused, and asked nobody.
+  @Test(
+    "a width or a precision that is longer than any value is refused at once",
+    arguments: [
+      "'%.*c', 2000000000, 'x'", "'%.2000000000c', 'x'", "'%2000000000d', 1",
+      "'%*d', 2000000000, 1",
+      "'%s %d %-*.*s', 'a', 1, 5, -2000000000, 'b'", "'%.*c', 6294967296, 'x'",
+      "'%.*c', '2000000000', 'x'", "'%%%.*c', 2000000000, 'x'", "'%.6294967296c', 'x'",
+    ])
+  func widths(arguments: String) throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    connection.limitValues()
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.value("SELECT length(printf(\(arguments)))")
+    }
+    #expect(error?.code == 18)
+  }
+
+  @Test("formatted text is what SQLite makes of it")
+  func formatting() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    let limited = try Connection(path: ":memory:", mode: .create)
+    limited.limitValues()
+    for call in [
+      "printf()", "printf(NULL)", "printf(NULL, 1)", "printf('')", "printf('a%%b')",
+      "printf('%05d|%-5s|%+.2f|%x', 42, 'ab', 1.5, 255)", "printf('%*.*f', 9, 3, 2.5)",
+      "printf('%.*c', 5, 'é')", "printf('%s', CAST(x'61FF62' AS TEXT))",
+      "printf('%d', 99999999999)",
+      "printf('%s %s', 1)", "printf('%q %Q %w', 'a''b', NULL, 'c\"d')", "printf('%,d', 1234567)",
+      "printf('%lld %z %', 1, 2)", "printf(12.5)", "printf(x'2564', 7)", "printf('%!.15g', 0.1)",
+    ] {
+      let sql = "SELECT typeof(\(call)), hex(\(call))"
+      #expect(try limited.rows(sql) == connection.rows(sql), "\(call)")
+    }
+    // An index of a store may be over such an expression.
+    try limited.execute(
+      "CREATE TABLE t (a); INSERT INTO t VALUES (7); CREATE INDEX i ON t (printf('%03d', a))")
+    limited.trustSchema(false)
+    #expect(
+      try limited.value("SELECT a FROM t INDEXED BY i WHERE printf('%03d', a) = '007'")
+        == .integer(7))
+  }
+
   /// SQLite 3.40 refuses both where the schema is not trusted.
   @Test("triggers fill an R-tree and a full-text index on a connection that writes")
   func virtualTables() throws {

@@ -70,7 +70,7 @@ struct RollbackRun {
   private func identity() throws -> Present {
     do {
       return .store(uuid: try Store(path: path).metadata.uuid)
-    } catch let error as CoreDataError {
+    } catch let error as CoreDataError where error.kind != .cancelled {
       return .unreadable(error)
     }
   }

@@ -145,7 +145,7 @@ package struct StoreReplacement {
     let isLogged = ["-wal", "-journal"].contains { FileSystem.status(path + $0) != nil }
     let early = backup == nil || isLogged ? nil : EarlySum(of: path)
     do {
-      let made = try made(work, fingerprint, make, beside: early)
+      let made = try made(work, fingerprint, make, beside: early, meter)
       try meter.begin(.replace)
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file, or the same one as it
@@ -174,7 +174,7 @@ package struct StoreReplacement {
   /// that changes while it is read, the change is the reason.
   private func made<Result>(
     _ work: Work, _ fingerprint: StoreFingerprint, _ make: (Work) throws -> Made<Result>,
-    beside early: EarlySum?
+    beside early: EarlySum?, _ meter: ProgressMeter
   ) throws -> Made<Result> {
     // The cut-over's locks must not end with it.
     defer { early?.wait() }
@@ -183,6 +183,8 @@ package struct StoreReplacement {
       made = try make(work)
     } catch {
       early?.stop()
+      // Whatever fails then may do so because a statement was interrupted.
+      if meter.shouldStop { throw ProgressMeter.cancelled }
       if StepSequence.isOfSource(error), StoreFingerprint(of: work.storePath) != fingerprint {
         throw StoreFingerprint.changed(storePath)
       }

@@ -73,6 +73,7 @@ public enum StoreRollback {
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> Receipt {
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
+    var isCutOver = false
     do {
       try meter.begin(
         step: 1, of: 1,
@@ -90,15 +91,19 @@ public enum StoreRollback {
             case .clone: try meter.begin(.copy)
             case .check: try meter.begin(.verify)
             case .externalData: try meter.checkCancelled()
-            case .cutover(.lock): try meter.begin(.replace)
+            case .cutover(.lock):
+              try meter.begin(.replace)
+              isCutOver = true
             case .cutover, .verify, .removeBackup: return
             }
           })
       }
       meter.finish()
       return receipt
-    } catch let error as CoreDataError {
-      throw error.at(path: given)
+    } catch {
+      // Until then whatever fails may do so because a statement was interrupted.
+      if !isCutOver, meter.shouldStop { throw ProgressMeter.cancelled.at(path: given) }
+      throw (error as? CoreDataError)?.at(path: given) ?? error
     }
   }
 

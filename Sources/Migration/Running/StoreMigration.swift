@@ -54,8 +54,16 @@ public enum StoreMigration {
     _ store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false },
     outline: ((PlanOutline) -> Void)? = nil
   ) throws -> MigrationPlan {
-    try Connection.stoppingAll(when: isCancelled) {
-      try planned(store, request, isCancelled, outline)
+    do {
+      return try Connection.stoppingAll(when: isCancelled) {
+        let plan = try planned(store, request, isCancelled, outline)
+        // A statement may have been interrupted whose answer can be done without.
+        guard !isCancelled() else { throw ProgressMeter.cancelled }
+        return plan
+      }
+    } catch {
+      // Whatever fails then may do so for the same reason.
+      throw isCancelled() ? ProgressMeter.cancelled.at(path: store.path) : error
     }
   }
 

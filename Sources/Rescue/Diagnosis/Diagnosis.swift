@@ -63,9 +63,8 @@ public struct Diagnosis: Sendable {
       store = try Connection.stoppingAll(when: isCancelled) {
         try Self.open(path, files, model: model)
       }
-    } catch let error as CoreDataError where error.kind == .cancelled {
-      throw error
     } catch {
+      guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
       refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
     }
     if model != nil, let given = store {
@@ -110,6 +109,8 @@ public struct Diagnosis: Sendable {
     findings += StoreMigration.leftoversOfApp(besideStore: path).map {
       Finding(.migrationLeftover, $0, in: place)
     }
+    // A statement may have been interrupted whose answer can be done without.
+    guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
     rank()
   }
 

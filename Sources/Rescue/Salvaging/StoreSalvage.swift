@@ -152,6 +152,7 @@ package enum StoreSalvage {
     report.notes += support?.notes ?? []
     report.unreadableFiles =
       support?.unreadable.map { .init(path: $0.path, reason: $0.reason) } ?? []
+    guard !isCancelled() else { throw CoreDataError(.cancelled, "cancelled") }
     try file.sync()
     try file.requireName()
     try pending.finish(with: [support?.name].compactMap { $0 })

@@ -115,6 +115,8 @@ actor StoreSession {
   func opened() throws -> Store {
     if let store { return store }
     let store = try Connection.stoppingAll(when: { Task.isCancelled }) { try source.openAnyhow() }
+    // A store that was opened while statements were interrupted may lack what it has.
+    try Task.checkCancellation()
     // A statement on a store that an app has open holds a lock: only between statements may it wait.
     let mayWait = store.access != .live
     // Called within a statement, on the thread of the task that runs it.
