@@ -23,6 +23,7 @@ struct LineFeedLoss {
 
   /// A pair of these bytes stands in 65,536 by chance: more are not gone than one in so many.
   private static let seldom = 2_048
+  private static let seldomTwice = 32
   private static let mostOfPage = 8
   private static let mostBetween = 256
   private static let mostTried = 6_000
@@ -36,7 +37,7 @@ struct LineFeedLoss {
     count = header.pages
     usable = pageSize - header.reserved
     guard header.isMagic, lost > 0, lost <= 16 + file.size / Self.seldom,
-      try Self.lacksPairs(file)
+      try Self.pairs(in: file) <= 2 + lost / Self.seldomTwice
     else { return nil }
     var (page, start, gone) = (1, 0, 0)
     while page <= count {
@@ -53,15 +54,16 @@ struct LineFeedLoss {
     guard gone == lost else { return nil }
   }
 
-  private static func lacksPairs(_ file: OpenFile) throws -> Bool {
-    var before = UInt8(0)
+  /// How many pairs are left: where two 0D stood before an 0A, one still does.
+  private static func pairs(in file: OpenFile) throws -> Int {
+    var (count, before) = (0, UInt8(0))
     for offset in stride(from: 0, to: file.size, by: 65_536) {
       for byte in try file.read(at: offset, count: 65_536) {
-        if byte == 0x0A, before == 0x0D { return false }
+        if byte == 0x0A, before == 0x0D { count += 1 }
         before = byte
       }
     }
-    return true
+    return count
   }
 
   /// The next page of a tree, and how many bytes less than its pages lie between; the end of the file behind
@@ -149,7 +151,7 @@ struct LineFeedLoss {
       missing -= 1
     }
     let ends = bytes.indices.filter { place in
-      bytes[place] == 0x0A && (place == 0 || bytes[place - 1] != 0x0D)
+      bytes[place] == 0x0A
     }
     var tried = 0
     var fitting: [[UInt8]] = []

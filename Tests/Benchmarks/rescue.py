@@ -544,7 +544,10 @@ class Case:
     def check_doctor(self):
         status, out, told = self.run("doctor", self.store, "--json")
         try:
-            findings = json.loads(out).get("findings", [])
+            answer = json.loads(out)
+            findings = answer.get("findings", [])
+            if self.name == "icloud-store" and "not downloaded" in answer.get("error", {}).get("message", ""):
+                return
         except ValueError:
             self.fail("doctor", "no JSON, status %s" % status, 1, [told[-200:]])
             return
@@ -567,7 +570,8 @@ class Case:
             if not any(re.search(wanted, kind) for kind in self.kinds):
                 self.fail("doctor", "names other things than the damage", 1, [self.kinds])
             # Nothing that strata does helps a file whose key is not at hand.
-            if self.name != "encrypted" and not any(finding["command"] for finding in alarms):
+            if self.name != "encrypted" and not any(
+                    finding["command"] or "brctl" in (finding["advice"] or "") for finding in alarms):
                 self.fail("doctor", "no command that helps", 1, [self.kinds])
 
     def is_masked(self):
@@ -636,6 +640,9 @@ class Case:
         """The report must count what is in the new store."""
         self.report = json.loads(read(os.path.join(os.path.dirname(output), "salvage.json")))["salvage"]
         told = sum(self.report["entities"].values())
+        if not self.report["opens"]:
+            # A result that is no store of Core Data's is told by its tables, with what to do.
+            told = sum(table["rows"] for table in self.report["tables"] if table["entity"])
         # Rows of no entity are not among the objects.
         there = 0 if self.name == "ent-unknown" else sum(
             len(found.keys[name]) for name, table in self.expected.state.tables.items()

@@ -33,8 +33,8 @@ struct RescueRunTests {
     terminal.send("y")
     let report = terminal.screen(
       showing: "report", "objects saved in", "nothing is known to be lost",
-      "it opens as Core Data opens it")
-    #expect(report.contains("it opens as Core Data opens it"), "\(report)")
+      "it opens with the model in it")
+    #expect(report.contains("it opens with the model in it"), "\(report)")
     terminal.send("Enter")
     let new = terminal.screen(
       showing: "Recipes-salvaged.sqlite", "▸1 Browse", "2,060", "✓ exact",

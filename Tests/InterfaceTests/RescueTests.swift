@@ -198,6 +198,28 @@ struct RescueTests {
     #expect(order.ignoresLog)
   }
 
+  @Test("of a -wal of another store a person says whether it is laid over the main file")
+  func foreignLog() throws {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      guard case .diagnose(let id) = effect else { return nil }
+      let foreign = Finding(
+        .walForeign, "The main file alone has 12 rows; with the -wal there are 15.",
+        in: StorePlace(path: "Recipes.sqlite"))
+      return [.answer(id, .diagnosed(StoreCondition(findings: [foreign])))]
+    }
+    try session.send("5", "s")
+    #expect(session.screen().description.contains("without the -wal"))
+    try session.send("Tab")
+    #expect(session.screen().description.contains("with the -wal,"))
+    try session.send("⏎", "y")
+    guard case .rescue(_, .salvage(let order))? = session.effects.last else {
+      Issue.record("nothing was begun")
+      return
+    }
+    #expect(!order.ignoresLog && order.isLogForeign)
+  }
+
   @Test("^C stops a salvage, and the findings are there again")
   func cancelling() throws {
     var (session, id) = try Self.salvaging()

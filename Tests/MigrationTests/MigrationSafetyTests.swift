@@ -105,8 +105,8 @@ struct MigrationSafetyTests {
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     var moment = 0
     var finished = false
-    while !finished, moment < 200 {
-      // Asked to stop at the first, second, third … question.
+    while !finished, moment < 1_000_000 {
+      // Asked to stop at the first, second, third … question, and then at fewer and fewer of the many.
       var asked = 0
       let stop = moment
       let error = Self.refusal(plan) {
@@ -120,7 +120,7 @@ struct MigrationSafetyTests {
       } else {
         finished = true
       }
-      moment += 1
+      moment += 1 + moment / 8
     }
     #expect(finished)
     #expect(moment > 8)

@@ -110,6 +110,33 @@ struct UndeleteTests {
     #expect(after == bytes)
   }
 
+  @Test("links of objects that are back come with them out of freed room, and none that never was")
+  func links() throws {
+    let keys = "20, 21, 60, 90, 120, 150, 151, 200"
+    let deleted = try Deleted(
+      "BEGIN", "DELETE FROM Z_8TAGS WHERE Z_8RECIPES IN (\(keys))",
+      "DELETE FROM ZRECIPE WHERE Z_PK IN (\(keys))", "COMMIT")
+    let model = try Store(path: deleted.demo.path).schema
+    let join = try #require(model.joins.first { $0.name == "Z_8TAGS" })
+    let fresh = try DamagedDemo()
+    func links(_ path: String) throws -> Set<[Value]> {
+      let connection = try Connection(path: path, mode: .immutable)
+      return Set(
+        try connection.rows(
+          "SELECT \(quoted(join.first)), \(quoted(join.second)) FROM \(quoted(join.name))"))
+    }
+    let (before, now) = (try links(fresh.path), try links(deleted.demo.path))
+    #expect(now.count < before.count)
+    let (report, _, path) = try deleted.restored()
+    #expect(report.restored == ["Recipe": 8])
+    let after = try links(path)
+    #expect(after.isSubset(of: before) && after.isSuperset(of: now))
+    #expect(report.freedLinks == after.count - now.count)
+    // Of a row that was alone in its block the first key may be gone.
+    #expect(report.freedLinks * 2 > before.count - now.count, "\(report.freedLinks)")
+    #expect(report.unset.contains("Step.recipe") == false)
+  }
+
   @Test("pages that were freed give their rows, with the keys that they had")
   func freed() throws {
     let deleted = try Deleted("DELETE FROM ZSTEP")

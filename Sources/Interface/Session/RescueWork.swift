@@ -73,12 +73,23 @@ package struct SalvageOrder: Sendable, Equatable {
   package var model: String?
   /// Whether the -wal is left out.
   package var ignoresLog: Bool
+  /// Whether the -wal seems to be another store's, so that a person says whether it is laid over the main file.
+  package var isLogForeign: Bool
 
   /// A salvage into a new file.
-  package init(output: String, model: String? = nil, ignoresLog: Bool = false) {
+  package init(
+    output: String, model: String? = nil, ignoresLog: Bool = false, isLogForeign: Bool = false
+  ) {
     self.output = output
     self.model = model
     self.ignoresLog = ignoresLog
+    self.isLogForeign = isLogForeign
+  }
+
+  /// What is read, as the words behind “Everything that can still be read”.
+  var words: String {
+    ignoresLog
+      ? "without the -wal " : isLogForeign ? "with the -wal, another store's rows too, " : ""
   }
 }
 

@@ -20,7 +20,7 @@ extension SalvageReport {
     }
     lose(
       missingPages,
-      "The file is cut off: \(NumberText.grouped(missingPages)) pages are not there, and whose they were is not known."
+      "\(NumberText.counted(missingPages, "page")) \(missingPages == 1 ? "is" : "are") not there, or \(missingPages == 1 ? "holds" : "hold") nothing that can be read, and whose \(missingPages == 1 ? "it was" : "they were") is not known."
     )
     lose(
       unknownHoles,

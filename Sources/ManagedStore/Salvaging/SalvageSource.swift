@@ -302,6 +302,26 @@ package struct SalvageSource {
     return (FileSystem.parent(of: path) ?? ".") + "/" + stray.name
   }
 
+  /// How many rows tables have in the main file alone, and with a -wal laid over it, as a sentence; `nil` where one
+  /// of the two cannot be read.
+  package static func counts(of path: String, with log: String) -> String? {
+    func rows(_ choice: LogChoice) -> Int? {
+      (try? SalvageSource(path: path, log: choice)).flatMap { try? $0.rows() }
+    }
+    guard let alone = rows(.none), let both = rows(.file(log)) else { return nil }
+    return "The main file alone has \(alone) rows; with the -wal there are \(both)."
+  }
+
+  private func rows() throws -> Int {
+    var count = 0
+    for number in 2..<max(2, image.pageCount + 1)
+    where trees.role(of: number) == .leaf && trees.owner(of: number) > 1 {
+      guard let page = try image.page(number) else { continue }
+      count += TreePage(page.bytes, number: number, usable: image.usable)?.cells.count ?? 0
+    }
+    return count
+  }
+
   private static func foreign(
     _ log: String, of path: String, _ found: LogKinship.Contradiction
   ) -> CoreDataError {
@@ -309,8 +329,8 @@ package struct SalvageSource {
       .usage,
       "\(FileSystem.name(of: log)) belongs to another store, or to another time of this one: \(found.words)",
       path: path,
-      hint:
-        "Add --ignore-wal to take the main file alone, or --wal FILE to name the -wal that belongs to it."
+      hint: (counts(of: path, with: log).map { $0 + " " } ?? "")
+        + "Add --ignore-wal to take the main file alone, or --wal FILE to name the -wal that belongs to it."
     )
   }
 

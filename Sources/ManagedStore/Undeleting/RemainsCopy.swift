@@ -182,10 +182,11 @@ package final class RemainsCopy {
   }
 
   private func find(_ catalogue: RemainsCatalogue, _ progress: (Double) -> Void) throws {
+    let links = try joins.mapValues { try CarvedLinks(of: $0, connection) }
     var scan = try RemainsScan(
       source.image, source.trees, shapes: entities.map(shape), tables: entities.map(\.root),
-      keys: live, fewest: fewest,
-      roots: Set(joins.keys))
+      keys: live, fewest: fewest, roots: joins.mapValues { shapeOfLinks(of: $0) }
+    ) { root, link in try links[root]?.add(link) }
     try scan.rows(isCancelled: isCancelled, progress: progress) { remnant, record in
       guard let place = remnant.shape else {
         guard let join = joins[remnant.root], join.fits(record) else { return }
@@ -223,6 +224,18 @@ package final class RemainsCopy {
   private func isLost(_ key: Int64, of table: SalvagedTable) -> Bool {
     if table.root == 0 { return source.missingPages > 0 || copy.unknownHoles > 0 }
     return source.trees.holes.contains { $0.root == table.root && $0.holds(key) }
+  }
+
+  /// What a join table's rows look like, with the last key that each of its sides gave out.
+  private func shapeOfLinks(of table: SalvagedTable) -> LinkCarver.Shape {
+    let join = schema.joins.first { $0.name == table.name }
+    let sides = join.map { [($0.first, $0.entity), ($0.second, $0.inverseEntity)] } ?? []
+    let greatest = table.columns.prefix(2).map { column -> Int64 in
+      let entity = sides.first { $0.0 == column.name }?.1 ?? ""
+      let place = schema.table(of: entity).flatMap { tables.firstIndex(of: $0.name) }
+      return place.map { given[$0] } ?? 0
+    }
+    return LinkCarver.Shape(columns: table.columns.count, greatest: greatest + [0, 0])
   }
 
   /// What a table's rows look like, with what the model says of them.

@@ -22,9 +22,14 @@ struct LogLayer {
       let isLost = log.mayMissRows(isInUse: isInUse)
       let kind = unapplied.kind
       if kind == .walUncommitted || isLost {
+        // A person has to choose.
+        let counts =
+          kind == .walForeign
+          ? SalvageSource.counts(of: place.path, with: StoreFiles(path: place.path).walPath) : nil
         found.append(
           Finding(
-            kind, unapplied.sentence, count: unapplied.frames, in: place))
+            kind, unapplied.sentence + (counts.map { " " + $0 } ?? ""), count: unapplied.frames,
+            in: place))
       }
     }
     if log.isOlderThanStore, let sentence = log.sentences(isInUse: isInUse).last {

@@ -32,6 +32,11 @@ package struct Restoration {
     package var emptied: [String: Int] = [:]
     /// Links of many-to-many relationships that are back.
     package var links = 0
+    /// Links of those that stood in freed room: each was there once, and nothing says until when.
+    package var freedLinks = 0
+    /// To-ones of other objects by which an object that is back may have been led to, by entity and relationship: an
+    /// app empties them when it deletes, and what they held is not known.
+    package var unset: [String] = []
 
     /// How many objects are back, by entity.
     package var restored: [String: Int] { back.mapValues(\.count) }
@@ -182,7 +187,14 @@ package struct Restoration {
     for table in schema.tables {
       for column in table.columns { try mend(column, of: table, schema, connection, &report) }
     }
-    for join in schema.joins { report.links += try bringBack(join, schema, connection) }
+    for join in schema.joins {
+      report.links += try bringBack(join, from: join.name, schema, connection)
+    }
+    for join in schema.joins {
+      report.freedLinks += try bringBack(
+        join, from: CarvedLinks.table(of: join.name), schema, connection)
+    }
+    report.unset = try unset(schema, connection)
     try connection.execute("DROP TABLE back; COMMIT; DETACH remains")
     return report
   }
@@ -246,17 +258,45 @@ package struct Restoration {
     }
   }
 
+  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could lead to an object that is back.
+  private func unset(_ schema: StoreSchema, _ connection: Connection) throws -> [String] {
+    var names: [String] = []
+    for table in schema.tables {
+      for column in table.columns {
+        guard case .toOne(let entity, let name) = column.content,
+          let relationship = schema.model.relationship(named: name, of: entity),
+          schema.inverse(of: relationship)?.1.isToMany == true,
+          let target = schema.table(of: relationship.destination),
+          try connection.value("SELECT 1 FROM back WHERE name = ? LIMIT 1", [.text(target.name)])
+            != nil,
+          try connection.value(
+            """
+            SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND \
+            Z_PK NOT IN (SELECT pk FROM back WHERE name = ?) LIMIT 1
+            """, [.text(table.name)]) != nil
+        else { continue }
+        names.append(entity + "." + name)
+      }
+    }
+    return names.sorted()
+  }
+
   /// Links that an object which is back had, where both ends are there.
   private func bringBack(
-    _ join: StoreSchema.JoinTable, _ schema: StoreSchema, _ connection: Connection
+    _ join: StoreSchema.JoinTable, from source: String, _ schema: StoreSchema,
+    _ connection: Connection
   ) throws -> Int {
+    guard
+      try connection.value(
+        "SELECT 1 FROM remains.sqlite_master WHERE name = ?", [.text(source)]) != nil
+    else { return 0 }
     guard let first = schema.table(of: join.entity),
       let second = schema.table(of: join.inverseEntity)
     else { return 0 }
     let name = quoted(join.name)
     try connection.run(
       """
-      INSERT OR IGNORE INTO main.\(name) SELECT * FROM remains.\(name) WHERE \
+      INSERT OR IGNORE INTO main.\(name) SELECT * FROM remains.\(quoted(source)) WHERE \
       (\(quoted(join.first)) IN (SELECT pk FROM back WHERE name = ?1) OR \
       \(quoted(join.second)) IN (SELECT pk FROM back WHERE name = ?2)) AND \
       \(quoted(join.first)) IN (SELECT Z_PK FROM main.\(quoted(first.name))) AND \

@@ -9,7 +9,9 @@ public struct RemainsScan {
   let image: DatabaseImage
   private let trees: TreeMap
   let keys: [KeySet]
-  private let roots: Set<Int>
+  private let roots: [Int: LinkCarver.Shape]
+  /// What is told of links that stand in freed room: their tree, and their columns.
+  private let link: (Int, [Int64?]) throws -> Void
   private var byRoot: [Int: Int] = [:]
   private var carver: Carver
   var record = Record()
@@ -21,18 +23,20 @@ public struct RemainsScan {
   ///   - tables: the first page of each shape's table; 0 where it is not known.
   ///   - keys: for each shape the keys of the rows that are there.
   ///   - fewest: for each shape how many values such rows have at least.
-  ///   - roots: the first pages of other tables, whose former rows are taken where they stand whole.
+  ///   - roots: the first pages of join tables, with the shape of each.
+  ///   - link: takes each link that stands in freed room of a join table's page.
   /// - Throws: `CoreDataError` where the file cannot be read.
   package init(
     _ image: DatabaseImage, _ trees: TreeMap, shapes: [RowShape], tables: [Int], keys: [KeySet],
-    fewest: [Int],
-    roots: Set<Int>
+    fewest: [Int], roots: [Int: LinkCarver.Shape],
+    link: @escaping (_ root: Int, _ columns: [Int64?]) throws -> Void
   ) throws {
     self.image = image
     self.trees = trees
     self.keys = keys
     for (shape, root) in tables.enumerated() where root > 0 { byRoot[root] = shape }
     self.roots = roots
+    self.link = link
     carver = Carver(shapes, fewest: fewest, usable: image.usable, encoding: image.header.encoding)
   }
 
@@ -147,7 +151,7 @@ public struct RemainsScan {
       let local = Array(bytes[cell.start..<cell.start + cell.local])
       guard try read(local, cell.size, cell.overflow, source) else { continue }
       let shape = carver.shape(of: record)
-      guard shape != nil || roots.contains(root) else { continue }
+      guard shape != nil || roots[root] != nil else { continue }
       try body(
         Remnant(
           shape: shape, root: shape == nil ? root : 0, key: cell.key, certainty: .certain,
@@ -160,10 +164,18 @@ public struct RemainsScan {
     _ bytes: [UInt8], _ number: Int, _ room: DeadRoom, _ source: Remnant.Source,
     _ body: (Remnant, borrowing Record) throws -> Void
   ) throws {
+    let root = trees.owner(of: number)
+    if let shape = roots[root] {
+      let carver = LinkCarver(shape: shape, usable: image.usable)
+      for range in room.ranges {
+        for found in carver.links(in: range, of: bytes) { try link(root, found) }
+      }
+      return
+    }
     var rows: [CarvedRow] = []
     // What was deleted from a page is mostly of the table that the page is of.
     let likely =
-      if let shape = byRoot[trees.owner(of: number)] ?? self.shape(of: room, bytes) {
+      if let shape = byRoot[root] ?? self.shape(of: room, bytes) {
         [shape]
       } else {
         source == .freePage ? carver.all : []

@@ -131,7 +131,7 @@ extension Confirmation {
       title: "Salvage into a new store?",
       lines: [
         Line(
-          text: "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")"
+          text: "Everything that can still be read \(order.words)"
             + "goes into a new store. \(name(state)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "salvage", no: "make nothing", intent: .rescue(.salvage(order)),

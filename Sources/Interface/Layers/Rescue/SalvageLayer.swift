@@ -20,9 +20,16 @@ struct SalvageLayer: PromptingLayer {
       Binding([.enter], "salvage…", .confirm, unless: isEmpty ? "there is no name" : nil),
       Binding([.escape], "close", .close),
     ]
+      + (order.isLogForeign
+        ? [Binding([.tab], order.ignoresLog ? "with the -wal" : "without the -wal", .nextPane)]
+        : [])
   }
 
-  func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+    if action == .nextPane, order.isLogForeign {
+      order.ignoresLog.toggle()
+      return .stay()
+    }
     guard action == .confirm else { return .stay() }
     var order = order
     order.output = prompt.text
@@ -32,7 +39,7 @@ struct SalvageLayer: PromptingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let text =
       problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
-      ?? "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")goes into a new store; \(state.storePath) is only read. Path of the new store:"
+      ?? "Everything that can still be read \(order.words)goes into a new store; \(state.storePath) is only read. Path of the new store:"
     draw(
       "Salvage into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
       mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)

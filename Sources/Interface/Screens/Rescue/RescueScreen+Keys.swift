@@ -113,7 +113,8 @@ extension RescueScreen {
         SalvageLayer(
           SalvageOrder(
             output: state.newStore("salvaged"),
-            ignoresLog: selectedFinding?.command?.hasSuffix(" --ignore-wal") == true)))
+            ignoresLog: selectedFinding?.command?.hasSuffix(" --ignore-wal") == true,
+            isLogForeign: selectedFinding?.kind == .walForeign)))
     case .undelete:
       guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
       state.show(

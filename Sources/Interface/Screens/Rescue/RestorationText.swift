@@ -2,7 +2,7 @@ import Rescue
 import Terminal
 
 /// Which deleted objects are back in a new store, as lines of a receipt.
-enum RestorationText {
+package enum RestorationText {
   typealias Line = ReceiptView.Line
 
   static func lines(_ report: Restoration.Report, seconds: Double) -> [Line] {
@@ -21,6 +21,7 @@ enum RestorationText {
     if report.links > 0 {
       lines.append(Line(text: "links between objects", numbers: [NumberText.grouped(report.links)]))
     }
+    lines += hints(report).map { Line(sign: "·", role: .dim, text: $0) }
     let shortcomings =
       report.refused.sorted { $0.key < $1.key }.map { entity, keys in
         let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
@@ -46,5 +47,22 @@ enum RestorationText {
     let rest = SalvageReportText.lines(report.salvage, seconds: seconds)
     let start = rest.firstIndex(of: Line()) ?? rest.count
     return lines + rest[start...]
+  }
+
+  /// What a person should know of the links of objects that are back, as sentences.
+  package static func hints(_ report: Restoration.Report) -> [String] {
+    var hints: [String] = []
+    if report.freedLinks > 0 {
+      hints.append(
+        "\(NumberText.counted(report.freedLinks, "more link")) \(report.freedLinks == 1 ? "was" : "were") found where rows were deleted, and \(report.freedLinks == 1 ? "is" : "are") back, too: a link that the app removed earlier looks the same."
+      )
+    }
+    if !report.unset.isEmpty {
+      let names = report.unset.prefix(6).joined(separator: ", ")
+      hints.append(
+        "What led to them from other objects (\(names)\(report.unset.count > 6 ? " …" : "")) was emptied when they were deleted, where it did: which objects these were is not known."
+      )
+    }
+    return hints
   }
 }

@@ -20,7 +20,7 @@ enum SalvageReportText {
       Line(
         sign: report.isComplete ? "✓" : "!", role: report.isComplete ? .success : .warning,
         text: report.isComplete
-          ? "it opens as Core Data opens it, with its model"
+          ? "it opens with the model in it"
           : "Core Data will not open it as it is: see the notes"),
       Line(role: .dim, text: "the damaged store is as it was  \(report.storePath)"),
     ]

@@ -101,7 +101,8 @@ extension JSONWriter {
     object("salvage") { json in
       json.fields([
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
-        "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
+        "complete": report.isComplete, "opens": report.opens, "obstacle": report.obstacle,
+        "lacksModel": report.lacksModel, "lossy": report.isLossy, "changed": report.isChanged,
         "unplaced": report.unplaced, "undecidedLinks": report.undecided,
         "misplaced": report.misplaced, "doubtful": report.doubtful,
         "zeroed": report.zeroed,

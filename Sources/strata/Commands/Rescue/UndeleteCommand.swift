@@ -229,8 +229,10 @@ enum UndeleteText {
     console.table([.left, .right], rows)
     if report.links > 0 {
       console.line(
-        "· \(NumberText.grouped(report.links)) links between objects are back with them.")
+        "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "is" : "are") back with them."
+      )
     }
+    for line in RestorationText.hints(report) { console.line("· " + line.printable) }
     for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
       let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       console.line(
@@ -272,7 +274,7 @@ extension JSONWriter {
       json.numbers(
         "refused", report.refused.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
       json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-      json.fields(["links": report.links])
+      json.fields(["links": report.links, "freedLinks": report.freedLinks, "unset": report.unset])
       json.salvage(report.salvage)
       guard listsObjects else { return }
       json.field("moreObjects", report.more)

@@ -77,7 +77,8 @@ extension EffectPerformer {
     let path = path
     rescue(id) { [self] in
       var options = StoreSalvage.Options()
-      options.log = order.ignoresLog ? .none : .own
+      options.log =
+        order.ignoresLog ? .none : order.isLogForeign ? .file(StoreFiles(path: path).walPath) : .own
       options.model = try await givenModel()
       if let named = order.model { try options.take(ModelReference(named)) }
       return .rescued(

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Each command that makes something, killed with SIGKILL at many moments.
+
+    kills.py STRATA [--objects N] [--moments N]
+
+A demo is made and damaged; salvage, undelete, repair, repair --output, seed, demo and find-model --export are killed at moments
+spread over the time that each takes. After each: the store that was read is as it was, byte for byte (repair: as it was, or
+repaired whole); under the final name stands nothing, or a whole result; the same command run once more ends well, and leaves
+nothing but its result. Ends with 1 where that was not so.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def digest(path):
+    found = {}
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(folder, name)
+            with open(file, "rb") as handle:
+                found[os.path.relpath(file, path)] = hashlib.sha256(handle.read()).hexdigest()
+    return found
+
+
+def is_whole(path):
+    if os.path.isdir(path):
+        return True
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    for name in ("NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+                 "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataTriggerUpdateAffectedObjectValue"):
+        connection.create_function(name, -1, lambda *_: None)
+    return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("strata")
+    parser.add_argument("--objects", type=int, default=20_000)
+    parser.add_argument("--moments", type=int, default=60)
+    options = parser.parse_args()
+    work = tempfile.mkdtemp(prefix="kills.")
+    environment = dict(os.environ, XDG_STATE_HOME=os.path.join(work, "state"), TMPDIR=os.path.join(work, "tmp"))
+    os.mkdir(environment["TMPDIR"])
+
+    def run(words, timeout=300):
+        return subprocess.run([options.strata, *words], capture_output=True, env=environment, timeout=timeout)
+
+    base = os.path.join(work, "base")
+    assert run(["demo", base, "--objects", str(options.objects), "--no-open"]).returncode == 0
+    store = os.path.join(base, "Recipes.sqlite")
+    connection = sqlite3.connect(store, isolation_level=None)
+    for name in ("NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+                 "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataTriggerUpdateAffectedObjectValue"):
+        connection.create_function(name, -1, lambda *_: None)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("PRAGMA secure_delete = OFF")
+    connection.execute("DELETE FROM ZAMOUNT WHERE Z_PK % 10 = 3")
+    connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1")
+    connection.close()
+    bundle = os.path.join(base, "Recipes.xcdatamodeld")
+    commands = {
+        "salvage": (["salvage", "{in}/Recipes.sqlite", "--output", "{out}/Out.sqlite"], "Out.sqlite"),
+        "undelete": (["undelete", "{in}/Recipes.sqlite", "--output", "{out}/Out.sqlite"], "Out.sqlite"),
+        "repair": (["repair", "{in}/Recipes.sqlite", "--force"], None),
+        "repair --output": (["repair", "{in}/Recipes.sqlite", "--force", "--output", "{out}/Out.sqlite"], "Out.sqlite"),
+        "seed": (["seed", bundle, "{out}/Out.sqlite", "--objects", str(options.objects)], "Out.sqlite"),
+        "demo": (["demo", "{out}/Made", "--objects", str(options.objects), "--no-open"], "Made"),
+        "find-model --export": (["find-model", "{in}/Recipes.sqlite", bundle, "--export", "{out}/Model.xcdatamodel"],
+                                "Model.xcdatamodel"),
+    }
+    bad = 0
+    for name, (words, result) in commands.items():
+        def fresh():
+            for folder in ("in", "out"):
+                shutil.rmtree(os.path.join(work, folder), ignore_errors=True)
+            shutil.copytree(base, os.path.join(work, "in"))
+            os.mkdir(os.path.join(work, "out"))
+            return [word.replace("{in}", os.path.join(work, "in")).replace("{out}", os.path.join(work, "out"))
+                    for word in words]
+
+        own = fresh()
+        began = time.monotonic()
+        done = run(own)
+        took = time.monotonic() - began
+        before = digest(base)
+        left = set(os.listdir(os.path.join(work, "out")))
+        statuses, finished, wrong = {done.returncode}, 0, []
+        for moment in range(options.moments):
+            own = fresh()
+            child = subprocess.Popen([options.strata, *own], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     env=environment)
+            time.sleep(took * (moment + 0.5) / options.moments)
+            if child.poll() is None:
+                child.kill()
+            else:
+                finished += 1
+            child.wait()
+            after = digest(os.path.join(work, "in"))
+            if result is not None and after != before:
+                wrong.append((moment, "the store that was read", sorted(set(after.items()) ^ set(before.items()))[:3]))
+            place = os.path.join(work, "out", result) if result else os.path.join(work, "in", "Recipes.sqlite")
+            if os.path.exists(place) and not is_whole(place):
+                wrong.append((moment, "half a result"))
+            isThere = result is not None and os.path.exists(place)
+            again = run(own)
+            # A result that is whole is not written over.
+            if again.returncode not in statuses and not (isThere and again.returncode == 3) \
+                    and not (result is None and again.returncode in (0, 1)):
+                wrong.append((moment, "the next run", again.returncode, again.stderr[-200:]))
+            now = set(os.listdir(os.path.join(work, "out")))
+            if now != left:
+                wrong.append((moment, "left", sorted(now ^ left)))
+        temporary = os.listdir(environment["TMPDIR"])
+        if temporary:
+            wrong.append(("left in the temporary folder", temporary[:3]))
+        bad += len(wrong)
+        print(f"{name}: {options.moments} moments over {took:.2f} s, {finished} had ended, wrong {len(wrong)}", wrong[:4],
+              flush=True)
+    shutil.rmtree(work, ignore_errors=True)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
