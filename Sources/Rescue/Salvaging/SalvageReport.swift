@@ -134,8 +134,13 @@ package struct SalvageReport: Sendable, Equatable {
 
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
-    isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
-      || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
+    isShort || isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty
+  }
+
+  /// Whether the rows that were read are not all that there should be, or are in doubt: it is known before the
+  /// new store is opened.
+  var isShort: Bool {
+    unplaced > 0 || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
       || missingPages > 0 || unknownHoles > 0 || !lostTables.isEmpty
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

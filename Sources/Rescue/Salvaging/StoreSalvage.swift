@@ -116,7 +116,7 @@ package enum StoreSalvage {
         report.gone = try copy.goneTables(of: source)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
-        if options.tellsLinks || report.isLossy, let schema = copy.schema,
+        if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,
           let note = try DanglingLinks.note(copy.connection, schema)
         {
           report.notes.append(note)
@@ -133,7 +133,7 @@ package enum StoreSalvage {
           continue
         }
         report.doubtful = doubtful
-        if doubtful > 0 || report.isLossy { report.missing = try missing(of: source, in: work) }
+        if doubtful > 0 || report.isShort { report.missing = try missing(of: source, in: work) }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
       } catch let error as SQLiteError {

@@ -82,12 +82,13 @@ struct LostColumns {
     var scan = RowScan(source.image, source.trees)
     try scan.rows(where: SalvageSource.holdsRows, isCancelled: isCancelled) { row, record in
       guard record.count >= Self.standing, record.kind(0) == .null,
-        let number = record.integer(1), number > 0, number < HistoryTable.end,
-        let saves = record.integer(2), saves > 0
+        let number = record.integer(1), number > 0, number < HistoryTable.end
       else { return }
+      // Rows of history have no Z_OPT in any store of Apple's.
       guard number < EntityNumbering.firstReserved else {
         return ofCoreData[number] = max(ofCoreData[number] ?? 0, record.count)
       }
+      guard let saves = record.integer(2), saves > 0 else { return }
       guard numbers.contains(number) else { return strangers += 1 }
       guard let table = owners[number],
         record.count <= table.columns.count + Self.standing + Self.mostMore
