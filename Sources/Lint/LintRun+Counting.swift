@@ -67,7 +67,7 @@ extension LintRun {
     findings.removeAll(where: isKnown)
   }
 
-  /// By file and line; what is told twice is told once.
+  /// Sorted by file and line, each once.
   private static func inOrder(_ findings: [LintFinding]) -> [LintFinding] {
     let sorted = findings.enumerated().sorted { one, other in
       let (a, b) = (one.element, other.element)

@@ -27,7 +27,7 @@ final class StepFacts {
     ) { first, _ in first }
   )
 
-  /// What differs in an entity of the version after, or of the one before where there is none.
+  /// How an entity of the later version differs; of the earlier version where the later one does not have it.
   func difference(of entity: String) -> EntityDifference? {
     differences.0[entity] ?? differences.1[entity]
   }

@@ -250,7 +250,7 @@ public final class Store {
 
   /// Reads on in the state that the store is in now, whatever a program saves that has it open.
   ///
-  /// That program cannot begin its log anew meanwhile: it is for what ends soon.
+  /// Until the store is closed that program cannot restart its -wal, so use it for short work only.
   ///
   /// - Throws: ``CoreDataError`` when SQLite fails.
   package func holdState() throws {

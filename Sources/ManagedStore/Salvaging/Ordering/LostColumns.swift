@@ -1,7 +1,7 @@
 import ManagedModel
 import Salvage
 
-/// Tells in which order a table's columns stand whose CREATE statement is gone.
+/// Finds the order of a table's columns where its CREATE statement is gone.
 ///
 /// Core Data makes a new table with its columns in an order that the model tells, and a migration in place
 /// puts what its version has more at the end, in that order too. So the version that made the store tells
