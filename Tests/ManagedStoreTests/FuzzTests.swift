@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Damaged input")
 struct FuzzTests {
-  @Test("twelve thousand damaged inputs are answered, each within a second")
+  @Test("twelve thousand damaged inputs are answered, each within a second of processor time")
   func inputs() throws {
     let folder = try TemporaryFolder()
     let seed = UInt64.random(in: 1...1_000_000)
