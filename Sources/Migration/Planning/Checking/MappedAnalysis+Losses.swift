@@ -188,15 +188,23 @@ extension MappedAnalysis {
       // Of what a policy takes nothing is counted: these links are counted from here.
       others.removeAll { !takers(of: $0).contains(where: mapped.isPolicy) }
     }
+    let places = data.sides(of: relationship, of: entity, inverse)
     var lost: [String] = []
     var carried: [String: [String]] = [:]
     for other in others {
       guard let number = store.table(of: other)?.entityID else { continue }
       let isOther = "d.Z_ENT = \(number)"
+      let here = try ways(relationship.name, of: entity, "o", to: other, "d")
+      let there = try inverse.map { try ways($0.name, of: other, "d", to: entity, "o") } ?? []
+      // What one side takes whole, of links that all count as its own, is not asked for.
+      let (isHereWhole, isThereWhole) = (here.anyTrue == nil, there.anyTrue == nil)
+      if isHereWhole && (places.isAlwaysHere || isThereWhole)
+        || isThereWhole && places.isAlwaysThere
+      {
+        continue
+      }
       lost.append([isOther, try kept(other, row: "d")].compactMap { $0 }.allTrue)
-      var sides = ["here": try ways(relationship.name, of: entity, "o", to: other, "d")]
-      if let inverse { sides["there"] = try ways(inverse.name, of: other, "d", to: entity, "o") }
-      for (side, ways) in sides where !ways.isEmpty {
+      for (side, ways) in [("here", here), ("there", there)] where !ways.isEmpty {
         carried[side, default: []].append([isOther, ways.anyTrue].compactMap { $0 }.allTrue)
       }
     }

@@ -71,7 +71,9 @@ extension MappedAnalysis {
       case .attribute(let declarer, let name)
       where step.destination.isKind(row.entity, of: declarer):
         let attribute = step.destination.storedAttribute(named: name, of: row.entity)
-        guard attribute?.isOptional == false, attribute?.isDerived == false else { return nil }
+        guard attribute?.isOptional == false, attribute?.isDerived == false,
+          !isCopyOfFull(name, row)
+        else { return nil }
         guard !wasMandatory(name, row) else {
           return .formerGap(in: name, of: row.entity, missing: missing)
         }
@@ -99,6 +101,15 @@ extension MappedAnalysis {
   private func wasMandatory(_ attribute: String, _ row: DestinationRows) -> Bool {
     (!step.validatesAll || attribute.contains("."))
       && former(attribute, row)?.isOptional == false
+  }
+
+  /// Whether it is known that the attribute is a copy of one that has a value in every object.
+  private func isCopyOfFull(_ attribute: String, _ row: DestinationRows) -> Bool {
+    guard let from = step.mapping.mapping(named: row.mapping)?.source,
+      let former = former(attribute, row), let table = store.table(of: from),
+      let column = table.column(of: former.name)
+    else { return false }
+    return store.facts?.nulls(in: column, of: table) == 0
   }
 
   /// The source's attribute of which one is a copy.

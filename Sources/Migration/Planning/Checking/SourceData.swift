@@ -90,31 +90,59 @@ struct SourceData {
       // Of a pair that leads to each other the object of the lower key counts.
       conditions.append("o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK")
     }
-    var links =
-      "SELECT owner, destination, 1 AS here, 1 AS there FROM (\(storage.allLinks(in: schema)))"
-    if storage.kind == .toOne, let inverse, inverse != relationship,
-      let back = other.storage(of: inverse.name), back.kind == .toOne
-    {
-      links = """
+    let links =
+      switch sides(of: relationship, of: entity, inverse) {
+      case .one:
+        "SELECT owner, destination, 1 AS here, 1 AS there FROM (\(storage.allLinks(in: schema)))"
+      case .both(let back):
+        """
         SELECT owner, destination, max(here) AS here, max(there) AS there FROM (
         SELECT owner, destination, 1 AS here, 0 AS there FROM (\(storage.allLinks(in: schema)))
         UNION ALL SELECT destination, owner, 0, 1 FROM (\(back.allLinks(in: schema))))
         GROUP BY owner, destination
         """
-    }
-    if let column = storage.toOneColumn, inverse == relationship {
-      links = """
+      case .own(let column):
+        """
         SELECT owner, destination, 1 AS here, EXISTS (SELECT 1 FROM \(schema)\(quoted(other.table)) b
         WHERE b.Z_PK = l.destination AND b.\(quoted(column)) = l.owner) AS there
         FROM (\(storage.allLinks(in: schema))) l
         """
-    }
+      }
     return """
       FROM (\(links)) e
       CROSS JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
       CROSS JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = e.destination
       AND d.Z_ENT IN (\(numbers.list))\(conditions.filter)
       """
+  }
+
+  /// Where the links of a relationship and of its inverse are kept.
+  enum Sides {
+    /// In one place, for both.
+    case one
+    /// Each in its own column, as those of a one-to-one; this is where the inverse is.
+    case both(RelationshipStorage)
+    /// In the one column of a to-one that is its own inverse.
+    case own(String)
+
+    /// Whether each link counts as one of the relationship's own.
+    var isAlwaysHere: Bool { if case .both = self { false } else { true } }
+    /// Whether each link counts as one of the inverse's, too.
+    var isAlwaysThere: Bool { if case .one = self { true } else { false } }
+  }
+
+  func sides(
+    of relationship: Relationship, of entity: String, _ inverse: Relationship?
+  ) -> Sides {
+    guard let inverse, let storage = store.table(of: entity)?.storage(of: relationship.name) else {
+      return .one
+    }
+    if inverse == relationship { return storage.toOneColumn.map { .own($0) } ?? .one }
+    guard storage.kind == .toOne,
+      let back = store.table(of: relationship.destination)?.storage(of: inverse.name),
+      back.kind == .toOne
+    else { return .one }
+    return .both(back)
   }
 
   /// A few different values of an attribute, as text.
