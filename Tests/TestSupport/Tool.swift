@@ -11,6 +11,8 @@
 /// `.ci/run` sets it, they run all the same, and fail.
 public enum Tool: String, CaseIterable, Sendable {
   case sqlite3, tmux, git, python3
+  /// Programs that pack the archives that strata opens.
+  case xz, bzip2, zstd, zip, tar
 
   /// Whether a missing tool is a failure.
   public static let areRequired = getenv("STRATA_CI") != nil
