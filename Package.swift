@@ -160,7 +160,7 @@ let package = Package(
       name: "ManagedStoreTests",
       dependencies: [
         "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting", "SQLite", "Files",
-        "TestSupport",
+        "JSON", "TestSupport",
       ]),
     .testTarget(
       name: "MigrationTests",

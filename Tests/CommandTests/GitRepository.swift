@@ -8,12 +8,7 @@ import TestSupport
 struct GitRepository {
   let path: String
 
-  static let isAvailable: Bool = {
-    let result = try? Subprocess.run("git", ["--version"], environment: Subprocess.environment()) {
-      _ in
-    }
-    return result?.status == 0
-  }()
+  static let isAvailable = Tool.git.isAvailable
 
   init(at path: String) throws {
     self.path = path

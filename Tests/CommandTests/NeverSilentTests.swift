@@ -284,15 +284,14 @@ struct NeverSilentTests {
   // MARK: Damages of the shared tool
 
   private static let tool = Fixtures.root + "/../tools/damage.py"
-  private static let python = "/usr/bin/python3"
   private static let hasTool =
-    Fixtures.isAvailable && access(tool, R_OK) == 0 && access(python, X_OK) == 0
+    Fixtures.isAvailable && access(tool, R_OK) == 0 && Tool.python3.isAvailable
 
   private static func damage(
     _ name: String, _ base: String, in folder: TemporaryFolder
   ) throws -> String {
     let place = folder.path(name)
-    let program = try OtherProgram(python, [tool, "make", name, base, place])
+    let program = try OtherProgram(Tool.python3.path, [tool, "make", name, base, place])
     for _ in 0..<30 {
       if FileSystem.isFile(place + "/damage.json") { break }
       try? program.wait { FileSystem.isFile(place + "/damage.json") }

@@ -8,7 +8,8 @@ import Testing
 
 /// A store that a program has open through its log, and saves to all the time.
 @Suite(
-  "A store that is being saved to", .enabled(if: Shell.run("python3 -c 'import sqlite3'") == 0))
+  "A store that is being saved to",
+  .enabled(if: Tool.python3.isAvailable, "python3 is not installed"))
 struct LiveStateTests {
   /// Sets all rows to one number, then to the next, each time in one transaction.
   private static let writer = """

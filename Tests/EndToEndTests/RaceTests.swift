@@ -14,7 +14,7 @@ import Testing
 @Suite(
   "Root in a user's folder", .serialized,
   .enabled(
-    if: geteuid() == 0 && !Shell.strata.isEmpty && Shell.run("command -v python3") == 0,
+    if: geteuid() == 0 && !Shell.strata.isEmpty && Tool.python3.isAvailable,
     "only root can become another user, or the program or python3 is missing"))
 struct RaceTests {
   private static let runs =

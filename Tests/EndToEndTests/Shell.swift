@@ -51,5 +51,5 @@ enum Shell {
   /// The program that was built with the tests.
   static let strata = Built.strata
 
-  static let hasTmux = run("command -v tmux") == 0
+  static let hasTmux = Tool.tmux.isAvailable
 }

@@ -80,18 +80,7 @@ class Store:
 
     def bits(self, entity):
         """How many bits a bitmap of the entity's properties has."""
-        lineage = [entity]
-        while self.model.entities[lineage[-1]].parent is not None:
-            lineage.append(self.model.entities[lineage[-1]].parent)
-        attributes = sum(1 for owner, _ in self.layout.attributes if owner in lineage)
-        to_ones = sum(sum(c is not None for c in columns)
-                      for (owner, _), columns in self.layout.to_ones.items() if owner in lineage)
-        owners = sum(sum(c is not None for c in columns[1:])
-                     for (owner, name), columns in self.layout.owners.items()
-                     if self.model.entities[owner].properties[name].destination in lineage)
-        to_manys = sum(1 for p in self.model.entities[entity].properties.values()
-                       if isinstance(p, Relationship) and p.to_many and not p.transient)
-        return attributes + to_ones + owners + to_manys
+        return sum(len(block) for block in bit_blocks(self.model, self.layout, entity))
 
     def check_history(self):
         """Core Data reads a bitmap bit by bit of the model, and writes all tombstone columns that it needs."""
@@ -230,6 +219,33 @@ class Store:
         if join.far == "REFLEXIVE":
             links = {k: [(None, o) for o in sorted({o for _, o in v})] for k, v in links.items()}
         return links
+
+
+def bit_blocks(model, layout, entity):
+    """Names of the bits of history's bitmaps for an entity, from the highest of the first byte on.
+
+    Six blocks: keys of to-ones, their entity columns, order keys, attributes, to-manys that a column of another
+    table holds, and those of join tables. Of the last two the order within is not known: they are sorted.
+    """
+    lineage = [entity]
+    while model.entities[lineage[0]].parent is not None:
+        lineage.insert(0, model.entities[lineage[0]].parent)
+    keys, orders = [], []
+    for member in lineage:
+        keys += [(name, columns) for (owner, name), columns in layout.to_ones.items() if owner == member]
+        for (owner, name), (_, column, order) in layout.owners.items():
+            if model.entities[owner].properties[name].destination == member:
+                keys.append(("%s.%s" % (owner, name), (column, None, order)))
+    places = {column: place for place, (column, _) in enumerate(layout.columns[layout.table(entity)])}
+    orders = sorted((places[columns[2]], name) for name, columns in keys if columns[2])
+    attributes = [".".join(path) for member in lineage for owner, path in layout.attributes if owner == member]
+    referring, joined = [], []
+    for name, property_ in sorted(model.entities[entity].properties.items(), key=lambda p: p[0].encode()):
+        if isinstance(property_, Relationship) and property_.to_many and not property_.transient:
+            inverse = layout.inverse(property_)
+            (joined if inverse and inverse[1].to_many else referring).append(name)
+    return [[name for name, _ in keys], [name for name, columns in keys if columns[1]],
+            [name for _, name in orders], attributes, referring, joined]
 
 
 class Missing:

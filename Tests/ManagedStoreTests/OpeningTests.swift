@@ -157,7 +157,7 @@ struct OpeningTests {
 
   @Test("a store that another program is writing to is left alone")
   func locked() throws {
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+    guard Tool.sqlite3.isAvailable else {
       print("skipped: sqlite3 is not installed")
       return
     }
@@ -165,7 +165,7 @@ struct OpeningTests {
     let path = folder.path("Notes.sqlite")
     try StoreCreation.create(at: path, model: Model(contents: Array(Self.model.utf8)), uuid: "A")
     let other = try OtherProgram(
-      "/usr/bin/sqlite3",
+      Tool.sqlite3.path,
       [
         path, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; CREATE TABLE t (a);",
         ".shell sleep 3600",

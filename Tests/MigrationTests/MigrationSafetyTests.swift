@@ -196,7 +196,7 @@ struct MigrationSafetyTests {
 
   @Test("a store that another program writes to is left alone")
   func locked() throws {
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+    guard Tool.sqlite3.isAvailable else {
       print("skipped: sqlite3 is not installed")
       return
     }
@@ -204,7 +204,7 @@ struct MigrationSafetyTests {
     let path = try Library.store(in: folder)
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     let other = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
+      Tool.sqlite3.path, [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
     defer { other.kill() }
     try other.wait { StoreLock.user(of: path) != nil }
     let error = Self.refusal(plan)

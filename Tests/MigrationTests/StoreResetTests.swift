@@ -194,12 +194,12 @@ struct StoreResetTests {
 
   @Test("a store in use is refused and left alone")
   func locked() throws {
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+    guard Tool.sqlite3.isAvailable else {
       print("skipped: sqlite3 is not installed")
       return
     }
     let program = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
+      Tool.sqlite3.path, [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
     defer { program.kill() }
     try program.wait { StoreLock.user(of: path) != nil }
     do {
@@ -216,12 +216,12 @@ struct StoreResetTests {
 
   @Test("a store that another program merely has open, through a -wal, is refused")
   func open() throws {
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+    guard Tool.sqlite3.isAvailable else {
       print("skipped: sqlite3 is not installed")
       return
     }
     let program = try OtherProgram(
-      "/usr/bin/sqlite3",
+      Tool.sqlite3.path,
       [path, "PRAGMA journal_mode = WAL; SELECT count(*) FROM ZAUTHOR;", ".shell sleep 3600"])
     defer { program.kill() }
     try program.wait { FileSystem.isFile(path + "-shm") && StoreLock.user(of: path) != nil }

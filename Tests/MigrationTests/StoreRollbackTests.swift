@@ -331,13 +331,13 @@ struct StoreRollbackTests {
       #expect(error?.message.contains("another strata") == true)
       withExtendedLifetime(journal) {}
     }
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+    guard Tool.sqlite3.isAvailable else {
       print("skipped: sqlite3 is not installed")
       return
     }
     for file in [path, folder.path("Library.backup-1")] {
       let program = try OtherProgram(
-        "/usr/bin/sqlite3", [file, "BEGIN EXCLUSIVE;", ".shell sleep 3600"])
+        Tool.sqlite3.path, [file, "BEGIN EXCLUSIVE;", ".shell sleep 3600"])
       defer { program.kill() }
       try program.wait { StoreLock.user(of: file) != nil }
       let error = #expect(throws: CoreDataError.self) { try StoreRollback.run(path: path) }

@@ -149,11 +149,15 @@ struct PlanObstacleTests {
 
   @Test("a store that another program uses")
   func held() throws {
+    guard Tool.sqlite3.isAvailable else {
+      print("skipped: sqlite3 is not installed")
+      return
+    }
     let folder = try TemporaryFolder()
     let path = try Library.store(in: folder)
     #expect(try Self.plan(path).canRun)
     let other = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN; SELECT count(*) FROM Z_METADATA;", ".shell sleep 3600"])
+      Tool.sqlite3.path, [path, "BEGIN; SELECT count(*) FROM Z_METADATA;", ".shell sleep 3600"])
     defer { other.kill() }
     try other.wait { (try? Self.plan(path).obstacles.isEmpty) == false }
     let plan = try Self.plan(path)

@@ -78,13 +78,9 @@ struct SourceReferenceTests {
     #expect(empty?.message == "no model and no Swift source is in the folder")
   }
 
-  private static let hasGit =
-    (try? Subprocess.run(
-      "git", ["--version"], environment: Subprocess.environment(), input: [], output: { _ in }))?
-    .status == 0
-
   @Test(
-    "a git revision of a package, and of a version in it", .enabled(if: hasGit, "git is absent"))
+    "a git revision of a package, and of a version in it",
+    .enabled(if: Tool.git.isAvailable, "git is not installed"))
   func revision() throws {
     let folder = try makePackage()
     func git(_ words: String...) throws {

@@ -13,8 +13,8 @@ import Synchronization
 /// What migrates and what verifies use one schema, so that a mistake in it would pass. This reader
 /// computes names from the model in the store as Core Data does, and errs where they are not there.
 public final class SecondReader: Sendable {
-  /// Whether python3 is there to run it.
-  public static let isAvailable = shared != nil
+  /// Whether python3 is there to run it; where it must be, what asks this reader fails without it.
+  public static let isAvailable = shared != nil || Tool.areRequired
 
   private static let shared = SecondReader()
 

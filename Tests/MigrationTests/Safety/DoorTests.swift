@@ -34,7 +34,7 @@ struct DoorTests {
 
   @Test(
     "no other program can write while a run holds the store, before and after the owner is set",
-    .enabled(if: FileSystem.isFile("/usr/bin/sqlite3"), "sqlite3 is not installed"))
+    .enabled(if: Tool.sqlite3.isAvailable, "sqlite3 is not installed"))
   func locks() throws {
     for run in [InterruptedRun.migrate, .reset, .rollback] {
       for withLog in [true, false] {
@@ -48,7 +48,7 @@ struct DoorTests {
           guard step != .lock, step != .done else { return }
           seen.append(step)
           let other = try OtherProgram(
-            "/usr/bin/sqlite3", [path, "CREATE TABLE INTRUDER (A)"])
+            Tool.sqlite3.path, [path, "CREATE TABLE INTRUDER (A)"])
           #expect(other.exitStatus(within: 30) != 0, "\(run) \(withLog) \(step)")
         }
         #expect(seen.contains(.note) && seen.contains(.rename))

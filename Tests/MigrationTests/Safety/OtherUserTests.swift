@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
   "A store that another program has open",
-  .enabled(if: FileSystem.isFile("/usr/bin/sqlite3"), "sqlite3 is not installed"))
+  .enabled(if: Tool.sqlite3.isAvailable, "sqlite3 is not installed"))
 struct OtherUserTests {
   private static let locks = [
     ("EXCLUSIVE", "BEGIN EXCLUSIVE; UPDATE ZLOAN SET Z_OPT = 9;"),
@@ -34,7 +34,7 @@ struct OtherUserTests {
     for way in [SafetyCase.inPlace, .copying, .policy] {
       let plan = try way.plan(place.path)
       let (name, sql) = Self.locks[lock]
-      let other = try OtherProgram("/usr/bin/sqlite3", [place.path, sql, ".shell sleep 3600"])
+      let other = try OtherProgram(Tool.sqlite3.path, [place.path, sql, ".shell sleep 3600"])
       defer { other.kill() }
       try other.wait { StoreLock.user(of: place.path) != nil }
       let error = failure(of: plan)
@@ -58,7 +58,7 @@ struct OtherUserTests {
       progress in
       guard other == nil, Phase(progress)?.kind == .verify else { return }
       other = try? OtherProgram(
-        "/usr/bin/sqlite3", [place.path, Self.locks[2].1, ".shell sleep 3600"])
+        Tool.sqlite3.path, [place.path, Self.locks[2].1, ".shell sleep 3600"])
       try? other?.wait { StoreLock.user(of: place.path) != nil }
     }
     other?.kill()
@@ -71,7 +71,7 @@ struct OtherUserTests {
     for way in [SafetyCase.inPlace, .copying, .chain] {
       let place = try Self.place(journal: "WAL")
       let other = try OtherProgram(
-        "/usr/bin/sqlite3",
+        Tool.sqlite3.path,
         [
           place.path, "INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1);",
           ".shell sleep 3600",

@@ -224,7 +224,7 @@ struct OwnFilesTests {
     chmod(place.path, 0o640)
     guard
       OtherProgram.run(
-        "/usr/bin/python3",
+        Tool.python3.path,
         ["-c", "import os, sys; os.setxattr(sys.argv[1], 'user.tag', b'red')", place.path]) == 0
     else {
       print("skipped: no extended attributes here")
@@ -238,7 +238,7 @@ struct OwnFilesTests {
       #expect(FileSystem.status(place.path)?.permissions == 0o640, "\(name)")
       #expect(
         OtherProgram.run(
-          "/usr/bin/python3",
+          Tool.python3.path,
           [
             "-c", "import os, sys; sys.exit(os.getxattr(sys.argv[1], 'user.tag') != b'red')",
             place.path,
