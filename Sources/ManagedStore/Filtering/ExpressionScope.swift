@@ -69,9 +69,7 @@ extension ExpressionScope {
     let known =
       (table?.attributes.map(\.attribute.name) ?? [])
       + (table?.relationships.map(\.relationship.name) ?? [])
-    return CoreDataError(
-      .usage, "the source has no such property", entity: entity, property: name,
-      hint: known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
+    return CoreDataError(unknown: "property", name, of: entity, known: known)
   }
 }
 

@@ -3,20 +3,19 @@ import ManagedModel
 /// A name that is no element of a composite attribute, told by name.
 struct WrongElement {
   let message: String
-  let hint: String
+  let hint: String?
+}
+
+extension Attribute {
+  /// A name that is no element of this composite attribute, which is named by its path.
+  func unknownElement(_ element: String) -> UnknownName {
+    UnknownName(
+      "element", element, of: "the composite attribute \(name)", known: elements.map(\.name)
+    ) { AttributeStorage.path(name, $0) }
+  }
 }
 
 extension WrongElement {
-  /// - Parameter composite: named by its path.
-  init(_ name: String, of composite: Attribute) {
-    let known = composite.elements.map(\.name)
-    self.init(
-      message: "the composite attribute \(composite.name) has no element “\(name.printable)”",
-      hint: Nearest.match(name, in: known).map {
-        "Did you mean \(AttributeStorage.path(composite.name, $0))?"
-      } ?? "It has: " + known.joined(separator: ", "))
-  }
-
   /// What is wrong with a path into a composite attribute; `nil` where it leads into none.
   init?(_ path: String, of entity: String, in model: Model) {
     var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
@@ -25,7 +24,8 @@ extension WrongElement {
     else { return nil }
     while let name = names.popFirst() {
       guard let inner = composite.element(named: name).map(composite.pathed) else {
-        self.init(name, of: composite)
+        let unknown = composite.unknownElement(name)
+        self.init(message: unknown.message, hint: unknown.hint)
         return
       }
       guard inner.type == .composite else {

@@ -169,11 +169,7 @@ public final class StageContext {
     of entity: String, where predicate: String?
   ) throws -> (from: String, condition: String) {
     try save()
-    guard let table = schema.entityTable(of: entity) else {
-      throw CoreDataError(
-        .usage, "the model has no such entity", entity: entity,
-        hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
-    }
+    let table = try schema.knownTable(of: entity, isConcrete: false)
     let numbers = table.numbers.list
     var condition = "s.Z_ENT IN (\(numbers))"
     if let predicate {

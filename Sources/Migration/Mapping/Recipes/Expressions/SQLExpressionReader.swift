@@ -257,17 +257,14 @@ struct SQLExpressionReader {
         hint: "Name one: "
           + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
     }
-    if model.attribute(named: name, of: entity) != nil
-      || model.relationship(named: name, of: entity) != nil
-    {
+    if model.declares(name, atOrAbove: entity) {
       return wrong("the store keeps no column for \(entity).\(name)", range)
     }
-    let known =
-      model.storedAttributes(of: entity).map(\.name)
-      + model.relationships(of: entity).map(\.name) + variables.sorted()
+    let known = model.names(of: .property, in: entity) + variables.sorted()
+    let unknown = UnknownName("property", name, of: entity, known: known)
     return wrong(
-      "\(entity) has no property “\(name)”", range,
+      unknown.message, range,
       hint: Nearest.question(name, in: known)
-        ?? "It has: " + known.sorted().joined(separator: ", ") + ". Text stands in single quotes.")
+        ?? unknown.hint.map { $0 + ". Text stands in single quotes." })
   }
 }
