@@ -13,6 +13,26 @@ extension StringProtocol {
     return String(text)
   }
 
+  /// As XML has it between tags and in quotes.
+  ///
+  /// Line breaks are written as references, since a parser turns plain ones in attributes into
+  /// spaces; characters that XML 1.0 cannot hold are replaced.
+  package var escapedForXML: String {
+    var result = ""
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      case 0x26: result += "&amp;"
+      case 0x3C: result += "&lt;"
+      case 0x3E: result += "&gt;"
+      case 0x22: result += "&quot;"
+      case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
+      case 0..<0x20, 0xFFFE, 0xFFFF: result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
   /// With control characters as `\u{1B}`, which a terminal does not obey.
   package var printable: String {
     var result = ""

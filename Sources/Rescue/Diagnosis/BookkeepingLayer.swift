@@ -62,7 +62,7 @@ struct BookkeepingLayer {
       : "The model is not the one that made the store"
     return Finding(
       isCache ? .modelCache : .versionHashes,
-      "\(what): \(differing.count) \(differing.count == 1 ? "entity differs" : "entities differ") (\(names)).",
+      "\(what): \(NumberText.counted(differing.count, "entity differs", plural: "entities differ")) (\(names)).",
       count: differing.count, first: Array(differing.prefix(5)), in: place,
       remedy: isCache ? .repairByModel : nil)
   }

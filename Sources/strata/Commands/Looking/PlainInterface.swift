@@ -98,7 +98,7 @@ struct PlainInterface {
     for warning in warnings { console.line("Warning: \(warning)") }
     let counts = try store.counts()
     let tables = store.entityTables
-    console.line(tables.count == 1 ? "1 entity." : "\(tables.count) entities.")
+    console.line(NumberText.counted(tables.count, "entity.", plural: "entities."))
     for table in tables {
       let parent = store.model.entity(named: table.entity)?.parent
       console.line(
