@@ -151,11 +151,3 @@ final class LinkInsertion {
     }
   }
 }
-
-/// Positions in ordered relationships, with room left between them as Core Data leaves it.
-enum OrderKey {
-  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
-
-  /// A position after all those of smaller keys, for an object whose place is not told.
-  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
-}

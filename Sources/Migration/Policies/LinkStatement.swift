@@ -70,7 +70,7 @@ final class LinkStatement {
     try run(
       writing,
       [
-        .integer(owner.key), .integer(other.key), .integer(base + position * 1024),
+        .integer(owner.key), .integer(other.key), .integer(base + position * OrderKey.spacing),
         .integer(schema.numbers[owner.entity] ?? number),
         .integer(schema.numbers[other.entity] ?? 0),
       ])
