@@ -1,3 +1,5 @@
+import JSON
+
 extension StringProtocol {
   /// Without the white space at both ends.
   package var trimmed: String {
@@ -33,14 +35,14 @@ extension StringProtocol {
     return result
   }
 
-  /// With control characters as `\u{1B}`, which a terminal does not obey.
+  /// With what a terminal obeys as `\u{1B}`.
   package var printable: String {
     var result = ""
     for scalar in unicodeScalars {
-      switch scalar.value {
-      case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
+      if scalar.isObeyed {
         result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      default: result.unicodeScalars.append(scalar)
+      } else {
+        result.unicodeScalars.append(scalar)
       }
     }
     return result
