@@ -6,6 +6,12 @@ package struct UnknownName: Sendable, Equatable {
   /// What to try.
   package let hint: String?
 
+  /// A name that is not known, in other words.
+  package init(message: String, hint: String?) {
+    self.message = message
+    self.hint = hint
+  }
+
   /// - Parameters:
   ///   - thing: what is looked for, such as `entity`.
   ///   - holder: what has no such thing, such as `the store`.
@@ -16,6 +22,15 @@ package struct UnknownName: Sendable, Equatable {
   ) {
     message = "\(holder) has no \(thing) “\(String(name.prefix(100)).printable)”"
     hint = Nearest.hint(name, in: known, spelled: spelled)
+  }
+}
+
+extension Attribute {
+  /// The refusal of a composite attribute, named by its path, where a value is asked for.
+  package var withoutElement: UnknownName {
+    UnknownName(
+      message: "“\(name.printable)” is made of elements, each of which has a value",
+      hint: "Name one: " + storage.columns.map(\.attribute.name).joined(separator: ", "))
   }
 }
 
@@ -42,7 +57,7 @@ extension CoreDataError {
 }
 
 /// What of an entity is asked for by name.
-package enum PropertyKind: String, Sendable {
+package enum AskedProperty: String, Sendable {
   /// An attribute or a relationship.
   case property
   /// An attribute, or an element of a composite one by its path.
@@ -54,7 +69,7 @@ package enum PropertyKind: String, Sendable {
 
 extension Model {
   /// The names of an entity's properties, inherited ones first.
-  package func names(of kind: PropertyKind, in entity: String) -> [String] {
+  package func names(of kind: AskedProperty, in entity: String) -> [String] {
     let attributes = attributes(of: entity)
     switch kind {
     case .property:
@@ -75,7 +90,7 @@ extension Model {
   }
 
   /// The refusal of a property that an entity does not have.
-  package func unknown(_ kind: PropertyKind, _ name: String, of entity: String) -> CoreDataError {
+  package func unknown(_ kind: AskedProperty, _ name: String, of entity: String) -> CoreDataError {
     CoreDataError(
       unknown: kind.rawValue, name, of: entity, known: names(of: kind, in: entity))
   }
@@ -84,7 +99,7 @@ extension Model {
   ///
   /// - Parameter holder: what the text calls the entity.
   package func unknownName(
-    _ kind: PropertyKind, _ name: String, of entity: String, calling holder: String? = nil,
+    _ kind: AskedProperty, _ name: String, of entity: String, calling holder: String? = nil,
     spelled: (String) -> String = { $0 }
   ) -> UnknownName {
     UnknownName(

@@ -122,7 +122,7 @@ extension Store {
   )
     -> CoreDataError
   {
-    if let wrong = WrongElement(name, of: entity, in: model) {
+    if let wrong = model.unknownElement(name, of: entity) {
       return CoreDataError(
         .usage, wrong.message, path: path, entity: entity, property: name, hint: wrong.hint)
     }

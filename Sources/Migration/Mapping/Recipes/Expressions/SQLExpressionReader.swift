@@ -252,10 +252,8 @@ struct SQLExpressionReader {
 
   private func unknown(_ name: String, in entity: String, _ range: Range<Int>) -> CoreDataError {
     if let composite = model.attribute(at: name, of: entity), composite.type == .composite {
-      return wrong(
-        "“\(name)” is made of elements, each of which has a value", range,
-        hint: "Name one: "
-          + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
+      let refusal = composite.withoutElement
+      return wrong(refusal.message, range, hint: refusal.hint)
     }
     if model.declares(name, atOrAbove: entity) {
       return wrong("the store keeps no column for \(entity).\(name)", range)
