@@ -131,7 +131,7 @@ extension Container {
     else { return }
     throw CoreDataError(
       .unreadable,
-      "a private copy takes \((total >> 20) + 1) MB, and the temporary folder has \(free >> 20) MB free",
+      "a private copy takes \(NumberText.bytes(total)), and the temporary folder has \(NumberText.bytes(free)) free",
       path: self.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
   }
 

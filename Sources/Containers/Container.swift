@@ -67,7 +67,7 @@ package final class Container {
       guard !limits.isBomb(bytes: member.bytes, packed: member.packed) else {
         throw refused(
           member.name,
-          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(member.bytes >> 20) MB)"
+          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(NumberText.bytes(member.bytes)))"
         )
       }
       entries.append(

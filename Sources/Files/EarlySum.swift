@@ -5,7 +5,7 @@ import Values
 /// SHA-256 of a file, in a thread of its own while something else is done that only reads it.
 package final class EarlySum: Sendable {
   private struct Found {
-    var file: FileState
+    var file: FileSnapshot
     var sum: String
   }
 
@@ -16,7 +16,7 @@ package final class EarlySum: Sendable {
   /// Begins.
   package init(of path: String) {
     Processors.begin { [self] in
-      if let file = FileState(of: path),
+      if let file = FileSnapshot(of: path),
         let sum = try? FileSystem.sha256(path, unless: { isStopped.load(ordering: .relaxed) })
       {
         found.withLock { $0 = Found(file: file, sum: sum) }
@@ -35,22 +35,6 @@ package final class EarlySum: Sendable {
   /// The sum, in hexadecimal, of what has this name now; `nil` where that is not the file that was read,
   /// as it was then.
   package func sum(of path: String) -> String? {
-    found.withLock { $0.flatMap { $0.file == FileState(of: path) ? $0.sum : nil } }
-  }
-}
-
-/// Which file it is and when it was written to, which the name it has does not change.
-private struct FileState: Equatable {
-  let identity: FileIdentity
-  let size: Int
-  let seconds: Int
-  let nanoseconds: Int
-
-  init?(of path: String) {
-    var info = stat()
-    guard lstat(path, &info) == 0 else { return nil }
-    identity = FileIdentity(info)
-    size = Int(info.st_size)
-    (seconds, nanoseconds) = (info.written.tv_sec, info.written.tv_nsec)
+    found.withLock { $0.flatMap { $0.file == FileSnapshot(of: path) ? $0.sum : nil } }
   }
 }

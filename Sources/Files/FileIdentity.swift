@@ -35,29 +35,26 @@ package final class VerifiedFile {
   package var path: String { file.path }
   /// Which file it is.
   package var identity: FileIdentity { file.identity }
-  private let size: off_t
-  private let written: timespec
+  private let snapshot: FileSnapshot
 
   /// Takes a file as it is now: nobody writes to it any more.
   ///
   /// - Throws: ``CoreDataError`` where the name is another file's by now.
   package init(_ file: NewFile) throws {
     self.file = file
-    var info = stat()
-    guard fstat(file.descriptor, &info) == 0 else { throw FileSystem.failure(.read, file.path) }
-    size = info.st_size
-    written = info.written
+    guard let snapshot = FileSnapshot(of: file.descriptor) else {
+      throw FileSystem.failure(.read, file.path)
+    }
+    self.snapshot = snapshot
     guard FileIdentity(of: file.path) == file.identity else { throw Self.changed(file.path) }
   }
 
   /// - Throws: ``CoreDataError`` where the name is another file's by now, or the file was written to
   ///   since it was verified.
   package func requireUnchanged() throws {
-    var info = stat()
-    guard fstat(file.descriptor, &info) == 0, FileIdentity(of: path) == identity,
-      info.st_size == size, info.written.tv_sec == written.tv_sec,
-      info.written.tv_nsec == written.tv_nsec
-    else { throw Self.changed(path) }
+    guard FileSnapshot(of: file.descriptor) == snapshot, FileIdentity(of: path) == identity else {
+      throw Self.changed(path)
+    }
   }
 
   private static func changed(_ path: String) -> CoreDataError {

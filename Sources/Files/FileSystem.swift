@@ -224,11 +224,20 @@ package enum FileSystem {
 
 extension stat {
   /// When the file was last written to.
-  var written: timespec {
+  package var written: timespec {
     #if canImport(Darwin)
       st_mtimespec
     #else
       st_mtim
+    #endif
+  }
+
+  /// When its content, its name or its attributes were last changed.
+  package var changed: timespec {
+    #if canImport(Darwin)
+      st_ctimespec
+    #else
+      st_ctim
     #endif
   }
 

@@ -1,8 +1,7 @@
 /// Strings of JSON: the one place that knows which characters are written as escapes.
 ///
-/// Besides what JSON asks for, these are written as `\uXXXX`: DEL and the control characters from
-/// U+0080 to U+009F, which terminals obey; U+2028 and U+2029, which end a line for some readers; and
-/// the marks that turn the direction of text around. What reads the JSON gets the same text.
+/// Besides what JSON asks for, what a terminal or an editor obeys is written as `\uXXXX`. What reads
+/// the JSON gets the same text.
 package enum JSONText {
   /// A text in quotes.
   package static func quoted(_ text: String) -> String {
@@ -17,14 +16,6 @@ package enum JSONText {
     bytes.append(UInt8(ascii: "\""))
     text.withUTF8 { escape($0, into: &bytes) }
     bytes.append(UInt8(ascii: "\""))
-  }
-
-  /// Whether a character is written as an escape of four digits.
-  package static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 
   private static func escape(_ text: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
@@ -43,7 +34,7 @@ package enum JSONText {
       case 0..<0x20, 0x7F: (length, escape) = (1, digits(UInt32(text[place])))
       // The first bytes of the rest of them.
       case 0xC2, 0xD8, 0xE2:
-        guard let scalar = scalar(text, at: place), isEscaped(scalar) else {
+        guard let scalar = scalar(text, at: place), scalar.isObeyed else {
           place += 1
           continue
         }

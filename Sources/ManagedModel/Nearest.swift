@@ -7,6 +7,23 @@ package enum Nearest {
     return distance <= max(1, min(word.count, match.count) / 2) ? match : nil
   }
 
+  /// What was probably meant, as a question.
+  ///
+  /// - Parameter spelled: a known word as it would have to be written.
+  package static func question(
+    _ word: String, in known: [String], spelled: (String) -> String = { $0 }
+  ) -> String? {
+    match(word, in: known.filter { $0 != word }).map { "Did you mean \(spelled($0))?" }
+  }
+
+  /// What was probably meant, as a question; else all that there is, if anything.
+  package static func hint(
+    _ word: String, in known: [String], spelled: (String) -> String = { $0 }
+  ) -> String? {
+    question(word, in: known, spelled: spelled)
+      ?? (known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
+  }
+
   /// Letters to insert, remove or replace.
   package static func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.prefix(64)), Array(b.prefix(64)))

@@ -1,3 +1,5 @@
+import JSON
+
 extension Model {
   /// The model as a Mermaid class diagram: entities with their attributes, inheritance, and each
   /// pair of inverse relationships as one line.
@@ -75,7 +77,7 @@ extension Model {
       switch scalar {
       case "\"", "[", "]", "{", "}", "<", ">", ":", ";", "`", "(", ")", "~", "*", "$", "#", "%":
         result += "_"
-      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): result += "_"
+      case _ where scalar.isObeyed: result += "_"
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -33,7 +33,7 @@ extension Model {
   }
 
   private var header: String {
-    var lines = ["\(entities.count) \(entities.count == 1 ? "entity" : "entities")"]
+    var lines = [NumberText.counted(entities.count, "entity", plural: "entities")]
     if !versionIdentifiers.isEmpty {
       lines.append("version \(versionIdentifiers.map(\.printable).joined(separator: ", "))")
     }

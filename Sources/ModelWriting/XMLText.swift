@@ -34,24 +34,7 @@ struct XMLText {
   }
 
   private static func list(_ attributes: Attributes) -> String {
-    attributes.map { name, value in value.map { " \(name)=\"\(escaped($0))\"" } ?? "" }.joined()
-  }
-
-  /// Line breaks are written as references, since a parser turns plain ones in attributes into
-  /// spaces; characters that XML 1.0 cannot hold are replaced.
-  private static func escaped(_ value: String) -> String {
-    var result = ""
-    for scalar in value.unicodeScalars {
-      switch scalar.value {
-      case 0x26: result += "&amp;"
-      case 0x3C: result += "&lt;"
-      case 0x3E: result += "&gt;"
-      case 0x22: result += "&quot;"
-      case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
-      case 0..<0x20, 0xFFFE, 0xFFFF: result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    attributes.map { name, value in value.map { " \(name)=\"\($0.escapedForXML)\"" } ?? "" }
+      .joined()
   }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 extension StringProtocol {
   /// Without the white space at both ends.
   package var trimmed: String {
@@ -13,14 +15,34 @@ extension StringProtocol {
     return String(text)
   }
 
-  /// With control characters as `\u{1B}`, which a terminal does not obey.
-  package var printable: String {
+  /// As XML has it between tags and in quotes.
+  ///
+  /// Line breaks are written as references, since a parser turns plain ones in attributes into
+  /// spaces; characters that XML 1.0 cannot hold are replaced.
+  package var escapedForXML: String {
     var result = ""
     for scalar in unicodeScalars {
       switch scalar.value {
-      case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
-        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      case 0x26: result += "&amp;"
+      case 0x3C: result += "&lt;"
+      case 0x3E: result += "&gt;"
+      case 0x22: result += "&quot;"
+      case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
+      case 0..<0x20, 0xFFFE, 0xFFFF: result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// With what a terminal obeys as `\u{1B}`.
+  package var printable: String {
+    var result = ""
+    for scalar in unicodeScalars {
+      if scalar.isObeyed {
+        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        result.unicodeScalars.append(scalar)
       }
     }
     return result

@@ -1,4 +1,6 @@
+import JSON
 import ManagedModel
+import Terminal
 import Testing
 
 @testable import strata
@@ -14,6 +16,14 @@ struct LongTextTests {
       #expect(
         ByteText.lines(text)
           == text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+  }
+
+  @Test("what JSON escapes and messages make visible has a stand-in on the screen")
+  func standIns() {
+    for value in UInt32(0)...0x30FF {
+      guard let scalar = Unicode.Scalar(value), scalar.isObeyed else { continue }
+      #expect(Sanitize.standIn(for: scalar) != nil, "\(value)")
     }
   }
 

@@ -29,9 +29,20 @@ struct JSONTextTests {
       if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
     }
     let json = JSONText.quoted(text)
-    #expect(!json.unicodeScalars.contains { JSONText.isEscaped($0) })
+    #expect(!json.unicodeScalars.contains { $0.isObeyed })
     let read = try JSONDecoder().decode([String].self, from: Data("[\(json)]".utf8))
     #expect(Array(read[0].unicodeScalars) == Array(text.unicodeScalars))
+  }
+
+  @Test("messages make the same characters visible")
+  func messages() {
+    for value in UInt32(0)...0x30FF {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let text = String(Character(scalar))
+      #expect((text.printable != text) == scalar.isObeyed, "\(value)")
+      #expect(!text.printable.unicodeScalars.contains { $0.isObeyed }, "\(value)")
+    }
+    #expect("a\u{1B}[2J\u{200F}\u{2028}b".printable == #"a\u{1B}[2J\u{200F}\u{2028}b"#)
   }
 
   @Test(

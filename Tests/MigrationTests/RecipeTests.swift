@@ -269,7 +269,7 @@ struct RecipeTests {
       text: recipe(
         "{ name: 'x', source: 'Cat', destination: 'Pet', relationships: { owner: 'ownr' } }"),
       marked: "'ownr'",
-      message: "the source entity Cat keeps no relationship “ownr” (line 6, column 73)"),
+      message: "the source entity Cat has no stored relationship “ownr” (line 6, column 73)"),
     Mistake(
       text: recipe(
         "{ name: 'x', source: 'Cat', destination: 'Pet', relationships: { owner: { from: 'owner', through: 'Nobody' } } }"

@@ -1,3 +1,4 @@
+import ManagedModel
 import Terminal
 
 /// The first row: which store, which model, and the screens.

@@ -42,7 +42,8 @@ package struct KeyRemapping: Sendable, Equatable {
     return "\(section) has no “\(name)”" + meant(name, known.names)
   }
 
-  private static func meant(_ word: String, _ known: [String]) -> String {
+  /// What was probably meant by a word, or all that there are, behind what is wrong with it.
+  package static func meant(_ word: String, _ known: [String]) -> String {
     Nearest.match(word, in: known).map { "; did you mean “\($0)”?" }
       ?? "; there are \(known.joined(separator: ", "))"
   }

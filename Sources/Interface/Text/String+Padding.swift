@@ -18,14 +18,6 @@ extension String {
 
   /// With its first letter as a sentence begins.
   var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-
-  /// Without the spaces around it.
-  var trimmed: String {
-    var text = self[...]
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
-  }
 }
 
 extension Array {

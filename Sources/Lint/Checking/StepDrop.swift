@@ -63,14 +63,8 @@ struct StepDrop {
     if omission.kind == .attribute, let found = byValues(property, candidates, destination) {
       return found.map { (destination, $0) }
     }
-    let rivals = rivals()
-    let best = candidates.map { ($0, NameSimilarity.likeness(property, $0)) }.max { $0.1 < $1.1 }
-    guard let best else { return nil }
-    // The only one that is gone and the only one that has come may have any names.
-    guard best.1 >= 0.5 || (candidates.count == 1 && rivals.isEmpty),
-      !rivals.contains(where: { NameSimilarity.likeness($0, best.0) > best.1 })
-    else { return nil }
-    return (destination, best.0)
+    return RenameGuess.best(for: property, among: candidates, rivals: rivals())
+      .map { (destination, $0) }
   }
 
   /// What else is gone from there that could have become the same.
@@ -85,30 +79,21 @@ struct StepDrop {
 
   /// What is new beside it and of the same type.
   private func candidates(for property: String, in destination: String) -> [String] {
-    let (from, to) = (step.from.model, step.to.model)
+    let (from, entity) = (step.from.model, omission.entity)
     guard let taker = step.mapping?.mapping(toDestination: destination) else { return [] }
-    var names: [String] = []
     if omission.kind == .attribute {
-      let type = from.storedAttribute(named: property, of: omission.entity)?.type
-      names = taker.attributes.filter { $0.source == nil && $0.expression == nil }.map(\.name)
-        .filter { to.storedAttribute(named: $0, of: destination)?.type == type }
-    } else if let old = from.relationship(named: property, of: omission.entity) {
-      names = taker.relationships.filter { $0.source == nil }.map(\.name).filter { name in
-        guard let new = to.relationship(named: name, of: destination) else { return false }
-        return new.isToMany == old.isToMany
-          && step.mapping?.mapping(toDestination: new.destination)?.source == old.destination
-      }
+      return from.storedAttribute(named: property, of: entity).map {
+        step.facts.renames.candidates(for: $0, of: entity, in: taker)
+      } ?? []
     }
-    // What the version before has under that name is no new thing, whatever takes it.
-    let before = Set(
-      from.attributes(of: omission.entity).map(\.name)
-        + from.relationships(of: omission.entity).map(\.name))
-    return names.filter { !before.contains($0) }
+    return from.relationship(named: property, of: entity).map {
+      step.facts.renames.candidates(for: $0, of: entity, in: taker)
+    } ?? []
   }
 
   /// A new entity that has at least half of the attributes.
   private func likelyEntity() -> (entity: String, property: String?)? {
-    step.facts.newEntity(like: omission.entity).map { ($0, nil) }
+    step.facts.renames.newEntity(like: omission.entity).map { ($0, nil) }
   }
 
   /// The candidate that holds the same values in a store of the version after.

@@ -55,42 +55,6 @@ final class StepFacts {
     groups[Group(kind: omission.kind, destination: omission.destination)] ?? []
   }
 
-  /// The new entities: each set of attributes with the first entity that has it, and for each
-  /// attribute the sets that it is in.
-  private lazy var added: (names: [String], sets: [String: [Int]]) = {
-    var known: Set<Set<String>> = []
-    var (names, sets): ([String], [String: [Int]]) = ([], [:])
-    for case let name? in mapping?.entityMappings.filter({ $0.source == nil }).map(\.destination)
-      ?? []
-    {
-      let attributes = Self.attributes(of: name, in: to)
-      guard known.insert(attributes).inserted else { continue }
-      for attribute in attributes { sets[attribute, default: []].append(names.count) }
-      names.append(name)
-    }
-    return (names, sets)
-  }()
-
-  private var likely: [Set<String>: String?] = [:]
-
-  /// The new entity that has most of the attributes of one that is gone, and at least half of them; the
-  /// first of several.
-  func newEntity(like entity: String) -> String? {
-    let own = Self.attributes(of: entity, in: from)
-    guard !own.isEmpty else { return nil }
-    if let known = likely[own] { return known }
-    var counts = [Int](repeating: 0, count: added.names.count)
-    for attribute in own { for place in added.sets[attribute] ?? [] { counts[place] += 1 } }
-    var best: String?
-    if let most = counts.max(), 2 * most >= own.count, let place = counts.firstIndex(of: most) {
-      best = added.names[place]
-    }
-    likely[own] = .some(best)
-    return best
-  }
-
-  /// Names and types of an entity's attributes.
-  private static func attributes(of entity: String, in model: Model) -> Set<String> {
-    Set(model.attributes(of: entity).map { "\($0.name) \($0.type)" })
-  }
+  /// What could be something that is gone, under another name.
+  lazy var renames = RenameGuess(mapping, from: from, to: to)
 }

@@ -211,7 +211,7 @@ struct StoreChecks {
     return LintFinding(
       rule, at: current.place(of: entity, first), version: current.name, entity: entity,
       property: property,
-      "\(place(entity, property)): \(message), in \(rows) row\(rows == 1 ? "" : "s") of \(store.name).",
+      "\(place(entity, property)): \(message), in \(NumberText.counted(rows, "row")) of \(store.name).",
       severity: .error,
       device: rule == .mandatoryWithoutDefault
         && property.flatMap { current.model.relationship(named: $0, of: entity) } != nil
@@ -278,7 +278,7 @@ struct StoreChecks {
         LintFinding(
           .typeChanged, at: last.to.place(of: entity, property), version: last.to.name,
           entity: entity, property: property,
-          "\(loss.name): \(store.name) has \(loss.values) \(loss.values == 1 ? "value" : "values") \(misfit.clause).",
+          "\(loss.name): \(store.name) has \(NumberText.counted(loss.values, "value")) \(misfit.clause).",
           advice: loss.suggestion, rows: loss.values)
       ]
     }

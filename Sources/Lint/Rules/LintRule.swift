@@ -85,7 +85,7 @@ public struct LintRule: Sendable, Equatable {
   package static func unknown(_ id: String) -> CoreDataError {
     CoreDataError(
       .usage, "there is no rule “\(id)”",
-      hint: Nearest.match(id, in: all.map(\.id)).map { "Did you mean \($0)?" }
+      hint: Nearest.question(id, in: all.map(\.id))
         ?? "strata lint --rules lists them.")
   }
 }

@@ -113,8 +113,7 @@ public struct LintConfiguration: Sendable, Equatable {
         let known = ["rules", "released", "cloudkit", "exceptions"]
         throw reader.wrong(
           "“\(member.key)” is not known here", member.keyRange,
-          hint: Nearest.match(member.key, in: known).map { "Did you mean “\($0)”?" }
-            ?? "It may have \(known.joined(separator: ", ")).")
+          hint: Nearest.hint(member.key, in: known))
       }
     }
   }

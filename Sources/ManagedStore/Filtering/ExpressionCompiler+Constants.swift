@@ -44,9 +44,7 @@ extension ExpressionCompiler {
       return value
     case (.entity, .string(let name)):
       guard let table = layout.table(of: name) else {
-        let nearest = Nearest.match(name, in: layout.entityTables.map(\.entity))
-        throw wrong(
-          "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
+        throw wrong(layout.unknownName(ofEntity: name), range)
       }
       return .integer(table.entityID)
     case (.integer, _), (.real, _), (.decimal, _): throw unfit("a number")

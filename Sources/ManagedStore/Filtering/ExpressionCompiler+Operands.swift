@@ -149,7 +149,7 @@ extension ExpressionCompiler {
     _ name: String, _ count: Int, _ given: Int, _ expression: Expression
   ) -> CoreDataError {
     wrong(
-      "\(name) takes \(count) argument\(count == 1 ? "" : "s"), not \(given)",
+      "\(name) takes \(NumberText.counted(count, "argument")), not \(given)",
       expression.place, of: expression, "has \(given) arguments in place of \(count)")
   }
 

@@ -215,8 +215,7 @@ extension ExpressionCompiler {
         guard case .text = origin else {
           throw scope.unknown(AttributeStorage.path(element.name, next.text), in: object.entity)
         }
-        let wrong = WrongElement(next.text, of: element)
-        throw self.wrong(wrong.message, next.range, hint: wrong.hint)
+        throw wrong(element.unknownElement(next.text), next.range)
       }
       (element, last) = (found, next)
     }
@@ -254,15 +253,9 @@ extension ExpressionCompiler {
 
   private func unknown(_ name: PathName, in entity: String) -> CoreDataError {
     guard case .text = origin else { return scope.unknown(name.text, in: entity) }
-    let attributes = layout.model.attributes(of: entity).map(\.name)
-    let relationships = layout.model.relationships(of: entity).map(\.name)
-    if (attributes + relationships).contains(name.text) {
+    if layout.model.declares(name.text, atOrAbove: entity) {
       return wrong("the store keeps no column for \(entity).\(name.text)", name.range)
     }
-    let nearest = Nearest.match(name.text, in: attributes + relationships)
-    return wrong(
-      "\(entity) has no property “\(name.text)”", name.range,
-      hint: nearest.map { "Did you mean \($0)?" }
-        ?? "It has: " + (attributes + relationships).sorted().joined(separator: ", "))
+    return wrong(layout.model.unknownName(.property, name.text, of: entity), name.range)
   }
 }

@@ -57,6 +57,11 @@ struct ExpressionCompiler {
     scope.bindsValues ? "\(value: value)" : SQLText(own: value.literal)
   }
 
+  /// An error about a name at a range of the text.
+  func wrong(_ unknown: UnknownName, _ range: Range<Int>?) -> CoreDataError {
+    wrong(unknown.message, range, hint: unknown.hint)
+  }
+
   /// An error about the words in a range of the text, or about a part of a mapping's expression.
   ///
   /// - Parameter clause: what stands behind the expression where it shows no words; without it, the

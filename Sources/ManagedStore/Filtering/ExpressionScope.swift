@@ -59,19 +59,15 @@ extension ExpressionScope {
   /// An error about a property that the store does not keep, with those that it does.
   package func unknown(_ name: String, in entity: String) -> CoreDataError {
     if let composite = layout.model.attribute(at: name, of: entity), composite.type == .composite {
+      let refusal = composite.withoutElement
       return CoreDataError(
-        .usage, "the attribute is made of elements, each of which has a value", entity: entity,
-        property: name,
-        hint: "Name one: "
-          + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
+        .usage, refusal.message, entity: entity, property: name, hint: refusal.hint)
     }
     let table = layout.table(of: entity)
     let known =
       (table?.attributes.map(\.attribute.name) ?? [])
       + (table?.relationships.map(\.relationship.name) ?? [])
-    return CoreDataError(
-      .usage, "the source has no such property", entity: entity, property: name,
-      hint: known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
+    return CoreDataError(unknown: "property", name, of: entity, known: known)
   }
 }
 

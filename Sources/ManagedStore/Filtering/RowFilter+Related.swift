@@ -11,9 +11,7 @@ extension RowFilter {
   ) throws {
     let owner = try layout.knownTable(of: object.entity)
     guard let entry = owner.relationship(named: relationship) else {
-      throw CoreDataError(
-        .usage, "the entity has no such relationship", entity: object.entity,
-        property: relationship)
+      throw layout.model.unknown(.relationship, relationship, of: object.entity)
     }
     let destination = entry.relationship.destination
     let own = try text.map { try RowFilter($0, entity: destination, layout: layout) }

@@ -1,3 +1,4 @@
+import ManagedModel
 import Salvage
 
 extension ByteShift {
@@ -31,7 +32,7 @@ extension LogKinship.Contradiction {
     case .pageSize(let log, let main):
       "its pages have \(log) bytes, those of the store \(main)"
     case .pageCount(let committed, let stated):
-      "after its last commit the database has \(NumberOf.pages(committed)), and its first page counts \(stated)"
+      "after its last commit the database has \(NumberText.counted(committed, "page")), and its first page counts \(stated)"
     case .uuid(let log, let main): "it is of the store \(log), and this one is \(main)"
     case .schema: "its list of tables is another than the store's"
     case .counters:

@@ -1,3 +1,4 @@
+import ManagedModel
 import Salvage
 
 extension RollbackJournal {
@@ -8,7 +9,7 @@ extension RollbackJournal {
     case .finished: return nil
     case .hot:
       return
-        "A save was not finished: \(NumberOf.pages(pages)) of the -journal \(pages == 1 ? "was" : "were") put back, as SQLite does.\(shortage)"
+        "A save was not finished: \(NumberText.counted(pages, "page")) of the -journal \(pages == 1 ? "was" : "were") put back, as SQLite does.\(shortage)"
     case .withoutMain:
       return "The -journal was left out: the main file is empty, so that SQLite would delete it."
     case .damagedHeader:
@@ -22,7 +23,7 @@ extension RollbackJournal {
 
   /// Why records were left out that a header counts, as a sentence behind another; empty where none was.
   package var shortage: String {
-    let left = "\(NumberOf.pages(missing)) \(missing == 1 ? "is" : "are")"
+    let left = "\(NumberText.counted(missing, "page")) \(missing == 1 ? "is" : "are")"
     switch end {
     case .whole: return ""
     case .cutOff:

@@ -89,7 +89,7 @@ public struct StoreFiles: Sendable, Equatable {
       }
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the file is empty, while its -wal holds \(NumberOf.frames(frames)) that are not applied",
+        "the file is empty, while its -wal holds \(NumberText.counted(frames, "frame")) that are not applied",
         path: path,
         hint:
           "Take another copy of the store, together with its -wal. SQLite would delete this -wal: do not open the store with it."
@@ -260,7 +260,7 @@ package final class Snapshot {
     if let free = FileSystem.freeSpace(at: folder.path), free < needed {
       throw CoreDataError(
         .unreadable, code: .migrationManagerDestinationStore,
-        "the store has to be copied to be read, which takes \(needed >> 20) MB, and the temporary folder has \(free >> 20) MB free",
+        "the store has to be copied to be read, which takes \(NumberText.bytes(needed)), and the temporary folder has \(NumberText.bytes(free)) free",
         path: files.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
     }
     for attempt in 1... {

@@ -95,7 +95,7 @@ extension StrayLog {
     let name = FileSystem.name(of: store)
     if kind == .journal {
       let what =
-        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberOf.pages(frames)), not put back)."
+        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberText.counted(frames, "page")), not put back)."
       if isOfAnotherTime {
         return what + " The store was written to since: it is of an earlier save."
       }
@@ -105,7 +105,7 @@ extension StrayLog {
         : what
     }
     let what =
-      "The file \(self.name) beside the store looks like its -wal under another name (\(NumberOf.frames(frames)), not applied)."
+      "The file \(self.name) beside the store looks like its -wal under another name (\(NumberText.counted(frames, "frame")), not applied)."
     return isNeeded
       ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and look again."
       : what

@@ -74,7 +74,7 @@ public struct WriteAheadLog: Sendable, Equatable {
     }
     if isOlderThanStore {
       result.append(
-        "The -wal (\(NumberOf.frames(frames))) is older than the store beside it: the main file was written to after the log's last commit. SQLite applies it all the same, and rows may be older ones, or missing."
+        "The -wal (\(NumberText.counted(frames, "frame"))) is older than the store beside it: the main file was written to after the log's last commit. SQLite applies it all the same, and rows may be older ones, or missing."
       )
     }
     return result
@@ -84,7 +84,7 @@ public struct WriteAheadLog: Sendable, Equatable {
 extension WriteAheadLog.Unapplied {
   /// How many, why, and what follows.
   package var sentence: String {
-    let count = NumberOf.frames(frames)
+    let count = NumberText.counted(frames, "frame")
     if reason == .header, frames == 0 {
       return "The -wal is cut off within its header: nothing of it is applied. Rows may be missing."
     }
@@ -108,10 +108,4 @@ extension WriteAheadLog.Unapplied {
       }
     return "\(count) of the -wal \(frames == 1 ? "is" : "are") not applied: \(why)." + rest
   }
-}
-
-/// Counts in words.
-package enum NumberOf {
-  static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
-  package static func pages(_ count: Int) -> String { count == 1 ? "1 page" : "\(count) pages" }
 }

@@ -24,11 +24,8 @@ extension StoreLayout {
         hint: "This store is \(uuid).")
     }
     guard table(of: id.entity) != nil else {
-      let names = entityTables.map(\.entity)
-      throw CoreDataError(
-        .usage, "the store has no entity “\(id.entity.prefix(100))”",
-        hint: Nearest.match(id.entity, in: names).map { "Did you mean \($0)?" }
-          ?? "Its entities: " + names.joined(separator: ", "))
+      let unknown = unknownName(ofEntity: id.entity)
+      throw CoreDataError(.usage, unknown.message, hint: unknown.hint)
     }
     return id
   }

@@ -122,13 +122,12 @@ extension Store {
   )
     -> CoreDataError
   {
-    if let wrong = WrongElement(name, of: entity, in: model) {
+    if let wrong = model.unknownElement(name, of: entity) {
       return CoreDataError(
         .usage, wrong.message, path: path, entity: entity, property: name, hint: wrong.hint)
     }
     return CoreDataError(
-      .usage, "the entity has no such property", path: path, entity: entity, property: name,
-      hint: "It has: " + known.map(\.name).joined(separator: ", "))
+      unknown: "property", name, of: entity, known: known.map(\.name), path: path)
   }
 
   /// One object with all its properties; `nil` where there is none of that entity and key.

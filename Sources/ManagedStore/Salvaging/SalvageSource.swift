@@ -76,7 +76,7 @@ package struct SalvageSource {
       notes.append(shift.sentence + " It is read as it was.")
       if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
         notes.append(
-          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberOf.pages(pages)) it is not known where the byte stood: they are left out."
+          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberText.counted(pages, "page")) it is not known where the byte stood: they are left out."
         )
         isPartial = true
       }
@@ -117,23 +117,23 @@ package struct SalvageSource {
       let count = { (state: LogFrame.State) in frames.count { $0.state == state } }
       if image.log?.followsHeader == false {
         notes.append(
-          "\(FileSystem.name(of: log)): its header is not that of its frames; \(NumberOf.frames(count(.committed))) that vouch for each other were taken."
+          "\(FileSystem.name(of: log)): its header is not that of its frames; \(NumberText.counted(count(.committed), "frame")) that vouch for each other were taken."
         )
       }
       if count(.mended) > 0 {
         notes.append(
-          "\(FileSystem.name(of: log)): one bit was wrong in \(NumberOf.frames(count(.mended))); the checksum says which, and it was put right."
+          "\(FileSystem.name(of: log)): one bit was wrong in \(NumberText.counted(count(.mended), "frame")); the checksum says which, and it was put right."
         )
       }
       if count(.wrong) > 0 {
         notes.append(
-          "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.wrong))) are damaged; rows in them may be wrong."
+          "\(FileSystem.name(of: log)): \(NumberText.counted(count(.wrong), "frame")) are damaged; rows in them may be wrong."
         )
         isPartial = true
       }
       if count(.uncommitted) > 0 {
         notes.append(
-          "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.uncommitted))) of a save that was never finished were left out."
+          "\(FileSystem.name(of: log)): \(NumberText.counted(count(.uncommitted), "frame")) of a save that was never finished were left out."
         )
       }
       if image.log?.isCut == true {

@@ -173,13 +173,10 @@ package struct SalvagedBookkeeping {
       guard roots?.contains(entity) ?? true, present.columns(of: table).contains("Z_PK") else {
         return nil
       }
-      let greatest = try connection.value("SELECT max(Z_PK) FROM \(quoted(table))")?.integer ?? 0
-      let stated = try connection.value(
-        "SELECT coalesce(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
-      guard let stated, stated < greatest else { return nil }
-      try connection.run(
-        "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
-        [.integer(greatest), .integer(number)])
+      let keys = PrimaryKeys(connection)
+      let greatest = try keys.used(in: table) ?? 0
+      guard let stated = try keys.counter(number), stated < greatest else { return nil }
+      try keys.raise(number, to: greatest)
       return Change(
         place: .maximum(entity: entity), old: String(stated), new: String(greatest))
     }

@@ -12,8 +12,7 @@ extension SalvagedCopy {
     var open: [String: Int] = [:]
     for table in schema.tables where all.contains(where: { $0.name == table.name }) {
       guard let number = schema.numbers[table.root],
-        let greatest = try connection.value(
-          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer,
+        let greatest = try PrimaryKeys(connection).given(number),
         greatest > 0,
         let row = try connection.rows(
           "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
@@ -41,8 +40,7 @@ extension SalvagedCopy {
         !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }
       guard source.lacksTable(table.name) || isEmpty else { continue }
       guard let number = schema.numbers[table.root],
-        let greatest = try connection.value(
-          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer,
+        let greatest = try PrimaryKeys(connection).given(number),
         greatest > 0
       else { continue }
       gone[table.root] = Int(clamping: greatest)

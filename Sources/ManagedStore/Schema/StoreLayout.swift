@@ -30,12 +30,19 @@ package struct StoreLayout: Sendable, Equatable {
   /// Where an entity's objects are; `nil` for one that the store has not.
   package func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
 
-  func knownTable(of entity: String) throws -> EntityTable {
+  /// Where an entity's objects are.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for one that the store has not.
+  package func knownTable(of entity: String) throws -> EntityTable {
     guard let table = tablesByEntity[entity] else {
       throw CoreDataError(
-        .usage, "the store has no such entity", path: path, entity: entity,
-        hint: "Its entities: " + entityTables.map(\.entity).joined(separator: ", "))
+        unknownEntity: entity, of: "the store", known: entityTables.map(\.entity), path: path)
     }
     return table
+  }
+
+  /// The refusal of a name in a text that is no entity's here.
+  func unknownName(ofEntity name: String) -> UnknownName {
+    UnknownName("entity", name, of: "the store", known: entityTables.map(\.entity))
   }
 }

@@ -46,8 +46,7 @@ extension StoreSchema {
     of root: String, _ database: DatabaseTables, _ connection: Connection
   ) throws -> Int64? {
     guard database.contains("Z_PRIMARYKEY"), let number = numbers[root] else { return nil }
-    return try connection.value(
-      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
+    return try PrimaryKeys(connection).given(number)
   }
 
   private func compare(
@@ -114,8 +113,7 @@ extension StoreSchema {
     let names = Dictionary(numbers.map { ($0.value, $0.key) }) { first, _ in first }
     var used: [String: Int64] = [:]
     for table in tables where database.columns(of: table.name).contains("Z_PK") {
-      used[table.root] =
-        try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0
+      used[table.root] = try PrimaryKeys(connection).used(in: table.name) ?? 0
     }
     let rows =
       database.contains("Z_PRIMARYKEY")

@@ -23,6 +23,21 @@ extension StoreSchema {
       relationships: relationships.sortedByBytes(\.relationship.name))
   }
 
+  /// Where the objects of an entity are.
+  ///
+  /// - Parameter isConcrete: whether it must be one that has objects of its own.
+  /// - Throws: ``CoreDataError`` of kind usage for an unknown entity, or an abstract one.
+  package func knownTable(of name: String, isConcrete: Bool = true) throws -> EntityTable {
+    guard let table = entityTable(of: name) else {
+      throw CoreDataError(
+        unknownEntity: name, of: "the model", known: model.entities.map(\.name))
+    }
+    if isConcrete, model.entity(named: name)?.isAbstract != false {
+      throw CoreDataError(.usage, "an abstract entity has no objects", entity: name)
+    }
+    return table
+  }
+
   /// How a relationship, own or inherited, is kept; `nil` for an unknown name or a transient one.
   package func storage(of relationship: String, in entity: String) -> RelationshipStorage? {
     model.relationship(named: relationship, of: entity).flatMap {

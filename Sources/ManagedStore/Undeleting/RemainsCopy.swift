@@ -139,9 +139,7 @@ package final class RemainsCopy {
     for place in live.indices {
       live[place].sort()
       let number = schema.table(named: tables[place]).flatMap { schema.numbers[$0.root] } ?? 0
-      let counted =
-        try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?
-        .integer ?? 0
+      let counted = try PrimaryKeys(connection).given(number) ?? 0
       isFull.append(counted > 0 && max(counted, live[place].greatest ?? 0) <= live[place].count)
       // A number that nobody gave out leaves no room above it.
       given.append(min(max(counted, live[place].greatest ?? 0, 0), 1 << 60))

@@ -36,14 +36,7 @@ final class EntityInsertion {
 
   init(_ entity: String, schema: StoreSchema, connection: Connection) throws {
     let model = schema.model
-    guard let place = schema.entityTable(of: entity) else {
-      throw CoreDataError(
-        .usage, "the model has no such entity", entity: entity,
-        hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
-    }
-    guard model.entity(named: entity)?.isAbstract == false else {
-      throw CoreDataError(.usage, "an abstract entity has no objects", entity: entity)
-    }
+    let place = try schema.knownTable(of: entity)
     var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
     func index(_ column: String) -> Int {
       columns.append(column)
@@ -116,10 +109,9 @@ final class EntityInsertion {
   }
 
   func unknown(_ property: String, as what: String) -> CoreDataError {
-    let known = attributes.keys.sorted() + toOnes.keys.sorted() + links.keys.sorted()
-    return CoreDataError(
-      .usage, "the entity has no such \(what)", entity: entity, property: property,
-      hint: "It takes: " + known.joined(separator: ", "))
+    CoreDataError(
+      unknown: what, property, of: entity,
+      known: attributes.keys.sorted() + toOnes.keys.sorted() + links.keys.sorted())
   }
 }
 
@@ -158,12 +150,4 @@ final class LinkInsertion {
       try statement.step()
     }
   }
-}
-
-/// Positions in ordered relationships, with room left between them as Core Data leaves it.
-enum OrderKey {
-  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
-
-  /// A position after all those of smaller keys, for an object whose place is not told.
-  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
 }

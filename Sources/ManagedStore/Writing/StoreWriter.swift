@@ -208,8 +208,7 @@ public final class StoreWriter {
       if pending == 0 { try connection.execute("BEGIN") }
       // In an order of its own, that of a dictionary being another on every run: SQLite's pages show it.
       for (root, key) in lastKeys.sorted(by: { $0.key < $1.key }) {
-        try connection.run(
-          "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", [.integer(key), .text(root)])
+        try PrimaryKeys(connection).raise(schema.numbers[root] ?? 0, to: key)
       }
       // With the last rows: a commit after each index writes what the next one changes again.
       try schema.makeIndexes(on: connection, fills: true)

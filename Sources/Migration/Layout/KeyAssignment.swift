@@ -64,15 +64,9 @@ struct KeyPlanning {
   private mutating func room(for highest: Int64, in root: String) throws -> Int64 {
     let taken = bounds[root] ?? 0
     let (bound, isTooLarge) = taken.addingReportingOverflow(max(0, highest))
-    guard !isTooLarge else { throw Self.exhausted(root) }
+    guard !isTooLarge else { throw PrimaryKeys.exhausted(root) }
     bounds[root] = bound
     return taken
-  }
-
-  static func exhausted(_ root: String) -> CoreDataError {
-    CoreDataError(
-      .refused, code: .migration, "there are no keys left for further objects", entity: root,
-      hint: "The store holds an object with nearly the greatest key there can be.")
   }
 
   /// The last key given out so far in a destination table.

@@ -85,13 +85,13 @@ extension MappingLayout {
         guard let owner = schema.numbers[parentEntity] else { continue }
         row.columns.append((column.name, String(owner)))
       case .toOneOrder(let declarer, let name) where isBack(declarer, name):
-        row.columns.append((column.name, "(t.position + 2) * 1024"))
+        row.columns.append((column.name, OrderKey.sql(position: "t.position")))
       case .owner(let owner, let name)
       where name == relationship.name && model.isKind(parentEntity, of: owner):
         row.columns.append((column.name, "t.parent"))
       case .ownerOrder(let owner, let name)
       where name == relationship.name && model.isKind(parentEntity, of: owner):
-        row.columns.append((column.name, "(t.position + 2) * 1024"))
+        row.columns.append((column.name, OrderKey.sql(position: "t.position")))
       case .attribute: break
       // Other relationships of these objects may be set from their inverse.
       default: row.later.insert(column.name)
@@ -105,7 +105,7 @@ extension MappingLayout {
           entity: model.declaringEntity(of: relationship.name, in: parentEntity) ?? parentEntity,
           relationship: relationship.name, mapping: entityMapping.name,
           select: """
-            SELECT parent AS owner, key AS destination, (position + 2) * 1024 AS position,
+            SELECT parent AS owner, key AS destination, \(OrderKey.sql(position: "position")) AS position,
             NULL AS inverse FROM temp.\(tree)
             """))
     }

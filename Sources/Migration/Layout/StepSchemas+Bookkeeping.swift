@@ -24,12 +24,9 @@ extension StepSchemas {
           guard let from = entityMapping.source,
             let number = store.schema.numbers[store.model.root(of: from)]
           else { continue }
-          let given = try connection.value(
-            "SELECT Z_MAX FROM src.Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
-          maximum = max(maximum, given?.integer ?? 0)
+          maximum = max(maximum, try PrimaryKeys(connection, in: "src.").given(number) ?? 0)
         }
-        let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")
-        maximum = max(maximum, used?.integer ?? 0)
+        maximum = max(maximum, try PrimaryKeys(connection).used(in: table.name) ?? 0)
       }
       return [.integer(row.number), .text(row.name), .integer(row.parent), .integer(maximum)]
     }

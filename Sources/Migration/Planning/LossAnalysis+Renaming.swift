@@ -3,21 +3,27 @@ import ManagedModel
 extension LossAnalysis {
   /// What was probably meant where the values of an attribute, or of an element, would go.
   func suggestion(
-    for attribute: Attribute, in entityMapping: EntityMapping, entity: String
+    for attribute: Attribute, of former: String, in entityMapping: EntityMapping, entity: String,
+    _ guess: RenameGuess
   ) -> String? {
-    let added = entityMapping.attributes.filter { $0.source == nil }.compactMap {
-      destination.storedAttribute(named: $0.name, of: entity)
-    }.filter { $0.type == attribute.type }.map(\.name)
+    let added = guess.candidates(for: attribute, of: former, in: entityMapping)
+    let composite = ElementPath.composite(of: attribute.name)
+    let rivals = carried.lostAttributes(in: entityMapping).filter {
+      $0.name != attribute.name && $0.type == attribute.type
+        && ElementPath.composite(of: $0.name) == composite
+    }.map(\.name)
     let identified =
-      ElementPath.composite(of: attribute.name).map {
-        element(attribute.name, of: $0, among: added, in: entityMapping, entity)
-      } ?? renaming(attribute.name, among: added.filter { !$0.contains(".") }, of: entity)
+      composite.map {
+        element(attribute.name, of: $0, among: added, rivals: rivals, in: entityMapping, entity)
+      }
+      ?? renaming(
+        attribute.name, among: added.filter { !$0.contains(".") }, rivals: rivals, of: entity)
     return identified ?? moving(attribute.name, among: added, to: entity)
   }
 
   /// An element that was renamed within its composite, or one whose composite was renamed.
   private func element(
-    _ path: String, of composite: String, among added: [String],
+    _ path: String, of composite: String, among added: [String], rivals: [String],
     in entityMapping: EntityMapping, _ entity: String
   ) -> String? {
     let name = ElementPath.last(of: path)
@@ -26,7 +32,9 @@ extension LossAnalysis {
     }
     if let now = siblings.first.flatMap({ ElementPath.composite(of: $0.name) }) {
       let candidates = added.filter { ElementPath.composite(of: $0) == now }
-      guard let best = NameSimilarity.best(for: name, among: candidates) else { return nil }
+      guard let best = RenameGuess.best(for: name, among: candidates, rivals: rivals) else {
+        return nil
+      }
       return
         "If \(entity).\(best) is the former “\(name)”, give the element the renaming identifier “\(name)” in the model: its values are kept then."
     }
@@ -47,7 +55,7 @@ extension LossAnalysis {
     guard
       let best = others.max(by: {
         NameSimilarity.likeness(name, $0) < NameSimilarity.likeness(name, $1)
-      }), NameSimilarity.likeness(name, best) >= 0.5
+      }), NameSimilarity.likeness(name, best) >= RenameGuess.likely
     else { return nil }
     return
       "If \(entity).\(best) is to take the values of “\(name)”, say so in a recipe: \"attributes\": { \"\(best)\": \"\(name)\" }."

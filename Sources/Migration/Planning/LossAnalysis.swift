@@ -11,21 +11,23 @@ struct LossAnalysis {
   /// Where they are at hand: making them takes a look at every property.
   var schemas: StepSchemas?
 
-  private var carried: CarriedProperties {
+  var carried: CarriedProperties {
     CarriedProperties(mapping, from: source, to: destination)
   }
 
   func losses() throws -> [Loss] {
     var losses: [Loss] = []
     let removed = mapping.entityMappings.filter { $0.kind == .remove }.compactMap(\.source)
-    let added = mapping.entityMappings.filter { $0.kind == .add }.compactMap(\.destination)
+    let guess = RenameGuess(mapping, from: source, to: destination)
     for entity in removed {
       let count = try data.count(entity, where: [])
       guard count > 0 else { continue }
       losses.append(
         Loss(
           entity: entity, values: count, samples: try data.samples(ofObjects: entity),
-          suggestion: suggestion(forEntity: entity, among: added)))
+          suggestion: guess.newEntity(like: entity).map {
+            "If \($0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
+          }))
     }
     var properties: [String: Loss] = [:]
     for entityMapping in mapping.entityMappings {
@@ -36,7 +38,7 @@ struct LossAnalysis {
         try add(count, attribute.name, of: from, to: &properties) {
           (
             try data.samples(of: attribute.name, in: from),
-            suggestion(for: attribute, in: entityMapping, entity: to)
+            suggestion(for: attribute, of: from, in: entityMapping, entity: to, guess)
           )
         }
       }
@@ -53,7 +55,7 @@ struct LossAnalysis {
         try add(count, relationship.name, of: from, to: &properties) {
           (
             try samples(of: relationship.name, in: from),
-            suggestion(for: relationship, in: entityMapping, entity: to)
+            suggestion(for: relationship, of: from, in: entityMapping, entity: to, guess)
           )
         }
       }
@@ -169,34 +171,26 @@ struct LossAnalysis {
   }
 
   private func suggestion(
-    for relationship: Relationship, in entityMapping: EntityMapping, entity: String
+    for relationship: Relationship, of former: String, in entityMapping: EntityMapping,
+    entity: String, _ guess: RenameGuess
   ) -> String? {
-    let added = entityMapping.relationships.filter { $0.source == nil }.compactMap {
-      destination.relationship(named: $0.name, of: entity)
-    }.filter {
-      $0.isToMany == relationship.isToMany
-        && mapping.mapping(toDestination: $0.destination)?.source == relationship.destination
+    let kept = Set(entityMapping.relationships.compactMap(\.source))
+    let rivals = source.relationships(of: former).map(\.name).filter {
+      $0 != relationship.name && !kept.contains($0)
     }
-    return renaming(relationship.name, among: added.map(\.name), of: entity)
+    return renaming(
+      relationship.name,
+      among: guess.candidates(for: relationship, of: former, in: entityMapping), rivals: rivals,
+      of: entity)
   }
 
-  /// Properties of the same type with a similar name, or the only candidate there is.
-  func renaming(_ name: String, among candidates: [String], of entity: String) -> String? {
-    guard let best = NameSimilarity.best(for: name, among: candidates) else { return nil }
+  func renaming(
+    _ name: String, among candidates: [String], rivals: [String] = [], of entity: String
+  ) -> String? {
+    guard let best = RenameGuess.best(for: name, among: candidates, rivals: rivals) else {
+      return nil
+    }
     return
       "If \(entity).\(best) is the former “\(name)”, give it the renaming identifier “\(name)” in the model: its values are kept then."
-  }
-
-  /// A new entity that has at least half of the removed one's properties.
-  private func suggestion(forEntity entity: String, among added: [String]) -> String? {
-    let names = Set(source.attributes(of: entity).map { "\($0.name) \($0.type)" })
-    guard !names.isEmpty else { return nil }
-    let best = added.map { candidate -> (String, Double) in
-      let others = Set(destination.attributes(of: candidate).map { "\($0.name) \($0.type)" })
-      return (candidate, Double(names.intersection(others).count) / Double(names.count))
-    }.max { $0.1 < $1.1 }
-    guard let best, best.1 >= 0.5 else { return nil }
-    return
-      "If \(best.0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
   }
 }

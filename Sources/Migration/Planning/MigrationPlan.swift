@@ -258,7 +258,7 @@ public struct DataCheck: Sendable, Equatable {
 
   /// What is wrong, in how many rows, and Core Data's code: one line for a person.
   public var summary: String {
-    message + (rows == 0 ? "" : rows == 1 ? ", in 1 row" : ", in \(rows) rows") + " (\(code))"
+    message + (rows == 0 ? "" : ", in " + NumberText.counted(rows, "row")) + " (\(code))"
   }
 }
 

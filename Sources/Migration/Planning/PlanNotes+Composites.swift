@@ -51,7 +51,7 @@ extension PlanNotes {
         let rows = try data.count(from, where: columns.map { "\($0) IS NULL" })
         guard rows > 0 else { continue }
         notes.append(
-          (rows == 1 ? "1 object of \(from) has" : "\(rows) objects of \(from) have")
+          "\(NumberText.counted(rows, "object")) of \(from) \(rows == 1 ? "has" : "have")"
             + " no \(composite.name): the default value of \(filled.name) makes one.")
       }
     }

@@ -7,12 +7,12 @@ extension PlanNotes {
   func history(_ schemas: StepSchemas) throws -> [String] {
     guard let history = try store.history() else { return [] }
     var notes = [
-      "The store keeps history (\(Self.counted(history.transactions, "transaction")), \(Self.counted(history.changes, "change"))): its rows stay and follow the new entity numbers and properties. An empty transaction is added that names the model which the store had."
+      "The store keeps history (\(NumberText.counted(history.transactions, "transaction")), \(NumberText.counted(history.changes, "change"))): its rows stay and follow the new entity numbers and properties. An empty transaction is added that names the model which the store had."
     ]
     let added = schemas.addedTombstones.count
     if added > 0, isAtHand {
       notes.append(
-        "History gets \(Self.counted(added, "column")) more for values of deleted objects: the new model keeps more of them."
+        "History gets \(NumberText.counted(added, "column")) more for values of deleted objects: the new model keeps more of them."
       )
     }
     return try notes + changesThatGo() + valuesThatGo()
@@ -34,12 +34,12 @@ extension PlanNotes {
     let count = try store.number("SELECT count(*) \(rows)")
     guard count > 0 else { return [] }
     var note =
-      "\(Self.counted(count, "change")) in the history \(count == 1 ? "is" : "are") of entities that go (\(gone.sorted().joined(separator: ", "))): \(count == 1 ? "it goes" : "they go") too, all others stay."
+      "\(NumberText.counted(count, "change")) in the history \(count == 1 ? "is" : "are") of entities that go (\(gone.sorted().joined(separator: ", "))): \(count == 1 ? "it goes" : "they go") too, all others stay."
     if columns.contains("ZTRANSACTIONID") {
       let last = try store.number("SELECT max(ZTRANSACTIONID) \(rows)")
       let before = try store.number("SELECT count(*) FROM ATRANSACTION WHERE Z_PK <= \(last)")
       note +=
-        " Core Data’s own migration deletes more by default: the \(Self.counted(before, "transaction")) up to the last of these changes, with all they hold."
+        " Core Data’s own migration deletes more by default: the \(NumberText.counted(before, "transaction")) up to the last of these changes, with all they hold."
     }
     return [note]
   }
@@ -72,7 +72,7 @@ extension PlanNotes {
     }
     guard values > 0 else { return [] }
     return [
-      "History kept \(Self.counted(values, "value")) of deleted objects that the new model does not keep (\(names.joined(separator: ", "))): \(values == 1 ? "it goes" : "they go"), as in Core Data’s own migration."
+      "History kept \(NumberText.counted(values, "value")) of deleted objects that the new model does not keep (\(names.joined(separator: ", "))): \(values == 1 ? "it goes" : "they go"), as in Core Data’s own migration."
     ]
   }
 
@@ -85,7 +85,7 @@ extension PlanNotes {
       (cloud.unanalysedTransactions, "transaction", "to be looked at"),
       (cloud.analysedChanges, "change", "to become a record"),
     ].filter { $0.0 > 0 }.map { count, noun, rest in
-      "\(Self.counted(count, noun)) \(count == 1 ? "waits" : "wait") \(rest)"
+      "\(NumberText.counted(count, noun)) \(count == 1 ? "waits" : "wait") \(rest)"
     }
     var notes = [
       "The store is mirrored to CloudKit"
@@ -131,14 +131,10 @@ extension PlanNotes {
       (links.gone, "link", "of removed relationships", "deleted"),
       (links.renamed, "link", nil, "renamed"),
     ].filter { $0.0 > 0 }.map { count, noun, rest, verb in
-      [Self.counted(count, noun), rest, count == 1 ? "is" : "are", verb].compactMap { $0 }
+      [NumberText.counted(count, noun), rest, count == 1 ? "is" : "are", verb].compactMap { $0 }
         .joined(separator: " ")
     }
     guard !parts.isEmpty else { return nil }
     return "In the mirroring’s own tables \(parts.joined(separator: ", "))."
-  }
-
-  private static func counted(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 }

@@ -23,16 +23,7 @@ final class DestinationEntity {
   let initial: [Value]
 
   init(_ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles) throws {
-    guard let place = schema.entityTable(of: entity),
-      let declared = schema.model.entity(named: entity)
-    else {
-      throw CoreDataError(
-        .usage, "the destination model has no such entity", entity: entity,
-        hint: "Its entities: " + schema.model.entities.map(\.name).joined(separator: ", "))
-    }
-    guard !declared.isAbstract else {
-      throw CoreDataError(.usage, "an abstract entity has no objects", entity: entity)
-    }
+    let place = try schema.knownTable(of: entity)
     name = entity
     model = schema.model
     entityID = place.entityID
@@ -61,8 +52,7 @@ final class DestinationEntity {
   func index(of attribute: String) throws -> Int {
     guard let index = indexes[attribute] else {
       throw CoreDataError(
-        .usage, "the entity has no such attribute", entity: name, property: attribute,
-        hint: "It has: " + indexes.keys.sorted().joined(separator: ", "))
+        unknown: "attribute", attribute, of: name, known: indexes.keys.sorted())
     }
     return index
   }

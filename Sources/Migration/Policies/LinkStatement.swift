@@ -12,13 +12,8 @@ final class LinkStatement {
   private let base: Int64
 
   init(_ name: String, of entity: String, schema: StoreSchema, connection: Connection) throws {
-    guard let relationship = schema.model.relationship(named: name, of: entity),
-      !relationship.isTransient
-    else {
-      let known = schema.model.relationships(of: entity).map(\.name)
-      throw CoreDataError(
-        .usage, "the entity has no such relationship", entity: entity, property: name,
-        hint: known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
+    guard let relationship = schema.model.relationship(named: name, of: entity) else {
+      throw schema.model.unknown(.relationship, name, of: entity)
     }
     guard let storage = schema.storage(of: name, in: entity) else {
       throw CoreDataError(
@@ -75,7 +70,7 @@ final class LinkStatement {
     try run(
       writing,
       [
-        .integer(owner.key), .integer(other.key), .integer(base + position * 1024),
+        .integer(owner.key), .integer(other.key), .integer(base + position * OrderKey.spacing),
         .integer(schema.numbers[owner.entity] ?? number),
         .integer(schema.numbers[other.entity] ?? 0),
       ])

@@ -51,12 +51,7 @@ private struct CompositeElements {
   init(_ attribute: String, of entity: String, in model: Model) throws {
     guard let composite = model.attribute(at: attribute, of: entity), composite.type == .composite,
       composite.isStored
-    else {
-      let known = model.attributes(of: entity).filter { $0.type == .composite }.map(\.name)
-      throw CoreDataError(
-        .usage, "the entity has no such composite attribute", entity: entity, property: attribute,
-        hint: known.isEmpty ? "It has none." : "It has: " + known.joined(separator: ", "))
-    }
+    else { throw model.unknown(.composite, attribute, of: entity) }
     self.entity = entity
     self.attribute = attribute
     paths = composite.storage.columns.map {
@@ -76,6 +71,6 @@ private struct CompositeElements {
     throw CoreDataError(
       .usage, "the composite attribute has no such element", entity: entity,
       property: AttributeStorage.path(attribute, unknown),
-      hint: "It has: " + paths.map(\.name).joined(separator: ", "))
+      hint: Nearest.hint(unknown, in: paths.map(\.name)))
   }
 }

@@ -88,8 +88,7 @@ final class ObjectContext {
   /// Objects at the other end of a relationship, in their order.
   func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
     guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
-      throw CoreDataError(
-        .usage, "the entity has no such relationship", entity: id.entity, property: relationship)
+      throw schema.model.unknown(.relationship, relationship, of: id.entity)
     }
     return try connection.rows(sql, [.integer(id.key)]).compactMap(identifier)
   }

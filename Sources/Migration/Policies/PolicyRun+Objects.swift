@@ -60,8 +60,7 @@ extension PolicyRun: ObjectKeeper {
 
   func insert(_ name: String) throws -> DestinationObject {
     let entity = try objects.entity(name)
-    let (key, isTooLarge) = (lastKeys[entity.root] ?? 0).addingReportingOverflow(1)
-    guard !isTooLarge else { throw KeyPlanning.exhausted(entity.root) }
+    let key = try PrimaryKeys.next(after: lastKeys[entity.root] ?? 0, of: entity.root)
     lastKeys[entity.root] = key
     return try objects.add(
       ObjectID(entity: name, key: key), values: [.integer(key)] + entity.initial.dropFirst())

@@ -17,10 +17,7 @@ final class SourceEntity {
   init(_ entity: String, run: PolicyRun) throws {
     let store = run.store
     scope = ExpressionScope(store: store, entity: entity)
-    guard let table = store.table(of: entity) else {
-      throw CoreDataError(.usage, "the source has no such entity", entity: entity)
-    }
-    self.table = table
+    table = try store.layout.knownTable(of: entity)
     self.run = run
     attributes = table.attributes
     indexes = Dictionary(

@@ -125,17 +125,12 @@ extension StoreBackup {
   init?(path: String, origin: Origin) {
     var info = stat()
     guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
-    #if canImport(Darwin)
-      let (written, changed) = (info.st_mtimespec, info.st_ctimespec)
-    #else
-      let (written, changed) = (info.st_mtim, info.st_ctim)
-    #endif
     func seconds(_ time: timespec) -> Double {
       Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
     }
     self.init(
       path: path, origin: origin,
       bytes: Int(info.st_size) + (FileSystem.status(path + "-wal")?.size ?? 0),
-      modified: seconds(written), named: seconds(changed))
+      modified: seconds(info.written), named: seconds(info.changed))
   }
 }

@@ -281,7 +281,7 @@ extension StoreReplacement {
     guard let free, free < needed else { return }
     throw CoreDataError(
       .refused, code: .migrationManagerDestinationStore,
-      "not enough space: about \(needed >> 20) MB are needed and \(free >> 20) MB are free",
+      "not enough space: about \(NumberText.bytes(needed)) are needed and \(NumberText.bytes(free)) are free",
       path: output ?? storePath,
       advice: "Free some space, or write elsewhere with \(.output).")
   }

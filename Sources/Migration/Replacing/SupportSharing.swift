@@ -91,7 +91,7 @@ package struct SupportSharing {
     try support.sync()
     let others = (stores + unreadable.map { $0 + " (cannot be read)" }).joined(separator: ", ")
     return [
-      "\(kept.count) external data \(kept.count == 1 ? "file stays" : "files stay") in \(StoreNames.support(of: names.store)), which other stores share: \(others)."
+      "\(NumberText.counted(kept.count, "external data file stays", plural: "external data files stay")) in \(StoreNames.support(of: names.store)), which other stores share: \(others)."
     ]
   }
 }

@@ -100,7 +100,7 @@ struct MigrationRun {
         .refused,
         "the migration would lose \(loss.values) \(loss.noun)"
           + (losses.count > 1
-            ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
+            ? ", and more in \(NumberText.counted(losses.count - 1, "other place"))"
             : ""),
         path: plan.storePath, entity: loss.isOfFile ? nil : loss.entity, property: loss.property,
         advice:

@@ -20,7 +20,7 @@ struct OrderNumbering {
       """
       UPDATE \(place) AS t SET \(order) = n.position FROM (
         SELECT a.\(owner) AS owner, a.\(key) AS key, ifnull(b.last, 0)
-          + 1024 * row_number() OVER (PARTITION BY a.\(owner) ORDER BY a.\(key)) AS position
+          + \(OrderKey.sql(numbering: "a." + owner, by: "a." + key)) AS position
         FROM \(place) a LEFT JOIN (
           SELECT \(owner) AS owner, max(\(order)) AS last FROM \(place)
           WHERE \(order) IS NOT NULL AND \(owner) IS NOT NULL GROUP BY \(owner)

@@ -89,10 +89,7 @@ public final class StageContext {
     try requireAtWork()
     let place = try kept.entity(entity)
     let last = try nextKeys[place.root] ?? lastKey(of: place.root)
-    let (key, overflow) = last.addingReportingOverflow(1)
-    guard !overflow else {
-      throw CoreDataError(.failed, "the entity has no key left to give", entity: entity)
-    }
+    let key = try PrimaryKeys.next(after: last, of: place.root)
     nextKeys[place.root] = key
     var values = place.initial
     values[0] = .integer(key)
@@ -148,19 +145,14 @@ public final class StageContext {
   func finish() throws {
     try save()
     for (root, key) in nextKeys {
-      try connection.run(
-        "UPDATE main.Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ?) WHERE Z_ENT = ?",
-        [.integer(key), .integer(schema.numbers[root] ?? 0)])
+      try PrimaryKeys(connection).raise(schema.numbers[root] ?? 0, to: key)
     }
     isOver = true
   }
 
   private func lastKey(of root: String) throws -> Int64 {
-    let number = schema.numbers[root] ?? 0
-    let given = try connection.value("SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")
-    let table = schema.table(of: root)?.name ?? ""
-    let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table))")
-    return max(given?.integer ?? 0, used?.integer ?? 0, 0)
+    try PrimaryKeys(connection).last(
+      schema.numbers[root] ?? 0, in: schema.table(of: root)?.name ?? "")
   }
 
   private func object(_ id: ObjectID) throws -> StagedObject { try kept.object(id) }
@@ -169,11 +161,7 @@ public final class StageContext {
     of entity: String, where predicate: String?
   ) throws -> (from: String, condition: String) {
     try save()
-    guard let table = schema.entityTable(of: entity) else {
-      throw CoreDataError(
-        .usage, "the model has no such entity", entity: entity,
-        hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
-    }
+    let table = try schema.knownTable(of: entity, isConcrete: false)
     let numbers = table.numbers.list
     var condition = "s.Z_ENT IN (\(numbers))"
     if let predicate {

@@ -35,12 +35,10 @@ extension Verification {
       report.fail(
         .primaryKey, entity: entity, message: "Z_PRIMARYKEY has no row for the entity")
     }
+    let keys = PrimaryKeys(connection)
     for table in destination.tables {
       guard let number = destination.numbers[table.root], known.contains(number) else { continue }
-      let maximum = try connection.value(
-        "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
-      let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
-      if (maximum ?? -1) < used ?? 0 {
+      if try keys.given(number) ?? -1 < keys.used(in: table.name) ?? 0 {
         report.fail(
           .primaryKey, entity: table.root, message: "the last key given out (Z_MAX) is too small")
       }

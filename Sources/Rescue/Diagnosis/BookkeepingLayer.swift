@@ -62,7 +62,7 @@ struct BookkeepingLayer {
       : "The model is not the one that made the store"
     return Finding(
       isCache ? .modelCache : .versionHashes,
-      "\(what): \(differing.count) \(differing.count == 1 ? "entity differs" : "entities differ") (\(names)).",
+      "\(what): \(NumberText.counted(differing.count, "entity differs", plural: "entities differ")) (\(names)).",
       count: differing.count, first: Array(differing.prefix(5)), in: place,
       remedy: isCache ? .repairByModel : nil)
   }
@@ -135,12 +135,9 @@ struct BookkeepingLayer {
     return try HistoryTable.allCases.compactMap { table in
       guard store.database.columns(of: table.name).contains("Z_PK") else { return nil }
       return try store.reading {
-        guard
-          let stated = try store.connection.value(
-            "SELECT coalesce(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
-            [.integer(table.rawValue)])?.integer,
-          let used = try store.connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?
-            .integer, used > stated
+        let keys = PrimaryKeys(store.connection)
+        guard let stated = try keys.counter(table.rawValue),
+          let used = try keys.used(in: table.name), used > stated
         else { return nil }
         return LowKey(entity: table.entity, stated: stated, used: used)
       }

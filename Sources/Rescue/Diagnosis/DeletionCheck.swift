@@ -23,15 +23,15 @@ struct DeletionCheck {
       let named = keys.prefix(Self.mostNamed).map { "\($0.entity) \($0.count)" }
         .joined(separator: ", ")
       sentences.append(
-        "\(unused) \(unused == 1 ? "key that was given out is" : "keys that were given out are") out of use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, or never saved."
+        "\(NumberText.counted(unused, "key that was given out is", plural: "keys that were given out are")) out of use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, or never saved."
       )
     }
     if changes > 0 {
-      sentences.append("History tells of \(changes) \(changes == 1 ? "deletion" : "deletions").")
+      sentences.append("History tells of \(NumberText.counted(changes, "deletion")).")
     }
     if pages > 0 {
       sentences.append(
-        "\(pages) free \(pages == 1 ? "page holds" : "pages hold") rows that were deleted or moved."
+        "\(NumberText.counted(pages, "free page holds", plural: "free pages hold")) rows that were deleted or moved."
       )
     }
     guard !sentences.isEmpty else { return [] }

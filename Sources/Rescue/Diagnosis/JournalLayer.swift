@@ -1,3 +1,4 @@
+import ManagedModel
 import ManagedStore
 import Salvage
 
@@ -35,7 +36,7 @@ struct JournalLayer {
   }
 
   private func hot() -> [Finding] {
-    let pages = NumberOf.pages(journal.pages)
+    let pages = NumberText.counted(journal.pages, "page")
     var found = [
       finding(
         .journalHot,

@@ -83,7 +83,7 @@ struct PageLayer {
       let what =
         names.isEmpty
         ? "An index cannot be read, while every row can."
-        : "\(names.count) \(names.count == 1 ? "index does" : "indexes do") not agree with the table."
+        : "\(NumberText.counted(names.count, "index does", plural: "indexes do")) not agree with the table."
       return [
         Finding(
           kind, what, count: max(1, names.count),

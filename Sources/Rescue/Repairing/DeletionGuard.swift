@@ -33,7 +33,7 @@ struct DeletionGuard {
       ?? ""
     throw CoreDataError(
       .refused,
-      "\(count) deleted \(count == 1 ? "object" : "objects") can still be read (\(names)\(found.count > 3 ? " …" : "")), and this repair (\(faults)) would destroy what restores them with their links and files",
+      "\(NumberText.counted(count, "deleted object")) can still be read (\(names)\(found.count > 3 ? " …" : "")), and this repair (\(faults)) would destroy what restores them with their links and files",
       path: path,
       advice:
         "Look at them first: \(command). To restore them into a new store, add \(.output, "FILE"). To repair without them, use \(.force)."

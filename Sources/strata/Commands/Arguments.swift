@@ -91,9 +91,9 @@ struct Arguments: Sendable, Equatable {
   )
     -> CoreDataError
   {
-    let nearest = name.flatMap { Nearest.match($0, in: command.options.map(\.name)) }
-    return CoreDataError(
-      .usage, message,
-      hint: nearest.map { "Did you mean --\($0)?" } ?? "usage: \(command.synopsis)")
+    let question = name.flatMap {
+      Nearest.question($0, in: command.options.map(\.name)) { "--\($0)" }
+    }
+    return CoreDataError(.usage, message, hint: question ?? "usage: \(command.synopsis)")
   }
 }

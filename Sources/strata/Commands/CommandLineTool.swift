@@ -74,10 +74,12 @@ enum CommandLineTool {
     if !first.hasPrefix("-"), !first.contains("/"), !first.contains("."),
       FileSystem.status(first) == nil
     {
-      let nearest = Nearest.match(first, in: CommandTable.commands.map(\.name))
+      let question = Nearest.question(first, in: CommandTable.commands.map(\.name)) {
+        "“strata \($0)”"
+      }
       throw CoreDataError(
         .usage, "there is no command “\(first)”, and no such file",
-        hint: nearest.map { "Did you mean “strata \($0)”?" } ?? "See strata --help.")
+        hint: question ?? "See strata --help.")
     }
     return try run(CommandTable.interface, words, console)
   }

@@ -1,4 +1,5 @@
 import JSON
+import ManagedModel
 import ManagedStore
 import Migration
 
@@ -12,7 +13,8 @@ struct ErrorExplanation {
   func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
     if asJSON { console.json(write) } else { print(console) }
     if report.isCut {
-      console.note("note: only the first \(Size.text(ErrorReport.limit)) of the text were read")
+      console.note(
+        "note: only the first \(NumberText.bytes(ErrorReport.limit)) of the text were read")
     }
     let isKnown = report.entries.contains { $0.telling != nil }
     return isKnown || (report.entries.isEmpty && !report.hashes.isEmpty) ? .done : .no

@@ -85,7 +85,7 @@ enum GivenStores {
       // What needs quoting in a shell needs it here too: the path stands for the container's.
       rootName: ShellText.quoted(path) == path ? "copy" : "a copy"
     ) { done in
-      bar.show(ProgressBar.Work(title: "unpacking", done: Size.text(done)))
+      bar.show(ProgressBar.Work(title: "unpacking", done: NumberText.bytes(done)))
     }
   }
 

@@ -113,19 +113,8 @@ extension CheckReport {
 
   /// Text between tags and in quotes: control characters, which XML cannot hold, as `\u{1B}`.
   private func xml(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\n": result += "&#10;"
-      case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
-      default: result += String(scalar).printable
-      }
-    }
-    return result
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).printable.escapedForXML }.joined(separator: "&#10;")
   }
 
   /// Workflow commands that GitHub shows beside the lines of a pull request.

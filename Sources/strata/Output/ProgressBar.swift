@@ -1,4 +1,5 @@
 import Interface
+import ManagedModel
 import Terminal
 
 /// A line at the foot of a terminal that tells how far long work is.

@@ -104,14 +104,8 @@ struct Configuration: Sendable, Equatable {
     case ("keys", .object(let sections)): return sections.flatMap { readKeys($0) }
     case ("keys", _): return wrong("an object of sections")
     default:
-      let meant = Nearest.match(member.key, in: Self.names).map { "did you mean “\($0)”?" }
-      return [
-        (
-          member.keyRange,
-          "there is no “\(member.key)”; "
-            + (meant ?? "there are \(Self.names.joined(separator: ", "))")
-        )
-      ]
+      let meant = KeyRemapping.meant(member.key, Self.names)
+      return [(member.keyRange, "there is no “\(member.key)”\(meant)")]
     }
     return []
   }

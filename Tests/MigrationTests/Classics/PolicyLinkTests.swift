@@ -185,7 +185,7 @@ struct PolicyLinkTests {
         message { try author.set(nil, for: "pasport") } == "the entity has no such relationship")
       #expect(message { try author.set(.null, for: "boss") } == "the entity has no such attribute")
       #expect(
-        message { _ = try manager.insert("Nobody") } == "the destination model has no such entity")
+        message { _ = try manager.insert("Nobody") } == "the model has no such entity")
       #expect(
         message { _ = try manager.makeInstance(of: SourceObject.other(manager), in: mapping) }
           == "only the object at hand can be made an instance of")

@@ -1,4 +1,5 @@
 import Lint
+import ManagedModel
 import Terminal
 
 extension FindingsLayer {

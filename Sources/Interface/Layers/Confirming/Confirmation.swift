@@ -1,3 +1,4 @@
+import ManagedModel
 import Migration
 import Terminal
 

@@ -11,12 +11,10 @@ struct SuggestionsLayer: ChoosingLayer {
 
   init(_ title: String, _ suggestions: [MappingSuggestion]) {
     self.title = title
-    let isUnlikely = suggestions.first.map { $0.likeness < Self.likely } ?? false
+    let isUnlikely = suggestions.first.map { $0.likeness < RenameGuess.likely } ?? false
     lines = (isUnlikely ? [nil] : []) + suggestions
     list = List(count: lines.count, height: lines.count)
   }
-
-  private static let likely = 0.5
 
   private var selected: MappingSuggestion? { lines.element(list.selected) ?? nil }
 
@@ -51,7 +49,7 @@ struct SuggestionsLayer: ChoosingLayer {
       inside.width / 2, lines.compactMap { $0.map { TextWidth.of($0.name, upTo: 60) } }.max() ?? 0)
     list.draw(lines, in: &grid, rows, theme: theme) { suggestion, isSelected in
       guard let suggestion else { return [Span("leave it as it is")] }
-      let isLikely = suggestion == lines.first && suggestion.likeness >= Self.likely
+      let isLikely = suggestion == lines.first && suggestion.likeness >= RenameGuess.likely
       return [
         Span(suggestion.name.fitted(to: nameWidth) + "  "),
         theme.span(isSelected, suggestion.note, .dim),

@@ -1,3 +1,4 @@
+import ManagedModel
 import ManagedStore
 
 /// What is known of how the objects are called that relationships lead to.

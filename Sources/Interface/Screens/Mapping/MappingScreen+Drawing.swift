@@ -122,12 +122,12 @@ extension MappingScreen {
       if !plan.failures.isEmpty {
         note.append(
           Span(
-            "✗ \(plan.failures.count) \(plan.failures.count == 1 ? "check fails" : "checks fail")  ",
+            "✗ \(NumberText.counted(plan.failures.count, "check fails", plural: "checks fail"))  ",
             theme[.error]))
       }
       if !losses.isEmpty {
-        let noun = losses.count == 1 ? "loss" : "losses"
-        note.append(Span("! \(losses.count) \(noun)  ", theme[.warning]))
+        let count = NumberText.counted(losses.count, "loss", plural: "losses")
+        note.append(Span("! \(count)  ", theme[.warning]))
       } else if !plan.losses.isEmpty {
         note.append(Span("losses accepted  ", theme[.warning]))
       }

@@ -1,3 +1,4 @@
+import ManagedModel
 import Terminal
 
 extension PickerScreen {
@@ -59,7 +60,9 @@ extension PickerScreen {
       let isStore: Bool
       switch peeks[entry.path] {
       case .store(let entities)?:
-        let count = entities == 0 ? "" : entities == 1 ? ", 1 entity" : ", \(entities) entities"
+        let count =
+          entities == 0
+          ? "" : ", " + NumberText.counted(entities, "entity", plural: "entities")
         facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
         isStore = true
       case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)

@@ -1,3 +1,4 @@
+import ManagedModel
 import Terminal
 
 /// How far a piece of rescue work is, drawn.

@@ -1,3 +1,4 @@
+import ManagedModel
 import Rescue
 import Terminal
 

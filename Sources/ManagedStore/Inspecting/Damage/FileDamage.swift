@@ -103,7 +103,7 @@ extension FileDamage.Hole {
       let entity =
         number.flatMap { number in own.first { $0.entityID == number }?.entity }
         ?? (root.numbers.count > 1 ? "\(root.entity) or its subentities" : root.entity)
-      return "\(count) \(count == 1 ? "object" : "objects") of \(entity)"
+      return "\(NumberText.counted(count, "object")) of \(entity)"
     }
     return
       "\(parts.joined(separator: ", ")) lost, \(keys): \(counts.values.reduce(0, +) == 1 ? "its" : "their") page cannot be read."

@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLite
 import Salvage
 
@@ -100,10 +101,10 @@ extension RowDamage {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
-        return "\(count) \(count == 1 ? "row" : "rows") of the table \(table)"
+        return "\(NumberText.counted(count, "row")) of the table \(table)"
       }
       return
-        "\(count) \(count == 1 ? "object" : "objects") of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "")"
+        "\(NumberText.counted(count, "object")) of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "")"
     }
     func keys(_ keys: [Int64]) -> String {
       keys.prefix(5).map { "p\($0)" }.joined(separator: ", ") + (keys.count > 5 ? " …" : "")
@@ -120,17 +121,17 @@ extension RowDamage {
     }
     if unreadable > 0 {
       result.append(
-        "\(unreadable) \(unreadable == 1 ? "place on a page holds" : "places on pages hold") no row that can be read."
+        "\(NumberText.counted(unreadable, "place on a page holds", plural: "places on pages hold")) no row that can be read."
       )
     }
     if outOfPlace > 0 {
       result.append(
-        "\(NumberOf.pages(outOfPlace)) \(outOfPlace == 1 ? "stands" : "stand") where the table has other keys: what should be there is lost."
+        "\(NumberText.counted(outOfPlace, "page")) \(outOfPlace == 1 ? "stands" : "stand") where the table has other keys: what should be there is lost."
       )
     }
     if misplaced > 0 {
       result.append(
-        "\(misplaced) \(misplaced == 1 ? "row stands" : "rows stand") where another table's should."
+        "\(NumberText.counted(misplaced, "row stands", plural: "rows stand")) where another table's should."
       )
     }
     return result

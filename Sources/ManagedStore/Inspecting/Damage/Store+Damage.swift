@@ -54,12 +54,12 @@ extension Store {
   /// The gaps in a few words, for a line that has no room; `nil` for a whole store.
   public var shortGap: String? {
     if let damage, !damage.holes.isEmpty {
-      return "rows lost in \(damage.holes.count == 1 ? "1 place" : "\(damage.holes.count) places")"
+      return "rows lost in \(NumberText.counted(damage.holes.count, "place"))"
     }
     if let damage, !damage.rows.isEmpty { return "rows damaged" }
     if damage?.failure != nil { return "does not open: read page by page" }
     let frames = unappliedFrames
-    if frames > 0 { return "wal: \(NumberOf.frames(frames)) not applied" }
+    if frames > 0 { return "wal: \(NumberText.counted(frames, "frame")) not applied" }
     if strays.contains(where: { $0.kind == .journal && isNeeded($0) }) {
       return "journal: under another name"
     }

@@ -58,7 +58,7 @@ struct MappingFit {
   }
 
   private static func missing(_ entity: String, _ side: Side) -> String {
-    "the \(side.word) model has no entity “\(entity)”"
+    side.model.unknownName(ofEntity: entity, calling: "the \(side.word) model").message
   }
 
   private func namesMisfit() -> String? {
@@ -70,14 +70,7 @@ struct MappingFit {
       guard destination.model.entity(named: name) != nil else {
         return Self.missing(name, destination)
       }
-      let known = Set(
-        destination.model.attributes(of: name).map(\.name)
-          + destination.model.storedAttributes(of: name).map(\.name)
-          + destination.model.relationships(of: name).map(\.name))
-      let unknown = (entity.attributes + entity.relationships).map(\.name).first {
-        !known.contains($0)
-      }
-      return unknown.map { "the destination entity “\(name)” has no property “\($0)”" }
+      return unknown((entity.attributes + entity.relationships).map(\.name), of: name, destination)
         ?? unknownSource(of: entity)
     }
   }
@@ -85,15 +78,20 @@ struct MappingFit {
   /// The first name behind `$source.` that the source entity does not have.
   private func unknownSource(of entity: MappingSource.Entity) -> String? {
     guard let name = entity.source else { return nil }
-    let known = Set(
-      source.model.attributes(of: name).map(\.name)
-        + source.model.relationships(of: name).map(\.name))
     let used = (entity.attributes + entity.relationships).compactMap { property -> String? in
       guard case .expression(let expression) = property.value else { return nil }
       return expression.sourcePath?.first
     }
-    return used.first { !known.contains($0) }
-      .map { "the source entity “\(name)” has no property “\($0)”" }
+    return unknown(used, of: name, source)
+  }
+
+  private func unknown(_ names: [String], of entity: String, _ side: Side) -> String? {
+    let known = Set(side.model.names(of: .property, in: entity))
+    return names.first { !known.contains($0) }.map {
+      side.model.unknownName(
+        .property, $0, of: entity, calling: "the \(side.word) entity \(entity)"
+      ).message
+    }
   }
 }
 

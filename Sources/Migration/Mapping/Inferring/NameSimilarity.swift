@@ -10,15 +10,8 @@ package enum NameSimilarity {
     return 1 - Double(Nearest.distance(a, b)) / Double(max(a.count, b.count))
   }
 
-  /// The likeliest, where it is half alike or the only candidate. An element is known by its own
+  /// How alike names are of which one or both may be an element's path. An element is known by its own
   /// name and by its composite's with it: `authorName` is like `author.name`.
-  package static func best(for name: String, among candidates: [String]) -> String? {
-    let best = candidates.map { ($0, likeness(name, $0)) }.max { $0.1 < $1.1 }
-    guard let best, best.1 >= 0.5 || candidates.count == 1 else { return nil }
-    return best.0
-  }
-
-  /// How alike names are of which one or both may be an element's path.
   package static func likeness(_ a: String, _ b: String) -> Double {
     func spellings(_ path: String) -> [String] {
       [ElementPath.last(of: path), path.filter { $0 != "." }]

@@ -55,10 +55,7 @@ package struct TypeChange: Equatable, Sendable {
   }
 
   private static func isNumber(_ type: AttributeType) -> Bool {
-    switch type {
-    case .boolean, .integer16, .integer32, .integer64, .float, .double, .decimal: true
-    default: false
-    }
+    type.isNumber || type == .boolean
   }
 
   /// Whether the new type may not hold what the old one did; `false` for a type that is only wider.

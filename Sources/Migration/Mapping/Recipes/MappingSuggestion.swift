@@ -97,12 +97,13 @@ extension MappingSuggestion {
 
   /// What objects of an entity that goes could become.
   private static func forEntity(_ entity: String, in step: MigrationStep) -> [MappingSuggestion] {
-    sorted(
+    let guess = RenameGuess(step.mapping, from: step.source, to: step.destination)
+    return sorted(
       step.destination.entities.compactMap { candidate in
         guard !candidate.isAbstract else { return nil }
         let isNew = step.mapping.mapping(toDestination: candidate.name)?.source == nil
         let name = NameSimilarity.of(entity, candidate.name)
-        let (same, of) = shared(entity, candidate.name, in: step)
+        let (same, of) = guess.shared(entity, candidate.name)
         let share = of == 0 ? 0 : Double(same) / Double(of)
         return MappingSuggestion(
           edit: isNew
@@ -117,25 +118,17 @@ extension MappingSuggestion {
   package static func forNewEntity(
     _ entity: String, in step: MigrationStep
   ) -> [MappingSuggestion] {
-    sorted(
+    let guess = RenameGuess(step.mapping, from: step.source, to: step.destination)
+    return sorted(
       step.mapping.entityMappings.compactMap { mapping in
         guard mapping.kind == .remove, let from = mapping.source else { return nil }
-        let (same, of) = shared(from, entity, in: step)
+        let (same, of) = guess.shared(from, entity)
         return MappingSuggestion(
           edit: .rename(from: from, to: entity), name: from,
           note: "goes, shares \(same) of \(of) attributes",
           likeness: 0.4 * NameSimilarity.of(from, entity)
             + (of == 0 ? 0 : 0.6 * Double(same) / Double(of)))
       })
-  }
-
-  /// How many attributes of the source entity the other has under the same name and type.
-  private static func shared(
-    _ from: String, _ to: String, in step: MigrationStep
-  ) -> (same: Int, of: Int) {
-    let names = Set(step.source.attributes(of: from).map { "\($0.name) \($0.type)" })
-    let others = Set(step.destination.attributes(of: to).map { "\($0.name) \($0.type)" })
-    return (names.intersection(others).count, names.count)
   }
 
   private static func sorted(_ suggestions: [MappingSuggestion]) -> [MappingSuggestion] {

@@ -106,7 +106,7 @@ struct RecipeMapping {
   }
 
   private func entity(_ word: RecipeWord, in model: Model, _ side: String) throws -> String {
-    let entity = try text.entity(word, in: model, side, listing: true)
+    let entity = try text.entity(word, in: model, side)
     guard !entity.isAbstract else {
       throw text.wrong(
         "“\(word.text)” is abstract: no object is of exactly this entity", word.range,
@@ -253,8 +253,7 @@ struct RecipeMapping {
       guard let through = relationship.through, !names.contains(through.text) else { continue }
       throw text.wrong(
         "there is no mapping “\(through.text)”", through.range,
-        hint: Nearest.question(through.text, in: names.sorted())
-          ?? "There are: " + names.sorted().joined(separator: ", "))
+        hint: Nearest.hint(through.text, in: names.sorted()))
     }
   }
 }

@@ -107,12 +107,10 @@ struct RecipeRenaming {
       model.attribute(at: parts[1], of: entity) != nil
         || model.relationship(named: parts[1], of: entity) != nil
     else {
-      let known =
-        model.attributes(of: entity).map(\.name) + model.relationships(of: entity).map(\.name)
-        + model.storedAttributes(of: entity).map(\.name)
       throw text.wrong(
-        "the \(side) entity \(entity) has no property “\(parts[1])”", word.range,
-        hint: Nearest.match(parts[1], in: known).map { "Did you mean \(entity).\($0)?" })
+        model.unknownName(
+          .property, parts[1], of: entity, calling: "the \(side) entity \(entity)",
+          spelled: { "\(entity).\($0)" }), word.range)
     }
     return (entity, parts[1])
   }

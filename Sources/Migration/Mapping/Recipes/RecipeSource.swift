@@ -49,24 +49,15 @@ struct RecipeSource: Sendable, Equatable {
 
 extension RecipeSource {
   /// The entity of a model that a word names.
-  ///
-  /// - Parameter listing: whether an error lists all that there are, where none is near.
-  func entity(
-    _ word: RecipeWord, in model: Model, _ side: String, listing: Bool = false
-  ) throws -> Entity {
+  func entity(_ word: RecipeWord, in model: Model, _ side: String) throws -> Entity {
     if let entity = model.entity(named: word.text) { return entity }
-    let known = model.entities.map(\.name)
     throw wrong(
-      "the \(side) model has no entity “\(word.text)”", word.range,
-      hint: Nearest.question(word.text, in: known)
-        ?? (listing ? "It has: " + known.joined(separator: ", ") : nil))
+      model.unknownName(ofEntity: word.text, calling: "the \(side) model"), word.range)
   }
-}
 
-extension Nearest {
-  /// What was probably meant, as a question.
-  static func question(_ word: String, in known: [String]) -> String? {
-    match(word, in: known).map { "Did you mean \($0)?" }
+  /// An error about a name at a range.
+  func wrong(_ unknown: UnknownName, _ range: Range<Int>) -> CoreDataError {
+    wrong(unknown.message, range, hint: unknown.hint)
   }
 }
 
@@ -89,10 +80,10 @@ struct RecipeObject {
   init(_ json: JSON5, _ what: String, keys: [String], in source: RecipeSource) throws {
     try self.init(json, what, in: source)
     for member in members where !keys.contains(member.key) {
-      let nearest = Nearest.match(member.key, in: keys)
+      let question = Nearest.question(member.key, in: keys)
       throw source.wrong(
         "\(what) has no “\(member.key)”", member.keyRange,
-        hint: (nearest.map { "Did you mean \($0)? " } ?? "") + "Known are "
+        hint: (question.map { $0 + " " } ?? "") + "Known are "
           + keys.joined(separator: ", ") + ".")
     }
   }

@@ -20,7 +20,7 @@ extension RecipeValues {
       former.type == .composite, former.isStored
     else {
       throw text.wrong(
-        "“\(attribute.name)” is made of elements, each of which has a value", word.range,
+        attribute.withoutElement.message, word.range,
         hint: advice(attribute))
     }
     return try ElementAlignment(attribute, from: former).pairs.map { pair in

@@ -70,8 +70,9 @@ struct RecipeValues {
     case .source(let word):
       guard let former = source.storedAttribute(named: word.text, of: entity) else {
         throw text.wrong(
-          "\(entity) keeps no attribute “\(word.text)”", word.range,
-          hint: Nearest.question(word.text, in: source.storedAttributes(of: entity).map(\.name)))
+          UnknownName(
+            "stored attribute", word.text, of: "the source entity \(entity)",
+            known: source.storedAttributes(of: entity).map(\.name)), word.range)
       }
       mapping = .copy(of: former, to: attribute)
     case .expression(let expression, let word):
@@ -108,14 +109,12 @@ struct RecipeValues {
   private func attribute(_ word: RecipeWord, of to: String) throws -> Attribute {
     guard let attribute = destination.attribute(at: word.text, of: to) else {
       let isLink = destination.relationship(named: word.text, of: to) != nil
-      let names =
-        destination.attributes(of: to).map(\.name)
-        + destination.storedAttributes(of: to).map(\.name)
+      let unknown = destination.unknownName(
+        .attribute, word.text, of: to, calling: "the destination entity \(to)")
       throw text.wrong(
-        "the destination entity \(to) has no attribute “\(word.text)”", word.range,
+        unknown.message, word.range,
         hint: isLink
-          ? "It is a relationship: it belongs under \"relationships\"."
-          : Nearest.question(word.text, in: names))
+          ? "It is a relationship: it belongs under \"relationships\"." : unknown.hint)
     }
     guard attribute.isStored else {
       throw text.wrong("“\(word.text)” is not kept in the store", word.range)
@@ -149,8 +148,10 @@ struct RecipeValues {
       !relationship.isTransient
     else {
       throw text.wrong(
-        "the destination entity \(to) keeps no relationship “\(word.text)”", word.range,
-        hint: Nearest.question(word.text, in: destination.relationships(of: to).map(\.name)))
+        UnknownName(
+          "stored relationship", word.text, of: "the destination entity \(to)",
+          known: destination.relationships(of: to).filter { !$0.isTransient }.map(\.name)),
+        word.range)
     }
     return relationship
   }
@@ -162,11 +163,11 @@ struct RecipeValues {
     for name in word.text.split(separator: ".", omittingEmptySubsequences: false) {
       guard let step = source.relationship(named: String(name), of: holder), !step.isTransient
       else {
-        let known = source.relationships(of: holder).map(\.name)
         throw text.wrong(
-          "the source entity \(holder) keeps no relationship “\(name)”", word.range,
-          hint: Nearest.question(String(name), in: known)
-            ?? "\"self\" is the source object itself.")
+          UnknownName(
+            "stored relationship", String(name), of: "the source entity \(holder)",
+            known: source.relationships(of: holder).filter { !$0.isTransient }.map(\.name)
+              + [RelationshipMapping.ofSourceObject]), word.range)
       }
       guard relationship.isToMany || !step.isToMany else {
         throw text.wrong(

@@ -175,15 +175,13 @@ struct SourceData {
     }
   }
 
-  /// The first objects of an entity, each with the text that best names it.
+  /// The first objects of an entity, each with its label.
   func samples(ofObjects entity: String, limit: Int = 5) throws -> [String] {
-    let texts = store.table(of: entity)?.attributes.filter { $0.attribute.type == .string } ?? []
-    let label =
-      ["title", "name", "label"].lazy.compactMap { name in
-        texts.first { $0.attribute.name.lowercased().hasSuffix(name) }
-      }.first ?? texts.first
+    let label = store.table(of: entity).flatMap {
+      ObjectLabels().attribute(of: $0, in: store.model)
+    }
     let page = try store.rows(
-      RowQuery(entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
+      RowQuery(entity: entity, limit: limit, properties: label.map { [$0] } ?? []))
     return page.rows.filter { $0.id.entity == entity }.map { row in
       guard let value = row.values.first, value != .value(.null) else { return "\(row.id)" }
       return "\(row.id) “\(SampleText.text(of: value))”"

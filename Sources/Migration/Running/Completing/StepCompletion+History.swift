@@ -75,12 +75,9 @@ extension StepCompletion {
 
   /// A key that no row of the table ever had, which is noted in Z_PRIMARYKEY where the entity is listed.
   private func nextKey(of table: String, number: Int64) throws -> Int64 {
-    let given = try connection.value(
-      "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
-    let used = try connection.value("SELECT max(Z_PK) FROM main.\(table)")?.integer
-    let key = max(given ?? 0, used ?? 0) + 1
-    try connection.run(
-      "UPDATE main.Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(key), .integer(number)])
+    let keys = PrimaryKeys(connection)
+    let key = try PrimaryKeys.next(after: keys.last(number, in: table), of: table)
+    try keys.raise(number, to: key)
     return key
   }
 

@@ -176,13 +176,13 @@ extension StepSchemas {
     if let column = join.firstOrder {
       columns.append(column)
       values.append(
-        "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))"
+        "coalesce(\(firstOrder), \(OrderKey.sql(numbering: second, by: first)))"
       )
     }
     if let column = join.secondOrder {
       columns.append(column)
       values.append(
-        "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))"
+        "coalesce(\(secondOrder), \(OrderKey.sql(numbering: first, by: second)))"
       )
     }
     let ends = formerEnds(of: join, former: former)

@@ -31,7 +31,7 @@ struct PredicateCheck {
       RowQuery(entity: entity, limit: 5, properties: [], filter: filter))
     return Finding(
       .validation,
-      "\(count) \(count == 1 ? "object" : "objects") of \(entity).\(attribute) break the rule “\(text)”.",
+      "\(NumberText.counted(count, "object")) of \(entity).\(attribute) break the rule “\(text)”.",
       entity: entity, property: attribute, count: count,
       first: first.rows.map(\.id.description), in: place,
       remedy: .rows(entity: entity, predicate: broken))

@@ -53,7 +53,7 @@ struct RowRules {
       rule.predicate.map { Remedy.rows(entity: entity, predicate: $0) }
       ?? .objects(objects, of: entity)
     var finding = Finding(
-      rule.kind, "\(count) \(count == 1 ? "object" : "objects") of \(name) \(rule.what).",
+      rule.kind, "\(NumberText.counted(count, "object")) of \(name) \(rule.what).",
       severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
       count: count,
       first: objects.map(\.description), in: place,

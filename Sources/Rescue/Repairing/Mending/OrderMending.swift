@@ -40,8 +40,7 @@ struct OrderMending {
       """
       DELETE FROM log.places;
       INSERT INTO log.places (owner, key, old, new)
-      SELECT l.\(owner), l.\(key), l.\(order), 1024 * row_number() OVER (
-        PARTITION BY l.\(owner) ORDER BY ifnull(l.\(order), 0), e.name, l.\(key))
+      SELECT l.\(owner), l.\(key), l.\(order), \(OrderKey.sql(numbering: "l." + owner, by: "ifnull(l.\(order), 0), e.name, l.\(key)"))
       FROM \(links) l
       JOIN main.\(quoted(other.table)) d ON d.Z_PK = l.\(key)
       LEFT JOIN log.entities e ON e.number = d.Z_ENT

@@ -70,7 +70,7 @@ struct Expectations: Sendable {
     guard let missing = stores.keys.sorted().first(where: { !names.contains($0) }) else { return }
     throw CoreDataError(
       .usage, "something is expected of “\(missing)”, which is none of the stores", path: path,
-      hint: Nearest.match(missing, in: names).map { "Did you mean “\($0)”?" }
+      hint: Nearest.question(missing, in: names)
         ?? "The stores are: " + names.joined(separator: ", "))
   }
 
@@ -156,8 +156,7 @@ struct Expectations: Sendable {
     if let known, let odd = members.keys.sorted().first(where: { !known.contains($0) }) {
       throw CoreDataError(
         .usage, "the expectations say “\(odd)” in \(place), which means nothing", path: path,
-        hint: Nearest.match(odd, in: known).map { "Did you mean “\($0)”?" }
-          ?? "Known are: " + known.joined(separator: ", "))
+        hint: Nearest.hint(odd, in: known))
     }
     return members
   }

@@ -150,17 +150,15 @@ struct LintText {
   }
 
   private var summary: String {
-    func number(_ count: Int, _ noun: String) -> String {
-      "\(count) \(noun)\(count == 1 ? "" : "s")"
-    }
     let (errors, warnings) = (run.count(.error), run.count(.warning))
     let silenced =
       (run.silenced.isEmpty ? "" : "; \(run.silenced.count) silenced")
       + (run.known.isEmpty
-        ? "" : "; \(number(run.known.count, "warning")) shipped as it is (--all)")
-    let models = number(run.models.count, "model")
+        ? "" : "; \(NumberText.counted(run.known.count, "warning")) shipped as it is (--all)")
+    let models = NumberText.counted(run.models.count, "model")
     if errors + warnings == 0 { return "✓ nothing to tell of \(models)\(silenced)" }
-    let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }.map(number)
+    let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }
+      .map { NumberText.counted($0, $1) }
     return "\(counts.joined(separator: ", ")) in \(models)\(silenced)"
   }
 }

@@ -117,7 +117,9 @@ enum InfoCommand {
 
     /// What waits to be sent, and what of history the mirroring has still to look at.
     private static func text(_ backlog: CloudKitBacklog) -> String {
-      let parts = backlog.parts.map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }
+      let parts = backlog.parts.map {
+        NumberText.counted($0.count, $0.one, plural: $0.several)
+      }
       return parts.isEmpty ? "mirrored, nothing waits to be sent" : parts.joined(separator: ", ")
     }
 

@@ -98,7 +98,7 @@ struct PlainInterface {
     for warning in warnings { console.line("Warning: \(warning)") }
     let counts = try store.counts()
     let tables = store.entityTables
-    console.line(tables.count == 1 ? "1 entity." : "\(tables.count) entities.")
+    console.line(NumberText.counted(tables.count, "entity.", plural: "entities."))
     for table in tables {
       let parent = store.model.entity(named: table.entity)?.parent
       console.line(
@@ -197,9 +197,8 @@ extension PlainInterface {
 
   private func call(_ name: String, _ words: [String]) {
     guard let command = CommandTable.command(named: name) else {
-      let meant = Nearest.match(name, in: CommandTable.commands.map(\.name))
-      console.line(
-        "There is no command \(name)." + (meant.map { " Did you mean \($0)?" } ?? " Type help."))
+      let question = Nearest.question(name, in: CommandTable.commands.map(\.name))
+      console.line("There is no command \(name). " + (question ?? "Type help."))
       return
     }
     let takesStore = command.arguments.first?.hasPrefix("STORE") == true

@@ -43,10 +43,10 @@ enum StoresCommand {
     let heads = ["size", "-wal", "external", "model", "app", "store"]
     let rows = stores.map { store in
       [
-        store.look == .notDownloaded ? "" : Size.text(store.bytes),
-        store.logBytes.map(Size.text) ?? "",
+        store.look == .notDownloaded ? "" : NumberText.bytes(store.bytes),
+        store.logBytes.map(NumberText.bytes) ?? "",
         store.externalFiles == 0
-          ? "" : "\(store.externalFiles), \(Size.text(store.externalBytes))",
+          ? "" : "\(store.externalFiles), \(NumberText.bytes(store.externalBytes))",
         model(of: store), store.app ?? "", store.name,
       ]
     }

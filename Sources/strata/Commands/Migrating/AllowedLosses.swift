@@ -47,26 +47,23 @@ extension MigrationPlan {
     let (entity, property) = parts(of: name)
     let holders = models.filter { $0.entity(named: entity) != nil }
     guard !holders.isEmpty else {
-      let nearest = Nearest.match(entity, in: models.flatMap { $0.entities.map(\.name) })
       throw CoreDataError(
         .usage, "\(label): no version of the model has an entity “\(entity)”",
-        hint: nearest.map { near in
-          "Did you mean \(property.map { "\(near).\($0)" } ?? near)?"
+        hint: Nearest.question(entity, in: models.flatMap { $0.entities.map(\.name) }) { near in
+          property.map { "\(near).\($0)" } ?? near
         } ?? "Name what the plan says is lost: strata plan lists it.")
     }
     // A column that no model knows is named as the store does: `Entity.ZCOLUMN`.
     guard let property, !property.hasPrefix("Z") || property != property.uppercased() else {
       return
     }
-    let names = holders.flatMap { model in
-      model.attributes(of: entity).map(\.name) + model.relationships(of: entity).map(\.name)
-    }
+    let names = holders.flatMap { $0.names(of: .property, in: entity) }
     // An element of a composite attribute is named behind it.
     let first = String(property.prefix { $0 != "." })
     guard !names.contains(property), !names.contains(first) else { return }
     throw CoreDataError(
       .usage, "\(label): \(entity) has no property “\(property)” in any version",
-      hint: Nearest.match(property, in: names).map { "Did you mean \(entity).\($0)?" }
+      hint: Nearest.question(property, in: names) { "\(entity).\($0)" }
         ?? "Name what the plan says is lost: strata plan lists it.")
   }
 }

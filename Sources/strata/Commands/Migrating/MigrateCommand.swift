@@ -123,7 +123,7 @@ extension ProgressBar.Work {
     let part = progress.parts[progress.current]
     title += part.title
     switch part.unit {
-    case .bytes: done = "\(Size.text(part.done)) of \(Size.text(part.total))"
+    case .bytes: done = "\(NumberText.bytes(part.done)) of \(NumberText.bytes(part.total))"
     case .rows, .items:
       done = "\(NumberText.grouped(part.done)) of \(NumberText.grouped(part.total))"
     }

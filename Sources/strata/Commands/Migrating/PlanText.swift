@@ -1,4 +1,5 @@
 import Interface
+import ManagedModel
 import ManagedStore
 import Migration
 import RowText
@@ -19,9 +20,9 @@ struct PlanText {
       return
     }
     StepText.print(plan.steps, on: console)
-    let free = plan.bytesFree.map { " of \(Size.text($0)) free" } ?? ""
+    let free = plan.bytesFree.map { " of \(NumberText.bytes($0)) free" } ?? ""
     console.line(
-      "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
+      "\(plan.strategy.rawValue), needs \(NumberText.bytes(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
     )
     for obstacle in plan.obstacles {
       console.paragraph("✗", obstacle.message + (obstacle.code.map { " (\($0))" } ?? ""))
@@ -65,19 +66,5 @@ struct PlanText {
     if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
     let minutes = min(seconds / 60, 1e9).rounded()
     return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
-  }
-}
-
-/// Sizes in decimal units.
-enum Size {
-  static func text(_ bytes: Int) -> String {
-    var (value, unit) = (Double(bytes), 0)
-    let units = ["bytes", "kB", "MB", "GB", "TB"]
-    while value >= 1000, unit < units.count - 1 {
-      value /= 1000
-      unit += 1
-    }
-    guard unit > 0 else { return "\(bytes) bytes" }
-    return "\((value * 10).rounded() / 10) \(units[unit])"
   }
 }

@@ -32,7 +32,7 @@ enum ReceiptText {
     for note in receipt.notes { console.line("note: \(note)") }
     let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
     console.line(
-      "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
+      "\(NumberText.bytes(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
     if let sum = receipt.resultSHA256 { console.line("SHA-256 of the result: \(sum)") }
     guard let backup = receipt.backupPath else { return }
     console.line("backup: \(backup)")

@@ -49,7 +49,7 @@ enum RollbackCommand {
         return [
           FileSystem.name(of: backup.path), backup.origin.rawValue,
           facts?.versionIdentifiers.joined(separator: ", ") ?? "—",
-          CoreDataDate.text(backup.modified.rounded(.down)), Size.text(backup.bytes),
+          CoreDataDate.text(backup.modified.rounded(.down)), NumberText.bytes(backup.bytes),
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
       }
@@ -70,7 +70,7 @@ enum RollbackCommand {
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
     console.table([.left, .right], rows)
     console.line(
-      "✓ opens, is intact, and holds what the backup held: \(Size.text(receipt.bytes))")
+      "✓ opens, is intact, and holds what the backup held: \(NumberText.bytes(receipt.bytes))")
     if receipt.isBackupRemoved {
       console.line("the backup's own file is gone: it is the store now")
     }

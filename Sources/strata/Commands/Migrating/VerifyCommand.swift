@@ -89,7 +89,7 @@ enum VerifyCommand {
     console.line(
       report.isEqual
         ? "✓ every object that was compared is as it must be"
-        : "\(count) difference\(count == 1 ? "" : "s")")
+        : NumberText.counted(count, "difference"))
   }
 
   private static func write(_ report: VerificationReport, to json: inout JSONWriter) {

@@ -97,8 +97,7 @@ extension Diagnosis {
   /// How many there are of each severity, in a line.
   fileprivate var summary: String {
     func number(_ severity: Finding.Severity) -> String {
-      let count = count(severity)
-      return "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+      NumberText.counted(count(severity), severity.rawValue)
     }
     if !isReadable { return "✗ nothing of the store can be read" }
     let rest =

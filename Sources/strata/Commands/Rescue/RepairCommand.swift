@@ -96,9 +96,7 @@ enum RepairText {
     let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
     console.line("\(verb): \((receipt.resultPath ?? receipt.storePath).printable)")
     for kind in receipt.kinds {
-      console.line(
-        "  \(kind.name): \(NumberText.grouped(kind.count)) \(kind.count == 1 ? "change" : "changes")"
-      )
+      console.line("  \(kind.name): \(NumberText.counted(kind.count, "change"))")
       for change in kind.first { console.paragraph("    " + change.words.printable, indent: 6) }
       if kind.count > kind.first.count {
         console.line("    … all of them with --json, or in the file of --receipt")

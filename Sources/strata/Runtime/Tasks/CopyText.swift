@@ -36,7 +36,7 @@ struct CopyText {
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .control && scalar != "\t" && scalar != "\n"
+    scalar.isControl && scalar != "\t" && scalar != "\n"
   }
 
   private func object(_ id: ObjectID) throws -> StoredObject {

@@ -93,7 +93,7 @@ enum RecipeFunctions {
       guard file.size <= longestValue else {
         throw CoreDataError(
           .failed,
-          "the external data file has \(file.size >> 20) MB, and a row takes \(longestValue >> 20) at most",
+          "the external data file has \(NumberText.bytes(file.size)), and a row takes \(NumberText.bytes(longestValue)) at most",
           path: file.path,
           hint: "Keep it in its file: leave the attribute's external storage allowed.")
       }

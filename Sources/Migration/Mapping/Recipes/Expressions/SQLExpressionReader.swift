@@ -252,22 +252,17 @@ struct SQLExpressionReader {
 
   private func unknown(_ name: String, in entity: String, _ range: Range<Int>) -> CoreDataError {
     if let composite = model.attribute(at: name, of: entity), composite.type == .composite {
-      return wrong(
-        "“\(name)” is made of elements, each of which has a value", range,
-        hint: "Name one: "
-          + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
+      let refusal = composite.withoutElement
+      return wrong(refusal.message, range, hint: refusal.hint)
     }
-    if model.attribute(named: name, of: entity) != nil
-      || model.relationship(named: name, of: entity) != nil
-    {
+    if model.declares(name, atOrAbove: entity) {
       return wrong("the store keeps no column for \(entity).\(name)", range)
     }
-    let known =
-      model.storedAttributes(of: entity).map(\.name)
-      + model.relationships(of: entity).map(\.name) + variables.sorted()
+    let known = model.names(of: .property, in: entity) + variables.sorted()
+    let unknown = UnknownName("property", name, of: entity, known: known)
     return wrong(
-      "\(entity) has no property “\(name)”", range,
+      unknown.message, range,
       hint: Nearest.question(name, in: known)
-        ?? "It has: " + known.sorted().joined(separator: ", ") + ". Text stands in single quotes.")
+        ?? unknown.hint.map { $0 + ". Text stands in single quotes." })
   }
 }

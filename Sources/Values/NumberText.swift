@@ -1,7 +1,7 @@
 /// Numbers for people.
 package enum NumberText {
   /// `48,211`
-  package static func grouped(_ number: Int) -> String {
+  package static func grouped(_ number: some BinaryInteger) -> String {
     let digits = String(number.magnitude)
     var text = ""
     for (index, digit) in digits.enumerated() {
@@ -12,7 +12,9 @@ package enum NumberText {
   }
 
   /// `1 object`, `48,211 objects`
-  package static func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+  package static func counted(
+    _ number: some BinaryInteger, _ noun: String, plural: String? = nil
+  ) -> String {
     grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
   }
 
@@ -31,7 +33,7 @@ package enum NumberText {
   }
 
   /// `34 ms`, `1.7 s`, `1:05`, `2:03:04`
-  static func seconds(_ seconds: Double) -> String {
+  package static func seconds(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds < 1e9 else { return "—" }
     if seconds < 0.95 { return "\(Int((max(0, seconds) * 1000).rounded())) ms" }
     if seconds < 60 { return fixed(max(0, seconds), digits: 1) + " s" }
@@ -42,7 +44,7 @@ package enum NumberText {
   }
 
   /// A number with so many digits after the point.
-  static func fixed(_ value: Double, digits: Int) -> String {
+  package static func fixed(_ value: Double, digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
     let scale = (0..<max(0, digits)).reduce(1) { scale, _ in scale * 10 }
     let scaled = Int((abs(value) * Double(scale)).rounded())
