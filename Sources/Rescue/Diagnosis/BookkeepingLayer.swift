@@ -197,6 +197,7 @@ struct BookkeepingLayer {
   /// Missing tables: those that never held anything, those of entities, those of relationships.
   private func missingTables() -> [Finding] {
     let drift = store.drift
+    let isRaw = store.modelSource == .raw
     let joins = drift.joins.filter { $0.found == nil }
     func name(_ table: StoreDrift.Table) -> String { "\(table.table) of \(table.entity)" }
     func name(_ join: StoreDrift.Join) -> String {
@@ -220,7 +221,7 @@ struct BookkeepingLayer {
         used.map(name),
         keys > 0
           ? "\(keys) keys were given out in it (Z_MAX)" : "whether objects were in it is not known",
-        .undelete,
+        isRaw ? .undeleteByModel : .undelete,
         "Its objects are lost unless their rows are still in the file, which undelete looks for. Core Data does not open the store."
       ),
       finding(
@@ -229,7 +230,7 @@ struct BookkeepingLayer {
         "Salvaging looks for its rows in the file. Core Data does not open the store."),
       finding(
         drift.missingTables.filter(\.isUnused).map(name) + joins.filter(\.isUnused).map(name),
-        "nothing was ever in it", .repair,
+        "nothing was ever in it", isRaw ? .repairByModel : .repair,
         "A repair makes the empty table, which Core Data needs to open the store."),
     ].compactMap { $0 }
   }

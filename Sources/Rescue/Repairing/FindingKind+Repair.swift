@@ -36,7 +36,7 @@ extension FindingKind {
   }
 
   /// Whether it is made anew of the model.
-  var asksForModel: Bool { self == .metadata || self == .modelCache }
+  var asksForModel: Bool { self == .metadata || self == .modelCache || self == .tableMissing }
 
   /// Whether the file has to be written anew for it.
   var asksForNewFile: Bool { self == .freelist || self == .pointerMap }
