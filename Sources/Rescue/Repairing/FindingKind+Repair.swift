@@ -1,3 +1,8 @@
+extension Finding {
+  /// Whether a repair needs to be told an entity for it.
+  package var asksForEntity: Bool { remedy == .repairByEntity }
+}
+
 /// What a repair does about each kind of fault.
 extension FindingKind {
   /// How far a repair can go by itself.
