@@ -158,15 +158,28 @@ package final class Connection {
   }
 
   /// Compiles one statement.
-  package func prepare(_ sql: String) throws -> Statement {
+  package func prepare(_ sql: String) throws -> Statement { try compile(sql).statement }
+
+  /// Compiles the first statement of a text.
+  ///
+  /// - Returns: the statement, and whether nothing but blanks and semicolons follows it.
+  func compile(_ sql: String) throws -> (statement: Statement, isAlone: Bool) {
     onStatement?(sql)
     followGrowth()
-    var statement: OpaquePointer?
-    let result = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-    guard result == SQLITE_OK, let statement else {
-      throw error(code: result == SQLITE_OK ? SQLITE_MISUSE : result, sql: sql)
+    return try sql.withCString { text in
+      var statement: OpaquePointer?
+      // Points into the text, behind the first statement.
+      var tail: UnsafePointer<CChar>?
+      let result = sqlite3_prepare_v2(handle, text, -1, &statement, &tail)
+      guard result == SQLITE_OK, let statement else {
+        throw error(code: result == SQLITE_OK ? SQLITE_MISUSE : result, sql: sql)
+      }
+      let rest = tail.map { String(cString: $0) } ?? ""
+      return (
+        Statement(handle: statement),
+        rest.utf8.allSatisfy { $0 == 0x3B || $0 == 0x20 || 9...13 ~= $0 }
+      )
     }
-    return Statement(handle: statement)
   }
 
   /// The compiled statement of that text, kept for the next call and reset before it is returned.

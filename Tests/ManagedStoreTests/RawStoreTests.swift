@@ -91,6 +91,33 @@ struct RawStoreTests {
     #expect(try store.counts()["Thing"] == 1)
   }
 
+  @Test("a table that is gone is missing by the names in Z_PRIMARYKEY, of a hierarchy one")
+  func missingTables() throws {
+    let folder = try TemporaryFolder()
+    let whole = try Store(path: Self.store(in: folder, after: "DROP TABLE Z_MODELCACHE"))
+    #expect(whole.drift.missingTables == [])
+    let gone = try TemporaryFolder()
+    let store = try Store(
+      path: Self.store(in: gone, after: "DROP TABLE Z_MODELCACHE; DROP TABLE ZITEM"))
+    // Of Book nothing is missing: its objects are in the table of Item.
+    #expect(
+      store.drift.missingTables == [.init(entity: "Item", table: "ZITEM", lastKey: 2)])
+  }
+
+  @Test("an empty table that belongs to no entity may be the one of an entity with another name")
+  func renamedEmpty() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store(
+      path: Self.store(
+        in: folder,
+        after: """
+          DROP TABLE Z_MODELCACHE; DELETE FROM ZTAG;
+          UPDATE Z_PRIMARYKEY SET Z_NAME = 'Label' WHERE Z_NAME = 'Tag'
+          """))
+    #expect(store.drift.missingTables == [])
+    #expect(store.warnings.contains { $0.contains("No table was found for the entities Label") })
+  }
+
   @Test("a store that names no entity is refused")
   func empty() throws {
     let folder = try TemporaryFolder()

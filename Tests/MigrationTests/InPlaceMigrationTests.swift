@@ -286,4 +286,31 @@ struct InPlaceMigrationTests {
     let after = try Connection(path: path, mode: .readWrite)
     try after.execute("UPDATE ZAUTHOR SET Z_OPT = 2")
   }
+
+  @Test("a trigger whose text holds another statement is refused, and that statement is not run")
+  func severalStatements() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite, isDefensive: false)
+    try connection.execute(
+      """
+      CREATE TRIGGER AOWN AFTER UPDATE ON ZLOAN BEGIN SELECT 1; END;
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_master SET sql = sql || '; DELETE FROM ZBOOK' WHERE name = 'AOWN'
+      """)
+    connection.close()
+    let before = try FileSystem.read(path)
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (#"<attribute name="nickname" optional="YES" attributeType="String"/>"#, "")
+      ]))
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author.nickname"]
+    let error = #expect(throws: CoreDataError.self) {
+      _ = try StoreMigration.runAndRead(plan, options: options)
+    }
+    #expect(error?.message.contains("not one CREATE TRIGGER statement") == true)
+    #expect(try FileSystem.read(path) == before)
+  }
 }

@@ -55,7 +55,40 @@ struct TruthfulSalvageTests {
     #expect(report.isLossy && !report.isWhole)
     let lost = report.remarks.filter { $0.sign == "!" }.map(\.text)
     #expect(lost.contains { $0.hasPrefix("Tag: its table is not there") })
-    #expect(report.remarks.contains { $0.text.contains("strata undelete") })
+    #expect(report.remarks.contains { $0.text.hasSuffix("strata undelete \(path)") })
+  }
+
+  @Test("the same of a store without a model, with a command that can be pasted")
+  func goneTableWithoutModel() throws {
+    let most = try Connection(path: path, mode: .immutable).value(
+      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Ingredient'")?.integer.map { Int($0) }
+    // Two entities share this table: the one at the top stands for both.
+    try change("PRAGMA secure_delete = OFF; DROP TABLE ZINGREDIENT; DROP TABLE Z_MODELCACHE")
+    let report = try salvage()
+    #expect(most != nil && report.gone == most.map { ["Ingredient": $0] } && report.isLossy)
+    let command = "strata undelete \(path) --model MODEL"
+    #expect(report.remarks.contains { $0.sign == "!" && $0.text.hasSuffix(command) })
+    let findings = try Diagnosis(of: path).findings.filter { $0.kind == .tableMissing }
+    #expect(findings.map(\.command) == [command] && findings.map(\.severity) == [.error])
+    #expect(findings.allSatisfy { $0.first == ["ZINGREDIENT of Ingredient"] })
+  }
+
+  @Test("without a model, a table that never held an object is no loss")
+  func emptyTableWithoutModel() throws {
+    try change(
+      """
+      DELETE FROM ZTAG; UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Tag'; DROP TABLE ZTAG;
+      DROP TABLE Z_MODELCACHE
+      """)
+    #expect(try salvage().gone == [:])
+    let finding = try Diagnosis(of: path).findings.first { $0.kind == .tableMissing }
+    #expect(finding?.command == "strata repair \(path) --fix table-missing --model MODEL")
+    var options = RepairOptions()
+    options.kinds = [.tableMissing]
+    let error = #expect(throws: CoreDataError.self) {
+      _ = try StoreRepair.run(path: path, options: options)
+    }
+    #expect(error?.kind == .refused && error?.message.contains("no model is there") == true)
   }
 
   @Test("a table that is gone of which no key was given out is none")

@@ -110,6 +110,28 @@ struct SQLiteTests {
     #expect(error?.offset == 7)
   }
 
+  @Test("the text of a schema is run only where it is one statement of its type")
+  func schemaText() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    try connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let trigger = "CREATE TRIGGER own AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END"
+    for text in [
+      trigger + "; DELETE FROM t", trigger + ";\n-- more\nDELETE FROM t", "DELETE FROM t", "",
+      "CREATE TABLE own (a)", "CREATE INDEX own ON t (a)",
+      "CREATE TEMP TRIGGER own AFTER INSERT ON t BEGIN SELECT 1; END",
+    ] {
+      let error = #expect(throws: SQLiteError.self) { try connection.create(.trigger, text) }
+      #expect(error?.isCorrupt == true, "\(text)")
+    }
+    try connection.create(.trigger, trigger + " ;\n")
+    try connection.create(.index, "CREATE UNIQUE INDEX i ON t (a)")
+    try connection.create(.table, "CREATE TABLE u (a)")
+    try connection.create(.view, "CREATE VIEW v AS SELECT a FROM t")
+    let names = try connection.rows("SELECT name FROM sqlite_master ORDER BY name")
+    #expect(names.compactMap { $0.first?.text } == ["i", "own", "t", "u", "v"])
+    #expect(try connection.value("SELECT count(*) FROM t") == .integer(1))
+  }
+
   /// A thousand stores on two threads spent a third of their time waiting for that lock.
   @Test("a process whose SQLite counts no memory has no lock that all connections share for it")
   func statistics() async {

@@ -163,7 +163,9 @@ public final class Store {
         modelMatches = false
         configuration = nil
         schema = StoreSchema(model: model, numbers: raw.numbers)
-        drift = StoreDrift()
+        var drift = StoreDrift()
+        drift.missingTables = raw.missingTables
+        self.drift = drift
         tables = raw.tables
       } else {
         let hashes = model.versionHashes

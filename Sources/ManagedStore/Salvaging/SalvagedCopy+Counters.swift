@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLite
 
 extension SalvagedCopy {
@@ -33,8 +34,20 @@ extension SalvagedCopy {
   ///
   /// - Throws: `SQLiteError`.
   package func goneTables(of source: SalvageSource) throws -> [String: Int] {
-    guard let schema, try DatabaseTables(connection).contains("Z_PRIMARYKEY") else { return [:] }
+    let database = try DatabaseTables(connection)
+    guard
+      database.columns(of: "Z_PRIMARYKEY").isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
+    else { return [:] }
     var gone: [String: Int] = [:]
+    guard let schema else {
+      // Without a model Z_PRIMARYKEY names the entities.
+      let missing: [StoreDrift.Table]
+      do { missing = try RawSchema(connection, database).missingTables } catch is CoreDataError {
+        return [:]
+      }
+      for table in missing { gone[table.entity] = table.lastKey.map { Int(clamping: $0) } }
+      return gone.filter { $0.value > 0 }
+    }
     for table in schema.tables {
       let isEmpty =
         !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }

@@ -9,6 +9,9 @@ struct RawSchema {
   let model: Model
   let numbers: [String: Int64]
   let tables: [EntityTable]
+  /// Tables of entities that are not there. Empty where a table that belongs to no entity may be one of
+  /// them, under the name that its entity has in a version of the model which is not at hand.
+  let missingTables: [StoreDrift.Table]
   /// What could not be told from the tables, as sentences.
   let warnings: [Advice]
 
@@ -18,7 +21,7 @@ struct RawSchema {
       "The store has no model in it and none was found: tables and columns are shown raw, under their own names. Give the model that made it with \(.model, "MODEL")."
     ]
     let rows = Self.entityRows(
-      try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY"))
+      try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY"))
     let names = Dictionary(rows.map { ($0.number, $0.name) }) { first, _ in first }
     let parents = Self.parents(of: rows, names: names)
     var numbers: [String: Int64] = [:]
@@ -44,10 +47,16 @@ struct RawSchema {
       free.removeAll { $0 == name }
       warnings.append("The entity \(root) was found in the table \(name) by the rows in it.")
     }
-    let homeless = roots.map(\.name).filter { tableNames[$0] == nil }
+    let homeless = roots.filter { tableNames[$0.name] == nil }
     if !homeless.isEmpty {
-      warnings.append("No table was found for the entities \(Self.list(homeless)).")
+      warnings.append("No table was found for the entities \(Self.list(homeless.map(\.name))).")
     }
+    missingTables =
+      free.isEmpty
+      ? homeless.map { row in
+        StoreDrift.Table(
+          entity: row.name, table: StoreSchema.tableName(root: row.name), lastKey: row.lastKey)
+      } : []
     if !free.isEmpty {
       warnings.append("Tables that belong to no entity are not shown: \(Self.list(free)).")
     }
@@ -96,18 +105,18 @@ struct RawSchema {
       + (names.count > 20 ? " and \(names.count - 20) more" : "")
   }
 
-  private typealias Row = (number: Int64, name: String, parent: Int64)
+  private typealias Row = (number: Int64, name: String, parent: Int64, lastKey: Int64?)
 
   /// Rows that can be entities: names and numbers are unique, and none is Core Data's own.
   private static func entityRows(_ rows: [[Value]]) -> [Row] {
     var seen: Set<String> = []
     var numbers: Set<Int64> = []
     return rows.compactMap { row in
-      guard row.count == 3, let number = row[0].integer, let name = row[1].text, !name.isEmpty,
+      guard row.count == 4, let number = row[0].integer, let name = row[1].text, !name.isEmpty,
         number < EntityNumbering.firstReserved, seen.insert(name).inserted,
         numbers.insert(number).inserted
       else { return nil }
-      return (number, name, row[2].integer ?? 0)
+      return (number, name, row[2].integer ?? 0, row[3].integer)
     }
   }
 

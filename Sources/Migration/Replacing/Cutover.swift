@@ -125,6 +125,7 @@ struct Cutover {
   private func plan(_ journal: MigrationJournal, _ lock: Lock) throws -> Handover {
     let names = journal.names
     var handover = Handover(names: names)
+    handover.old = names.file(names.store)
     let support = StoreNames.support(of: names.store)
     switch logs {
     case .merged:

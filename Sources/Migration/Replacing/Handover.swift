@@ -20,6 +20,8 @@ struct Handover: Equatable {
   /// What was made takes its place: the store's main file last. That rename is the moment at which
   /// the store is the new one.
   var bring: [Move] = []
+  /// Which file was in the store's place before; `nil` where none was, or an older journal does not say.
+  var old: FileIdentity?
   /// Whether nothing was there before: what is in the store's place by now needs nothing of it.
   var isOutput = false
 
@@ -118,8 +120,10 @@ struct Handover: Equatable {
 
   /// What taking back left.
   struct Undoing {
-    /// Names that what was set aside keeps, since the store's place is another's by now.
+    /// Names that what was set aside keeps, since its own name is another file's by now.
     var kept: [String] = []
+    /// Whether the store's place is another file's.
+    var isReplaced = false
     /// What could not be taken back, as sentences.
     var problems: [String] = []
     /// Names that what a run made has now, where it is not certain that a run made it.
@@ -128,9 +132,12 @@ struct Handover: Equatable {
 
   /// Whether what is in the store's place is neither the old store nor the new one: a program made
   /// one of its own after a crash.
+  ///
+  /// Where the file system has no second names, and where no backup is kept, the old store is not set
+  /// aside: it stays in its place until the one rename.
   private var isForeign: Bool {
-    guard let present = file(names.store) else { return false }
-    return present != main?.file && present != bring.last?.file
+    guard let present = file(names.store), let old = old ?? main?.file else { return false }
+    return present != old && present != bring.last?.file
   }
 
   /// Puts everything back that has moved; what has not is left alone.
@@ -149,6 +156,7 @@ struct Handover: Equatable {
       }
     }
     let isForeign = isForeign && !isOutput
+    result.isReplaced = isForeign
     for move in bring.dropLast().reversed() where file(move.to) == move.file {
       guard !isForeign else { continue }
       guard isTrusted else {

@@ -14,6 +14,8 @@ enum JournalRecord: Equatable {
   case aside(Handover.Move)
   /// What was made gets its name; the last one is the store.
   case bring(Handover.Move)
+  /// Which file was in the store's place before.
+  case old(FileIdentity)
   /// From here on names change.
   case go
   /// All of it was taken back.
@@ -35,6 +37,7 @@ enum JournalRecord: Equatable {
     case .work(let name): ["work", name]
     case .aside(let move): list("aside", move)
     case .bring(let move): list("bring", move)
+    case .old(let file): ["old", String(file.device), String(file.inode)]
     case .go: ["go"]
     case .undone: ["undone"]
     case .done: ["done"]
@@ -75,6 +78,7 @@ enum JournalRecord: Equatable {
         case "work": take(1).map { .work($0[0]) }
         case "aside": move().map(Self.aside)
         case "bring": move().map(Self.bring)
+        case "old": take(2).flatMap { identity($0[0], $0[1]) }.map(Self.old)
         case "go": .go
         case "seal": take(1).map { .seal($0[0]) }
         case "undone": .undone

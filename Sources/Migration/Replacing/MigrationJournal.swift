@@ -102,7 +102,8 @@ final class MigrationJournal {
     try file.append(
       handover.aside.map(JournalRecord.aside) + handover.bring.map(JournalRecord.bring)
         + discarded.map { .remove($0.to, $0.file) })
-    try file.append([.go])
+    // Behind it: an earlier version reads no record that follows one which it does not know.
+    try file.append([.go] + (handover.old.map { [.old($0)] } ?? []))
   }
 
   /// The new store is in place: whatever happens from here on, the next run does not take it back.
@@ -119,7 +120,9 @@ final class MigrationJournal {
     problems += undoing.problems
     if !undoing.kept.isEmpty {
       let list = undoing.kept.sorted().joined(separator: ", ")
-      kept = ["Another file took the store's place; what was there before is kept: \(list)."]
+      let taken =
+        undoing.isReplaced ? "the store's place" : "the place of what belongs to the store"
+      kept = ["Another file took \(taken); what was there before is kept: \(list)."]
     }
     guard undoing.problems.isEmpty else { return }
     try? file.append([.undone])

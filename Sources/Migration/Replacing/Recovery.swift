@@ -53,6 +53,7 @@ struct Recovery {
         handover.aside.append(move)
       case .bring(let move) where names.isBrought(from: move.from, to: move.to):
         handover.bring.append(move)
+      case .old(let file): handover.old = file
       default: continue
       }
     }
@@ -134,7 +135,9 @@ struct Recovery {
     case .none, .untouched: break
     case .begun:
       // A backup's name that is a second one of the store itself goes.
-      removed = handover.aside.map(\.to).filter { names.file($0) != nil }
+      removed = handover.aside.filter {
+        names.file($0.to) != nil && names.file($0.from) == $0.file
+      }.map(\.to)
       undoing = handover.undo(isTrusted: isTrusted)
       left = undoing.unproved.map {
         "\($0) was made by that run, or is said to be: the journal is not sealed by a run of this user, so it is kept."
@@ -154,20 +157,23 @@ struct Recovery {
     for sentence in stuck { LeftBehind.add("In \(names.folder): \(sentence)") }
     left += stuck
     let gone = (work + removed).filter { names.file($0) == nil }
-    return (sentences(state, gone, undoing.kept) + left, [])
+    return (sentences(state, gone, undoing) + left, [])
   }
 
-  private func sentences(_ state: State, _ removed: [String], _ kept: [String]) -> [String] {
+  private func sentences(
+    _ state: State, _ removed: [String], _ undoing: Handover.Undoing
+  ) -> [String] {
     let start = "An earlier run was interrupted: "
     let noun = operation?.noun ?? "run"
     let left = "what it left (\(removed.joined(separator: ", "))) was removed."
     switch state {
     case .none: return removed.isEmpty ? [] : [start + left]
     case .untouched: return removed.isEmpty ? [] : [start + left]
-    case .begun where !kept.isEmpty:
+    case .begun where !undoing.kept.isEmpty:
+      let taken = undoing.isReplaced ? "in the store's place" : "in the place of what belongs to it"
       return [
-        start + "another program has made a store in its place since, which stays. What was there "
-          + "before the \(noun) is kept: \(kept.sorted().joined(separator: ", "))."
+        start + "another program has put a file \(taken) since, which stays. What was there "
+          + "before the \(noun) is kept: \(undoing.kept.sorted().joined(separator: ", "))."
       ]
     case .begun:
       return [

@@ -122,8 +122,7 @@ struct CopyingMigration {
         let sql = source.database.sql[name]
       else { continue }
       try meter.checkCancelled()
-      // One statement, whatever else the store's text says.
-      try connection.run(sql)
+      try connection.create(.table, sql)
       try connection.execute("INSERT INTO main.\(quoted(name)) SELECT * FROM src.\(quoted(name))")
     }
     try copySequences()
@@ -154,7 +153,7 @@ struct CopyingMigration {
       && there.triggers[trigger.name] == nil
       && SchemaText.fits(trigger.sql, there, writtenFor: source.database)
     {
-      try connection.run(trigger.sql)
+      try connection.create(.trigger, trigger.sql)
     }
   }
 

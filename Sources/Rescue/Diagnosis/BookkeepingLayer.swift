@@ -194,6 +194,7 @@ struct BookkeepingLayer {
   /// Missing tables: those that never held anything, those of entities, those of relationships.
   private func missingTables() -> [Finding] {
     let drift = store.drift
+    let isRaw = store.modelSource == .raw
     let joins = drift.joins.filter { $0.found == nil }
     func name(_ table: StoreDrift.Table) -> String { "\(table.table) of \(table.entity)" }
     func name(_ join: StoreDrift.Join) -> String {
@@ -217,7 +218,7 @@ struct BookkeepingLayer {
         used.map(name),
         keys > 0
           ? "\(keys) keys were given out in it (Z_MAX)" : "whether objects were in it is not known",
-        .undelete,
+        isRaw ? .undeleteByModel : .undelete,
         "Its objects are lost unless their rows are still in the file, which undelete looks for. Core Data does not open the store."
       ),
       finding(
@@ -226,7 +227,7 @@ struct BookkeepingLayer {
         "Salvaging looks for its rows in the file. Core Data does not open the store."),
       finding(
         drift.missingTables.filter(\.isUnused).map(name) + joins.filter(\.isUnused).map(name),
-        "nothing was ever in it", .repair,
+        "nothing was ever in it", isRaw ? .repairByModel : .repair,
         "A repair makes the empty table, which Core Data needs to open the store."),
     ].compactMap { $0 }
   }
@@ -246,12 +247,31 @@ struct BookkeepingLayer {
       kind, "\(names.count) \(what).", count: names.count, first: Array(names.prefix(5)), in: place)
   }
 
-  /// Whether anything tells which entity a row of a table is of.
-  private func isKnowable(_ name: String) -> Bool {
+  /// The entities that rows of a number could be of; none where the store tells of any of these rows which
+  /// it is.
+  private func candidates(for rows: StoreDrift.Rows) throws -> [String] {
     let own = store.entityTables.filter {
-      $0.table == name && store.model.entity(named: $0.entity)?.isAbstract == false
+      $0.table == rows.table && store.model.entity(named: $0.entity)?.isAbstract == false
+    }.map(\.entity)
+    guard own.count > 1,
+      let table = store.entityTables.first(where: { $0.table == rows.table && $0.isWholeTable })
+    else { return [] }
+    guard Set(["ZENTITY", "ZENTITYPK"]).isSubset(of: store.database.columns(of: "ACHANGE"))
+    else { return own }
+    let told = try store.reading {
+      try store.connection.value(
+        """
+        SELECT 1 FROM ACHANGE c CROSS JOIN \(quoted(rows.table)) t ON t.Z_PK = c.ZENTITYPK
+        WHERE c.ZENTITY IN (\(table.numbers.list)) AND ifnull(t.Z_ENT, 0) = ? LIMIT 1
+        """, [.integer(rows.number)])
     }
-    return own.count == 1 || store.database.contains("ACHANGE")
+    return told == nil ? own : []
+  }
+
+  private static func advice(among entities: [String]) -> String {
+    let names = entities.prefix(5).joined(separator: ", ") + (entities.count > 5 ? " …" : "")
+    return
+      "No fetch finds these objects; rows and dump do not print them either. Nothing in the store says which of its entities they are of (\(names)): an older copy of the store may. A repair gives them the entity that is named, and keeps a backup."
   }
 
   private func unknownEntities() throws -> [Finding] {
@@ -265,12 +285,15 @@ struct BookkeepingLayer {
           SELECT Z_PK FROM \(quoted(rows.table)) WHERE ifnull(Z_ENT, 0) = ? ORDER BY Z_PK LIMIT 5
           """, [.integer(rows.number)])
       }
+      let candidates = isRaw ? [] : try candidates(for: rows)
       return Finding(
         .entityUnknown,
         "\(rows.count) rows of the table \(rows.table) have the entity number \(rows.number), which is of no entity in it.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
-        in: place, remedy: isRaw ? .repairByModel : isKnowable(rows.table) ? nil : Remedy.none)
+        in: place,
+        remedy: isRaw ? .repairByModel : candidates.isEmpty ? nil : .repairByEntity,
+        advice: candidates.isEmpty ? nil : Self.advice(among: candidates))
     }
   }
 }

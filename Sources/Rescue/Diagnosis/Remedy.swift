@@ -14,6 +14,8 @@ enum Remedy: Sendable, Equatable {
   case repair
   /// The same with a model, which has to be given.
   case repairByModel
+  /// The same with an entity, which has to be named.
+  case repairByEntity
   /// A copy in which a file has the -wal's name.
   case copyWithLog(String)
   /// A copy in which a file has the -journal's name.
@@ -53,6 +55,8 @@ enum Remedy: Sendable, Equatable {
       return Remedy.repair.command(for: kind, store).map {
         store.model == nil ? $0 + " --model MODEL" : $0
       }
+    case .repairByEntity:
+      return Remedy.repair.command(for: kind, store).map { $0 + " --entity ENTITY" }
     case .copyWithLog(let name): return Self.copy(store.path, with: name, as: "wal")
     case .copyWithJournal(let name): return Self.copy(store.path, with: name, as: "journal")
     case .copyAlone: return "cp -p \(path) \(Self.word(Self.beside(store.path, "alone")))"

@@ -1,3 +1,8 @@
+extension Finding {
+  /// Whether a repair needs to be told an entity for it.
+  package var asksForEntity: Bool { remedy == .repairByEntity }
+}
+
 /// What a repair does about each kind of fault.
 extension FindingKind {
   /// How far a repair can go by itself.
@@ -36,7 +41,7 @@ extension FindingKind {
   }
 
   /// Whether it is made anew of the model.
-  var asksForModel: Bool { self == .metadata || self == .modelCache }
+  var asksForModel: Bool { self == .metadata || self == .modelCache || self == .tableMissing }
 
   /// Whether the file has to be written anew for it.
   var asksForNewFile: Bool { self == .freelist || self == .pointerMap }

@@ -18,6 +18,8 @@ package struct RepairOptions: Sendable {
   package var modelName: String?
   /// Which of equal objects stays; `nil` leaves them all.
   package var kept: Kept?
+  /// The entity that rows of an unknown one become where nothing in the store tells theirs; `nil` leaves them.
+  package var entity: String?
   /// Write the result here and leave the store alone.
   package var output: String?
   /// Whether the old store is kept beside the new one.
@@ -46,6 +48,11 @@ package struct RepairOptions: Sendable {
       let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
       throw CoreDataError(
         .usage, "a repair does not mend \(kind.rawValue)", hint: "It mends: \(names).")
+    }
+    if entity != nil, !kinds.contains(.entityUnknown) {
+      throw CoreDataError(
+        .usage, "an entity is named, and no fault that asks for one",
+        hint: "Add --fix \(FindingKind.entityUnknown.rawValue).")
     }
     if kinds.contains(.uniqueness), kept == nil {
       throw CoreDataError(

@@ -42,7 +42,9 @@ struct RepairPlan {
         path: path, advice: "Give the model that made the store with \(.model), or leave it out.")
     }
     if options.names(.tableMissing), !options.isForced,
-      let fault = before.findings.first(where: { $0.kind == .tableMissing && $0.remedy != .repair })
+      let fault = before.findings.first(where: {
+        $0.kind == .tableMissing && ![.repair, .repairByModel].contains($0.remedy)
+      })
     {
       throw CoreDataError(
         .refused, code: .persistentStoreIncompatibleSchema,

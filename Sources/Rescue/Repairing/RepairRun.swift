@@ -132,7 +132,7 @@ struct RepairRun {
     _ index: (name: String, sql: String), _ made: inout RepairCopy.Made
   ) throws {
     do {
-      try made.connection.execute(index.sql)
+      try made.connection.create(.index, index.sql)
     } catch let error as SQLiteError where error.isConstraint {
       made.notes.append(
         "The index \(index.name) is left out: objects are equal that must differ. --fix uniqueness with --keep mends that."

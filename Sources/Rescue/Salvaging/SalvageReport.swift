@@ -102,6 +102,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var openKeys: [String: Int] = [:]
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
+  /// Whether the damaged store has no model in it that can be read.
+  package var sourceLacksModel = false
   /// What of the support folder cannot be read and was left out.
   package var unreadableFiles: [UnreadableFile] = []
   /// Whether the store's files changed while they were read.
@@ -125,6 +127,12 @@ package struct SalvageReport: Sendable, Equatable {
   package var notes: [String] = []
   /// Whether the new store opens with its model, as Core Data would.
   package var isComplete = false
+
+  /// The command that looks in the damaged store for rows whose table is gone, and for deleted ones.
+  package var undeleteCommand: String? {
+    (sourceLacksModel ? Remedy.undeleteByModel : .undelete)
+      .command(for: .tableMissing, StorePlace(path: storePath))
+  }
 
   /// How many objects are in the new store.
   package var objects: Int { entities.reduce(0) { $0 + $1.objects } }

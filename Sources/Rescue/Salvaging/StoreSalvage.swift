@@ -114,6 +114,8 @@ package enum StoreSalvage {
           report.openKeys = try copy.openKeys()
         }
         report.gone = try copy.goneTables(of: source)
+        // A person has to name it for what looks into the store.
+        if !report.gone.isEmpty { report.sourceLacksModel = try source.model() == nil }
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
         if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,

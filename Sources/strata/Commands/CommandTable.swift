@@ -293,6 +293,7 @@ enum CommandTable {
         .init(
           "keep", "WHICH", choices: RepairOptions.Kept.allCases.map(\.rawValue),
           "which of the objects stays that are equal and must differ"),
+        .init("entity", "ENTITY", "the entity of objects whose entity ID is unknown"),
         .init("dry-run", "do it all on a private copy, and put nothing in place"),
         .init("force", "repair although deleted objects can still be restored"),
         .init("no-backup", "do not keep the old store"),

@@ -71,7 +71,8 @@ struct OwnFilesTests {
     let file = FileIdentity(device: 1, inode: 2)
     let records: [JournalRecord] = [
       .run(.reset), .work("w"), .aside(.init(from: "a\nb", to: "c", file: file)),
-      .bring(.init(from: "d", to: "e", file: file)), .go, .undone, .done, .remove("f", file),
+      .bring(.init(from: "d", to: "e", file: file)), .go, .old(file), .undone, .done,
+      .remove("f", file),
     ]
     let bytes = JournalRecord.encode(records)
     #expect(JournalRecord.decode(bytes) == records)

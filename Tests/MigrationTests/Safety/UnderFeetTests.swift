@@ -102,6 +102,68 @@ struct UnderFeetTests {
       try FileSystem.read(place.folder.path("Library.backup-1")) == place.before["Library.sqlite"])
   }
 
+  @Test(
+    "where there are no hard links, a cut-over that fails is taken back whole and blames nobody",
+    arguments: [true, false])
+  func withoutLinks(isAlone: Bool) throws {
+    let place = try SafetyPlace(books: 9)
+    let other = try SafetyPlace(books: 7)
+    let lines = try StoreDump.lines(at: place.path)
+    let journal = try MigrationJournal(storePath: place.path)
+    let work = try FileSystem.copy(place.path, to: journal.workPath)
+    var cutover = Cutover(
+      storePath: place.path, result: try VerifiedFile(work),
+      fingerprint: StoreFingerprint(of: place.path), logs: .merged,
+      backupPath: place.folder.path("Library-backup-1.sqlite"),
+      supportPath: place.folder.path(".Library-backup-1_SUPPORT"), attributesPath: place.path)
+    cutover.link = { _, _, _ in false }
+    cutover.before = {
+      guard $0 == .rename else { return }
+      // The support folder has its new name by now.
+      #expect(try FileSystem.list(place.folder.path).contains(".Library-backup-1_SUPPORT"))
+      guard isAlone else { return try FileSystem.rename(other.path, to: place.path) }
+      throw CoreDataError(.failed, "stopped")
+    }
+    let error = #expect(throws: CoreDataError.self) { _ = try cutover.run(journal) }
+    journal.finish()
+    let told = (error.map { journal.completed($0, at: place.path) } as? CoreDataError)?.hint ?? ""
+    let isBlamed = told.contains("took the store's place")
+    #expect(isBlamed == !isAlone, "\(told)")
+    if isAlone {
+      #expect(error?.message == "stopped")
+      #expect(try place.changes() == [])
+    } else {
+      #expect(try FileSystem.read(place.path) == other.before["Library.sqlite"])
+      // The one copy of the store that was replaced.
+      #expect(try StoreDump.lines(at: place.folder.path("Library-backup-1.sqlite")) == lines)
+    }
+  }
+
+  @Test(
+    "where there are no hard links, the next run takes back what a crash left, and blames nobody",
+    arguments: [true, false])
+  func crashWithoutLinks(isNoted: Bool) throws {
+    let place = try SafetyPlace(books: 9)
+    let names = StoreNames(place.path)
+    let work = names.newWork()
+    try FileSystem.copyOver(place.path, to: names.path(work))
+    let support = try #require(names.file(".Library_SUPPORT"))
+    let result = try #require(names.file(work))
+    let old = try #require(names.file("Library.sqlite"))
+    // A journal of an earlier version does not name the old file.
+    try place.leave(
+      [
+        .run(.reset), .work(work),
+        .aside(.init(from: ".Library_SUPPORT", to: ".Library-backup-1_SUPPORT", file: support)),
+        .bring(.init(from: work, to: "Library.sqlite", file: result)), .go,
+      ] + (isNoted ? [.old(old)] : []))
+    try FileSystem.rename(
+      place.folder.path(".Library_SUPPORT"), to: place.folder.path(".Library-backup-1_SUPPORT"))
+    let told = StoreMigration.cleanUp(after: place.path)
+    #expect(told.count == 1 && told[0].contains("is as it was before the reset"), "\(told)")
+    #expect(try place.changes() == [])
+  }
+
   @Test("a folder that vanishes: an error, and no crash", arguments: ways)
   func vanished(way: SafetyCase) throws {
     for phase in try Self.phases(way) {

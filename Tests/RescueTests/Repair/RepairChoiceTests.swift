@@ -118,6 +118,24 @@ struct RepairChoiceTests {
     #expect(try Store(path: patient.path).database.triggers["AOWN"] == "ZSTEP")
   }
 
+  @Test("a trigger whose text holds another statement is refused, and that statement is not run")
+  func severalStatements() throws {
+    let patient = try Patient(objects: 400)
+    try patient.change(
+      """
+      UPDATE ZSTEP SET ZRECIPE = 88888 WHERE Z_PK = 3;
+      CREATE TRIGGER AOWN AFTER UPDATE ON ZSTEP BEGIN SELECT appFunction(NEW.Z_PK); END;
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_master SET sql = sql || '; DELETE FROM ZTAG' WHERE name = 'AOWN'
+      """)
+    let before = try FileSystem.read(patient.path)
+    let error = #expect(throws: CoreDataError.self) {
+      _ = try StoreRepair.run(path: patient.path)
+    }
+    #expect(error?.message.contains("not one CREATE TRIGGER statement") == true)
+    #expect(try FileSystem.read(patient.path) == before)
+  }
+
   @Test("of one-to-ones that contradict each other the pair stays that agrees")
   func oneToOnes() throws {
     let patient = try Patient(objects: 1500)

@@ -170,6 +170,40 @@ struct RepairTests {
     #expect(receipt.left.contains { $0.kind == .entityUnknown && $0.count == 1 })
   }
 
+  @Test("what nothing tells becomes of the entity that is named, and the finding says how")
+  func entityByName() throws {
+    let patient = try Patient(objects: 1500)
+    let whole = try Store(path: patient.path)
+    let (number, spices) = (whole.schema.numbers["Spice"] ?? 0, try whole.counts()["Spice"])
+    try patient.change(
+      """
+      UPDATE ZINGREDIENT SET Z_ENT = 999 WHERE Z_PK IN (
+        SELECT Z_PK FROM ZINGREDIENT WHERE Z_ENT = \(number) ORDER BY Z_PK LIMIT 3)
+      """)
+    let found = try patient.finding(.entityUnknown)
+    #expect(found.count == 3)
+    #expect(
+      found.command == "strata repair \(patient.path) --fix entity-unknown --entity ENTITY")
+    #expect(["Ingredient", "Produce", "Spice"].allSatisfy { found.advice.contains($0) })
+    // Nothing is guessed.
+    #expect(try !StoreRepair.run(path: patient.path).receipt.isDone)
+    var options = RepairOptions()
+    options.entity = "Spicy"
+    let alone = #expect(throws: CoreDataError.self) {
+      _ = try StoreRepair.run(path: patient.path, options: options)
+    }
+    #expect(alone?.kind == .usage && alone?.hint?.contains("entity-unknown") == true)
+    options.kinds = [.entityUnknown]
+    let unknown = #expect(throws: CoreDataError.self) {
+      _ = try StoreRepair.run(path: patient.path, options: options)
+    }
+    #expect(unknown?.kind == .usage && unknown?.hint == "Did you mean Spice?")
+    options.entity = "Spice"
+    let receipt = try StoreRepair.run(path: patient.path, options: options).receipt
+    #expect(receipt.isDone && receipt.count == 3 && receipt.left.isEmpty)
+    #expect(try Store(path: patient.path).counts()["Spice"] == spices)
+  }
+
   @Test("what is wrong with objects that nobody saw before is told afterwards")
   func unseen() throws {
     let patient = try Patient(objects: 400)

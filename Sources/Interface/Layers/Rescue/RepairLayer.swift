@@ -97,5 +97,5 @@ struct RepairLayer: ChoosingLayer {
 
 extension Finding {
   /// Whether a repair is what helps.
-  var isRepaired: Bool { command?.hasPrefix("strata repair ") == true }
+  var isRepaired: Bool { command?.hasPrefix("strata repair ") == true && !asksForEntity }
 }

@@ -42,8 +42,7 @@ extension StepCompletion {
         isRight(name, sql) || targets[name] == nil && own[name] == nil,
         SchemaText.fits(sql, left, writtenFor: source.database)
       else { continue }
-      // One statement, whatever else the store's text says.
-      try connection.run(sql)
+      try connection.create(.index, sql)
     }
     left = try DatabaseTables(connection)
     let kept = schemas.keptTables
@@ -95,8 +94,8 @@ extension StepCompletion {
         if !former.contains(tree), there.contains(tree.name) {
           try connection.execute("DROP TABLE main.\(quoted(tree.name))")
         }
-        try connection.execute(
-          former.contains(tree) ? source.database.sql[tree.name] ?? tree.sql : tree.sql)
+        try connection.create(
+          .table, former.contains(tree) ? source.database.sql[tree.name] ?? tree.sql : tree.sql)
       }
       try connection.execute(tree.fill)
     }
@@ -117,7 +116,7 @@ extension StepCompletion {
       } else if there.columns(of: tree.table).isSuperset(of: tree.columns),
         let sql = source.database.sql[name]
       {
-        try connection.run(sql)
+        try connection.create(.table, sql)
         try connection.execute(tree.fill)
       }
     }

@@ -52,7 +52,7 @@ extension StepCompletion {
         made.append(trigger)
       }
     }
-    for trigger in made { try connection.execute(trigger.sql) }
+    for trigger in made { try connection.create(.trigger, trigger.sql) }
   }
 
   /// Whether an attribute is kept up just as before: by the same statements, or where none are

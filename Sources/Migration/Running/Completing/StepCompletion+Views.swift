@@ -15,8 +15,7 @@ extension StepCompletion {
   func makeViews() throws {
     var made: [String] = []
     for (name, sql) in try sourceViews() {
-      // One statement, whatever else the store's text says.
-      try connection.run(sql)
+      try connection.create(.view, sql)
       made.append(name)
     }
     // One that goes may take others with it.

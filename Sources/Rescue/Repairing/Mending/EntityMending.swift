@@ -3,7 +3,8 @@ import ManagedStore
 import SQLite
 
 /// Rows whose Z_ENT is of no entity of their table, where it can be known which they are of: from
-/// history, or since only one entity of the table has objects.
+/// history, or since only one entity of the table has objects. The others become of the entity that a
+/// person names.
 struct EntityMending {
   let work: RepairWork
   private var source: Store { work.source }
@@ -12,6 +13,7 @@ struct EntityMending {
 
   func run() throws {
     guard work.kinds.contains(.entityUnknown), source.modelSource != .raw else { return }
+    let chosen = try chosenNumber()
     for table in source.entityTables
     where table.isWholeTable && source.database.columns(of: table.table).contains("Z_ENT") {
       let known = table.numbers.list
@@ -25,7 +27,26 @@ struct EntityMending {
       if own.count == 1, let only = own.first {
         try set(String(only), of: table, where: unknown)
       }
+      if let chosen, table.numbers.contains(chosen) {
+        try set(String(chosen), of: table, where: unknown)
+      }
     }
+  }
+
+  /// The number of the entity that a person named.
+  private func chosenNumber() throws -> Int64? {
+    guard let name = work.options.entity else { return nil }
+    let entity = source.model.entity(named: name)
+    if let entity, !entity.isAbstract, let number = source.schema.numbers[name] { return number }
+    throw CoreDataError(
+      .usage,
+      entity == nil
+        ? "the model has no entity \(name)"
+        : "\(name) is an abstract entity, of which no object can be",
+      path: source.path,
+      hint: Nearest.match(
+        name, in: source.model.entities.filter { !$0.isAbstract }.map(\.name)
+      ).map { "Did you mean \($0)?" })
   }
 
   /// The entity of which history says that a row is, as SQL; `nil` without history.

@@ -45,7 +45,7 @@ struct TriggerMending {
     defer { try? connection.execute("ROLLBACK TO strata_triggers; RELEASE strata_triggers") }
     for trigger in own { try connection.execute("DROP TRIGGER main.\(quoted(trigger.name))") }
     return try own.filter { trigger in
-      try connection.execute(trigger.sql)
+      try connection.create(.trigger, trigger.sql)
       let isBroken = try !isSound()
       try connection.execute("DROP TRIGGER main.\(quoted(trigger.name))")
       return isBroken
@@ -58,7 +58,7 @@ struct TriggerMending {
     var made: Set<String> = []
     for trigger in broken {
       guard work.kinds.contains(.triggers) else {
-        try work.connection.execute(trigger.sql)
+        try work.connection.create(.trigger, trigger.sql)
         continue
       }
       if let group = groups.first(where: { $0.owns(trigger.name, on: trigger.table) }),
@@ -70,7 +70,7 @@ struct TriggerMending {
         // An app may define its function when it runs; nobody makes a table that is gone.
         try note(trigger, new: nil)
       } else {
-        try work.connection.execute(trigger.sql)
+        try work.connection.create(.trigger, trigger.sql)
       }
     }
   }
@@ -80,7 +80,7 @@ struct TriggerMending {
     for (name, table) in there.triggers where group.owns(name, on: table) {
       try work.connection.execute("DROP TRIGGER main.\(quoted(name))")
     }
-    for statement in group.statements { try work.connection.execute(statement.sql) }
+    for statement in group.statements { try work.connection.create(.trigger, statement.sql) }
     let same = group.statements.first { $0.name == trigger.name }
     try note(trigger, new: same?.sql ?? group.statements.map(\.name).joined(separator: ", "))
   }

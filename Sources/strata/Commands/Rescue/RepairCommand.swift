@@ -23,7 +23,8 @@ enum RepairCommand {
     oldest; links to the others lead to it then), references to external files that are gone
     (--fix external-missing makes them null), tables that are missing and never held anything (--fix
     table-missing makes them, empty; others only with --force), triggers of an app that call what is not there
-    (--fix triggers takes them out), one-to-ones whose sides disagree (--fix one-to-one fills the empty
+    (--fix triggers takes them out), the entity of objects whose entity ID is unknown, where nothing in the
+    store tells it (--fix entity-unknown --entity ENTITY), one-to-ones whose sides disagree (--fix one-to-one fills the empty
     side, and of links that contradict each other keeps the pair that agrees).
 
     Where deleted objects can still be read, and the repair would take from them what restores them (links
@@ -75,6 +76,7 @@ enum RepairCommand {
         return kind
       })
     options.kept = arguments.value("keep").flatMap(RepairOptions.Kept.init)
+    options.entity = arguments.value("entity")
     options.output = arguments.value("output")
     options.keepsBackup = !arguments.flag("no-backup")
     options.isRehearsal = arguments.flag("dry-run")
