@@ -44,7 +44,7 @@ extension ExpressionScope {
   ///
   /// - Throws: ``CoreDataError`` of kind usage naming the step that does not exist.
   package func value(of path: [String]) throws -> CompiledExpression {
-    try compiled(.path) { compiler in
+    var result = try compiled(.path) { compiler in
       switch try compiler.path(path) {
       case .term(let term) where term.kind.isComposite:
         throw unknown(path.joined(separator: "."), in: entity)
@@ -56,6 +56,13 @@ extension ExpressionScope {
           hint: "Use count(\(path.joined(separator: "."))).")
       }
     }
+    if path.count == 1, let table = layout.table(of: entity),
+      let column = table.column(of: path[0]) ?? table.toOneColumn(of: path[0]),
+      result.sql == "\(row).\(quoted(column))"
+    {
+      result.plain = .column(column)
+    }
+    return result
   }
 
   /// How many objects a relationship at the end of a path leads to.

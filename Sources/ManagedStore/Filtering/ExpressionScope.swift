@@ -79,6 +79,14 @@ package struct CompiledExpression: Equatable {
   package var properties: Set<String>
   /// Whether computing it twice must give the same: sums of real numbers depend on their order.
   package var isExact = true
+  /// The value, where it is no more than a column of the row or a constant.
+  package var plain: Plain?
+
+  package enum Plain: Equatable {
+    /// What the row holds in a column.
+    case column(String)
+    case constant(Value)
+  }
 
   /// Makes what was compiled of its parts.
   package init(_ sql: String, _ properties: Set<String>) {

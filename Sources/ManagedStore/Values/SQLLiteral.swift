@@ -13,6 +13,22 @@ extension Value {
     }
   }
 
+  /// The value of a literal of SQL that a person wrote: NULL, a whole number, or one text in single quotes;
+  /// `nil` for all else.
+  package init?(literal text: String) {
+    if text == "NULL" {
+      self = .null
+    } else if let number = Int64(text) {
+      self = .integer(number)
+    } else {
+      guard text.utf8.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") else { return nil }
+      let parts = text.dropFirst().dropLast().split(
+        separator: "''", omittingEmptySubsequences: false)
+      guard parts.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "'")) }) else { return nil }
+      self = .text(parts.joined(separator: "'"))
+    }
+  }
+
   private static func literal(_ number: Double) -> String {
     if number.isNaN { return "NULL" }
     if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }

@@ -23,7 +23,7 @@ extension MappingModel {
   /// Runs what computes the values of a mapping's rows; an error that they cause tells the mapping,
   /// the entity and the property.
   func evaluating<T>(
-    _ row: DestinationRows, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
+    _ row: RowProgram, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
   ) throws -> T {
     guard var entityMapping = mapping(named: row.mapping) else { return try body() }
     // Objects that hang on others are of another entity than their mapping.
@@ -34,14 +34,9 @@ extension MappingModel {
   }
 }
 
-extension DestinationRows {
-  /// Computes every value that is more than a column of the source; `nil` where none is.
-  var evaluation: String? {
-    evaluation(
-      of: columns.filter {
-        $0.sql.utf8.contains(UInt8(ascii: "(")) && !DestinationObjectSQL.isPlainLookup($0.sql)
-      })
-  }
+extension RowProgram {
+  /// Computes every value that can fail; `nil` where none can.
+  var evaluation: String? { evaluation(of: columns.filter(\.value.isComputed)) }
 
   /// The first column whose values cannot be computed.
   func failingColumn(on connection: Connection) -> String? {
@@ -55,19 +50,19 @@ extension DestinationRows {
     }?.name
   }
 
-  private func evaluation(of columns: [(name: String, sql: String)]) -> String? {
-    guard !columns.isEmpty else { return nil }
-    let counts = columns.map { "count(\($0.sql))" }.joined(separator: ", ")
-    return "SELECT \(counts) FROM \(from)\(conditions.filter)"
+  private func evaluation(of columns: [ColumnProgram]) -> String? {
+    let counts = columns.compactMap { $0.value.sql.map { "count(\($0))" } }
+    guard !counts.isEmpty else { return nil }
+    return "SELECT \(counts.joined(separator: ", ")) FROM \(from)\(conditions.filter)"
   }
 }
 
 extension StoreSchema {
-  func content(of column: String, in row: DestinationRows) -> Content? {
+  func content(of column: String, in row: RowProgram) -> Content? {
     table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 
-  func property(of column: String, in row: DestinationRows) -> String? {
+  func property(of column: String, in row: RowProgram) -> String? {
     switch content(of: column, in: row) {
     case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
       .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
@@ -77,7 +72,7 @@ extension StoreSchema {
   }
 
   /// The attribute that a column of a row keeps, where it is one of the row's entity.
-  func attribute(of column: String, in row: DestinationRows) -> Attribute? {
+  func attribute(of column: String, in row: RowProgram) -> Attribute? {
     guard case .attribute(let declarer, let name)? = content(of: column, in: row),
       model.isKind(row.entity, of: declarer)
     else { return nil }

@@ -10,6 +10,14 @@ enum KeyAssignment: Equatable {
   /// the entities that count, where the table holds others too.
   case table(String, numbers: [Int64] = [])
 
+  /// The destination's key for the key of a source object.
+  func destination(of key: ColumnValue) -> ColumnValue {
+    guard self != .offset(0), let sql = key.sql else { return key }
+    let moved = destination(of: sql)
+    return key.isComputed
+      ? .computed(moved, reading: key.reads) : .lookup(moved, reading: key.reads)
+  }
+
   /// SQL for the destination's key; NULL where the mapping made nothing of the source object.
   func destination(of key: String) -> String {
     switch self {

@@ -3,44 +3,35 @@ import ManagedStore
 import SQLite
 
 extension MappingLayout {
-  /// What a column of a new row holds.
-  enum ColumnValue {
-    case sql(String)
-    /// A relationship that is set when all objects are there.
-    case later
-    /// Not a column of this entity, or one that starts empty.
-    case none
-  }
-
   mutating func value(
     of content: StoreSchema.Content, in entityMapping: EntityMapping, from: String, to: String
   ) throws -> ColumnValue {
     switch content {
     case .attribute(let declarer, let name):
-      guard model.isKind(to, of: declarer) else { return .none }
-      return try attribute(name, in: entityMapping, from: from, to: to).map { .sql($0) } ?? .none
+      guard model.isKind(to, of: declarer) else { return .foreign }
+      return try attribute(name, in: entityMapping, from: from, to: to) ?? .empty
     case .toOne(let declarer, let name):
-      guard model.isKind(to, of: declarer) else { return .none }
+      guard model.isKind(to, of: declarer) else { return .foreign }
       return try toOne(name, in: entityMapping, from: from, to: to) { $0.key }
     case .toOneEntity(let declarer, let name):
-      guard model.isKind(to, of: declarer) else { return .none }
+      guard model.isKind(to, of: declarer) else { return .foreign }
       return try toOne(name, in: entityMapping, from: from, to: to) { $0.number }
     case .toOneOrder(let declarer, let name):
-      guard model.isKind(to, of: declarer) else { return .none }
+      guard model.isKind(to, of: declarer) else { return .position(nil) }
       return order(of: name, in: entityMapping, from: from)
     case .owner, .ownerOrder:
       // Kept on the rows that a relationship leads to: set from the owners' side.
-      return .later
+      return .later(first: nil)
     }
   }
 
   /// The value of a stored attribute of a new row; `nil` for NULL.
   mutating func attribute(
     _ name: String, in entityMapping: EntityMapping, from: String, to: String
-  ) throws -> String? {
+  ) throws -> ColumnValue? {
     guard let attribute = model.storedAttribute(named: name, of: to) else { return nil }
     guard let attributeMapping = entityMapping.attribute(named: name) else {
-      return attribute.defaultValue.map { $0.sqlLiteral(for: attribute) }
+      return attribute.defaultValue?.constant(for: attribute)
     }
     return try value(of: attribute, attributeMapping, in: entityMapping, from: from, variables: [:])
   }
@@ -50,7 +41,7 @@ extension MappingLayout {
     of name: String, in entityMapping: EntityMapping, from: String, to: String
   ) throws -> String? {
     do {
-      return try attribute(name, in: entityMapping, from: from, to: to)
+      return try attribute(name, in: entityMapping, from: from, to: to)?.sql
     } catch let error as CoreDataError where error.code == .entityMigrationPolicy {
       return nil
     }
@@ -60,59 +51,71 @@ extension MappingLayout {
   mutating func value(
     of attribute: Attribute, _ attributeMapping: AttributeMapping,
     in entityMapping: EntityMapping, from: String, variables: [String: String]
-  ) throws -> String? {
-    let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
-    let value: String
+  ) throws -> ColumnValue? {
+    let constant = attributeMapping.defaultValue?.constant(for: attribute)
+    let value: ColumnValue
     if let expression = attributeMapping.expression {
       let compiled = try compile(
         expression, of: from, in: entityMapping, attribute: attribute, variables: variables)
-      value =
-        attribute.allowsExternalBinaryDataStorage
-        ? attribute.stored(compiled.sql) : "(\(compiled.sql))"
+      if attribute.allowsExternalBinaryDataStorage {
+        value = .computed(attribute.stored(compiled.sql), reading: [])
+      } else {
+        value = compiled.value ?? .computed("(\(compiled.sql))", reading: [])
+      }
     } else if let former = attributeMapping.source {
       guard let column = store.table(of: from)?.column(of: former) else {
         throw ExpressionScope(store: store, entity: from).unknown(former, in: from)
       }
       use([former], of: from)
-      value = attribute.stored(
-        "s." + quoted(column), of: store.model.storedAttribute(named: former, of: from))
+      value = attribute.value(
+        of: column, of: store.model.storedAttribute(named: former, of: from))
     } else {
-      return literal
+      return constant
     }
-    return literal.map { "coalesce(\(value), \($0))" } ?? value
+    return constant.map { .orElse(value, $0) } ?? value
   }
 
   private mutating func toOne(
     _ name: String, in entityMapping: EntityMapping, from: String, to: String,
-    _ part: (DestinationObjectSQL) -> String
+    _ part: (ReferencedObject) -> ColumnValue
   ) throws -> ColumnValue {
-    guard !isLoose(name, of: to) else { return .later }
+    guard !isLoose(name, of: to) else { return .later(first: nil) }
     guard let relationship = model.relationship(named: name, of: to),
       let relationshipMapping = entityMapping.relationship(named: name),
       relationshipMapping.source != nil || relationshipMapping.fetched != nil
     else {
       // Perhaps its inverse is mapped.
-      return schema.inverse(of: model.relationship(named: name, of: to)) == nil ? .none : .later
+      return schema.inverse(of: model.relationship(named: name, of: to)) == nil
+        ? .empty : .later(first: nil)
     }
     guard let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
       case .one(let key) = origin.value
-    else { return .later }
+    else { return .later(first: nil) }
     use([origin.property], of: from)
     guard
       let object = try destinationObject(
         of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, name)
-    else { return .none }
-    return object.isLate ? .later : .sql(part(object))
+    else { return .empty }
+    return object.isLate ? .later(first: nil) : part(object)
   }
 
-  /// A to-one's place in its ordered inverse, where the source keeps one in the same row.
+  /// A to-one's position in its ordered inverse, where the source keeps one in the same row.
   func order(of name: String, in entityMapping: EntityMapping, from: String) -> ColumnValue {
     guard let former = entityMapping.relationship(named: name)?.source,
       let storage = store.table(of: from)?.storage(of: former), storage.kind == .toOne,
       let column = storage.inversePosition
-    else { return .later }
-    return .sql("s." + quoted(column))
+    else { return .later(first: nil) }
+    return .position(.column(column))
+  }
+}
+
+extension Attribute {
+  /// What the attribute's column holds for a column of the source's row that another attribute had.
+  func value(of column: String, of former: Attribute?) -> ColumnValue {
+    let reference = ColumnValue.reference(to: column)
+    let sql = stored(reference, of: former)
+    return sql == reference ? .column(column) : .computed(sql, reading: [column])
   }
 }
 

@@ -6,8 +6,8 @@ extension MappingLayout {
   /// Source objects that a relationship mapping speaks of.
   struct Origin {
     enum Value {
-      /// At most one: SQL for its key over the row `s`.
-      case one(String)
+      /// At most one: its key.
+      case one(ColumnValue)
       /// SELECT of owner (a source row's key), destination, position and inverse position.
       case many(String)
     }
@@ -41,7 +41,7 @@ extension MappingLayout {
     }
     guard let source = relationshipMapping.source else { return nil }
     if source == RelationshipMapping.ofSourceObject {
-      return Origin(value: .one("s.Z_PK"), entity: from, property: "")
+      return Origin(value: .one(.column("Z_PK")), entity: from, property: "")
     }
     let path = source.split(separator: ".").map(String.init)
     let scope = ExpressionScope(store: store, entity: from)
@@ -62,7 +62,7 @@ extension MappingLayout {
     }
     if !relationship.isToMany {
       return Origin(
-        value: .one(try scope.value(of: path).sql), entity: relationship.destination,
+        value: .one(try scope.value(of: path).asValue), entity: relationship.destination,
         property: path[0])
     }
     // Pairs that count both ways come once where both ends take them.
@@ -169,14 +169,15 @@ extension MappingLayout {
     switch origin.value {
     case .one(let key):
       links = """
-        SELECT s.Z_PK AS owner, \(key) AS destination, NULL AS position, NULL AS inverse
+        SELECT s.Z_PK AS owner, \(key.sql ?? "NULL") AS destination, NULL AS position, NULL AS inverse
         FROM src.\(quoted(own.table)) s
         """
     case .many(let select): links = select
     }
     guard
       let object = try destinationObject(
-        of: "e.destination", sourceEntity: origin.entity, through: relationshipMapping.through,
+        of: .lookup("e.destination", reading: []), sourceEntity: origin.entity,
+        through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
     let many = try destinations(
@@ -191,7 +192,7 @@ extension MappingLayout {
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT \(assignment.destination(of: "e.owner")) AS owner,
-      \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
+      \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination, e.position, e.inverse
       FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(there)
       \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
@@ -205,16 +206,15 @@ extension MappingLayout {
   ) throws -> String? {
     guard let own = store.table(of: from) else { return nil }
     let made = associations(of: entityMapping.name)
-    let (key, position, inverse, links): (String, String, String, String)
+    let (key, position, inverse, links): (ColumnValue, String, String, String)
     switch origin.value {
-    case .one(let sql):
-      var place = "NULL"
-      if case .sql(let order) = order(of: relationship.name, in: entityMapping, from: from) {
-        place = order
-      }
-      (key, position, inverse, links) = (sql, "NULL", place, "")
+    case .one(let value):
+      let order = order(of: relationship.name, in: entityMapping, from: from)
+      (key, position, inverse, links) = (value, "NULL", order.sql ?? "NULL", "")
     case .many(let select):
-      (key, position, inverse) = ("e.destination", "e.position", "e.inverse")
+      (key, position, inverse) = (
+        .lookup("e.destination", reading: []), "e.position", "e.inverse"
+      )
       links = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
     }
     guard
@@ -243,10 +243,10 @@ extension MappingLayout {
       }
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,
+      SELECT a.destination AS owner, \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination,
       \(position) AS position, \(inverse) AS inverse
       FROM \(carried) CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
-      \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key)" } ?? ""))
+      \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key.sql ?? "NULL")" } ?? ""))
       WHERE destination IS NOT NULL
       """
   }
@@ -263,8 +263,7 @@ extension MappingLayout {
       let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
       return row != nil
         && column.map { column in
-          row?.later.contains(column.name) == false
-            || row?.columns.contains { $0.name == column.name } == true
+          row?.isLater(column.name) == false || row?.writes(column.name) == true
         } ?? false
     }
     guard let (_, inverse) = schema.inverse(of: relationship) else { return false }

@@ -10,7 +10,7 @@ extension MappingLayout {
   ///
   /// - Parameter parent: rows of the objects they hang on, with the source row as `s`.
   mutating func addTree(
-    _ child: ChildMapping, of entityMapping: EntityMapping, parent: DestinationRows,
+    _ child: ChildMapping, of entityMapping: EntityMapping, parent: RowProgram,
     parentEntity: String, planning: inout KeyPlanning, _ connection: Connection
   ) throws {
     guard let from = entityMapping.source else { return }
@@ -20,8 +20,8 @@ extension MappingLayout {
     let tree = "tree_\(rows.count)"
     let base = planning.bound(of: root)
     var outer: [String: String] = [:]
-    if parent.from.contains(" t JOIN ") { outer = Self.elementVariables }
-    let parentKey = parent.columns.first?.sql ?? "s.Z_PK"
+    if case .children = parent.source { outer = Self.elementVariables }
+    let parentKey = parent.columns.first?.value.sql ?? "s.Z_PK"
     let elements: String
     if let each = child.each {
       let list = try compile(
@@ -50,11 +50,14 @@ extension MappingLayout {
     let last = try connection.value("SELECT max(key) FROM temp.\(tree)")?.integer ?? base
     planning.take(upTo: last, of: root)
     guard let sourceTable = store.table(of: from) else { return }
-    var row = DestinationRows(
+    var row = RowProgram(
       mapping: entityMapping.name, entity: child.destination, table: table.name,
-      columns: [("Z_PK", "t.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
-      from: "temp.\(tree) t JOIN src.\(quoted(sourceTable.table)) s ON s.Z_PK = t.source",
-      ranges: ("temp.\(tree)", "t.key", "key"))
+      source: .children(tree, of: sourceTable.table),
+      columns: [
+        ColumnProgram("Z_PK", .lookup("t.key", reading: [])),
+        ColumnProgram("Z_ENT", .constant(.integer(number))),
+        ColumnProgram("Z_OPT", .constant(.integer(1))),
+      ])
     let variables = Self.elementVariables
     let inverse = schema.inverse(of: relationship)
     /// Whether a column is of the way back to the object that these hang on: siblings may have
@@ -64,37 +67,42 @@ extension MappingLayout {
       relationship.isToMany && name == inverse?.1.name
         && model.isKind(child.destination, of: declarer)
     }
-    for column in table.columns {
-      switch column.content {
+    let (parentOfRow, positionInParent) = (
+      ColumnValue.lookup("t.parent", reading: []),
+      ColumnValue.lookup(OrderKey.sql(position: "t.position"), reading: [])
+    )
+    func value(of content: StoreSchema.Content) throws -> ColumnValue? {
+      switch content {
       case .attribute(let declarer, let name) where model.isKind(child.destination, of: declarer):
         guard let attribute = model.storedAttribute(named: name, of: child.destination) else {
-          continue
+          return nil
         }
         let attributeMapping =
           child.attributes.first { $0.name == name }
           ?? AttributeMapping(name: name, source: nil, defaultValue: attribute.defaultValue)
-        if let sql = try value(
+        return try self.value(
           of: attribute, attributeMapping, in: entityMapping, from: from, variables: variables)
-        {
-          row.columns.append((column.name, sql))
-        }
       case .toOne(let declarer, let name)
       where isBack(declarer, name) && inverse?.1.isToMany == false:
-        row.columns.append((column.name, "t.parent"))
+        return parentOfRow
       case .toOneEntity(let declarer, let name) where isBack(declarer, name):
-        guard let owner = schema.numbers[parentEntity] else { continue }
-        row.columns.append((column.name, String(owner)))
+        return schema.numbers[parentEntity].map { .constant(.integer($0)) }
       case .toOneOrder(let declarer, let name) where isBack(declarer, name):
-        row.columns.append((column.name, OrderKey.sql(position: "t.position")))
+        return positionInParent
       case .owner(let owner, let name)
       where name == relationship.name && model.isKind(parentEntity, of: owner):
-        row.columns.append((column.name, "t.parent"))
+        return parentOfRow
       case .ownerOrder(let owner, let name)
       where name == relationship.name && model.isKind(parentEntity, of: owner):
-        row.columns.append((column.name, OrderKey.sql(position: "t.position")))
-      case .attribute: break
+        return positionInParent
+      case .attribute: return nil
       // Other relationships of these objects may be set from their inverse.
-      default: row.later.insert(column.name)
+      default: return .later(first: nil)
+      }
+    }
+    for column in table.columns {
+      if let value = try value(of: column.content) {
+        row.columns.append(ColumnProgram(column.name, value))
       }
     }
     append(row)

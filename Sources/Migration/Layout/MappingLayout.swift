@@ -14,7 +14,7 @@ struct MappingLayout {
   let schema: StoreSchema
   /// The key that each mapping (by name) gives what it makes.
   private(set) var keys: [String: KeyAssignment] = [:]
-  private(set) var rows: [DestinationRows] = []
+  private(set) var rows: [RowProgram] = []
   private(set) var links: [LinkSource] = []
   /// Links to objects that are made along with others.
   private var treeLinks: [LinkSource] = []
@@ -131,7 +131,7 @@ struct MappingLayout {
     let (groups, sources) = ("groups_\(index)", "sources_\(index)")
     let value = try compile(distinct, of: from, in: entityMapping).sql
     let rows = try sourceRows(of: entityMapping, from: from)
-    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).allTrue
+    let filter = (rows.conditions + [RowCondition("\(value) IS NOT NULL")]).allTrue
     let base = planning.bound(of: root)
     // What mappings before this one made of equal values is what these become, too.
     let earlier = mapping.entityMappings.filter {
@@ -177,39 +177,34 @@ struct MappingLayout {
     {
       return
     }
-    let source = try sourceRows(of: entityMapping, from: from)
-    let place = "src." + quoted(sourceTable.table)
-    var row: DestinationRows
+    let entity = ColumnProgram("Z_ENT", .constant(.integer(number)))
+    let fresh = ColumnProgram("Z_OPT", .constant(.integer(1)))
+    var row: RowProgram
     if let groups = groups[entityMapping.name] {
-      row = DestinationRows(
+      row = RowProgram(
         mapping: entityMapping.name, entity: to, table: table.name,
-        columns: [("Z_PK", "g.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
-        from: "temp.\(groups) g CROSS JOIN \(place) s ON s.Z_PK = g.source",
-        ranges: ("temp.\(groups)", "g.key", "key"))
+        source: .groups(groups, of: sourceTable.table),
+        columns: [ColumnProgram("Z_PK", .lookup("g.key", reading: [])), entity, fresh])
     } else {
-      let isKept = key == .offset(0)
-      row = DestinationRows(
+      row = RowProgram(
         mapping: entityMapping.name, entity: to, table: table.name,
+        source: .objects(of: sourceTable.table),
+        conditions: try conditions(of: entityMapping, from: from, row: "s"),
         columns: [
-          ("Z_PK", key.destination(of: "s.Z_PK")), ("Z_ENT", String(number)),
-          ("Z_OPT", isKept ? "s.Z_OPT" : "1"),
-        ], from: source.from, conditions: source.conditions, ranges: (place, "s.Z_PK", "Z_PK"))
+          ColumnProgram("Z_PK", key.destination(of: .column("Z_PK"))), entity,
+          key == .offset(0) ? ColumnProgram("Z_OPT", .column("Z_OPT")) : fresh,
+        ])
     }
     for column in table.columns {
-      if column.content.isOrder { row.orders.insert(column.name) }
-      if let derived = schemas.derivedFilling(for: column, in: entityMapping, row: "d") {
-        if derived.isExact { row.derived.append((column.name, derived.sql)) }
-        continue
-      }
-      switch try value(of: column.content, in: entityMapping, from: from, to: to) {
-      case .sql(let sql): row.columns.append((column.name, sql))
-      case .later: row.later.insert(column.name)
-      case .none: if !column.content.isOrder { row.empty.append(column.name) }
-      }
+      let derived = schemas.derivedFilling(for: column, in: entityMapping, row: "d")
+      let value =
+        try derived.map { .derived($0) }
+        ?? value(of: column.content, in: entityMapping, from: from, to: to)
+      row.columns.append(ColumnProgram(column.name, value))
     }
     // What an app added to a table that stays as it is.
     if groups[entityMapping.name] == nil, sourceTable.table == table.name {
-      row.columns += schemas.unknownColumns(of: table).map { ($0, "s." + quoted($0)) }
+      row.columns += schemas.unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
     }
     rows.append(row)
     let before = used[from]
@@ -222,13 +217,13 @@ struct MappingLayout {
     use(before ?? [], of: from)
   }
 
-  mutating func append(_ row: DestinationRows) { rows.append(row) }
+  mutating func append(_ row: RowProgram) { rows.append(row) }
 
   /// Says of rows that a to-one's columns are filled when all objects are there.
-  mutating func setLater(_ relationship: String, of entity: String, in parent: DestinationRows) {
+  mutating func setLater(_ relationship: String, of entity: String, in parent: RowProgram) {
     guard
       let index = rows.lastIndex(where: {
-        $0.mapping == parent.mapping && $0.entity == entity && $0.from == parent.from
+        $0.mapping == parent.mapping && $0.entity == entity && $0.source == parent.source
       })
     else { return }
     let declarer = model.declaringEntity(of: relationship, in: entity) ?? entity
@@ -236,9 +231,11 @@ struct MappingLayout {
       .toOne(entity: declarer, name: relationship),
       .toOneEntity(entity: declarer, name: relationship),
     ] {
-      guard let column = schema.table(of: entity)?.column(content)?.name else { continue }
-      rows[index].empty.removeAll { $0 == column }
-      rows[index].later.insert(column)
+      guard let column = schema.table(of: entity)?.column(content)?.name,
+        let place = rows[index].columns.firstIndex(where: { $0.name == column })
+      else { continue }
+      let value = rows[index].columns[place].value
+      if !value.isLater { rows[index].columns[place].value = .later(first: value) }
     }
   }
 
@@ -257,7 +254,7 @@ struct MappingLayout {
   /// FROM and conditions of the source objects that a mapping takes, as `s`.
   func sourceRows(
     of entityMapping: EntityMapping, from: String
-  ) throws -> (from: String, conditions: [String]) {
+  ) throws -> (from: String, conditions: [RowCondition]) {
     guard let table = store.table(of: from) else {
       throw CoreDataError(
         .refused, code: .migrationMissingMappingModel, "the source has no such entity", entity: from
@@ -267,13 +264,16 @@ struct MappingLayout {
   }
 
   /// What is true of the source rows that a mapping takes.
-  func conditions(of entityMapping: EntityMapping, from: String, row: String) throws -> [String] {
-    guard let table = store.table(of: from) else { return ["0"] }
-    var conditions = [table.ownRows(row)].compactMap { $0 }
+  func conditions(
+    of entityMapping: EntityMapping, from: String, row: String
+  ) throws -> [RowCondition] {
+    guard let table = store.table(of: from) else { return [RowCondition("0")] }
+    var conditions = table.ownCondition(row)
     if let condition = entityMapping.condition {
       let scope = ExpressionScope(store: store, entity: from, row: row)
       conditions.append(
-        try condition.compiled(in: scope, mapping: entityMapping.name, property: nil).sql)
+        RowCondition(
+          try condition.compiled(in: scope, mapping: entityMapping.name, property: nil).sql))
     }
     return conditions
   }

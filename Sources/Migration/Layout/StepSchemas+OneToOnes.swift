@@ -18,7 +18,8 @@ extension StepSchemas {
       return loose.flatMap(\.sides).compactMap { side -> LinkSource? in
         guard destinationModel.isKind(to, of: side.entity),
           let former = entityMapping.relationship(named: side.name)?.source,
-          table.toOneColumn(of: former) != nil, let key = key(of: side.name, entityMapping, table),
+          table.toOneColumn(of: former) != nil,
+          let key = key(of: side.name, entityMapping, table)?.sql,
           let kind = sourceModel.relationship(named: former, of: from)?.destination,
           let other = store.table(of: kind)?.table
         else { return nil }

@@ -38,88 +38,84 @@ struct StepSchemas {
     loose = mapping.looseOneToOnes(from: store.model, to: model)
   }
 
-  /// SQL for what a destination column takes from a row `s` of a source entity; `nil` where the
-  /// column belongs to another entity of the table, or starts out empty.
-  func expression(for content: StoreSchema.Content, in entityMapping: EntityMapping) -> String? {
+  /// What a destination column takes from a row of a source entity.
+  func value(of content: StoreSchema.Content, in entityMapping: EntityMapping) -> ColumnValue {
+    let nothing: ColumnValue = content.isOrder ? .position(nil) : .empty
     guard let from = entityMapping.source, let to = entityMapping.destination,
       let table = store.table(of: from)
-    else { return nil }
+    else { return nothing }
     switch content {
     case .attribute(let declarer, let name):
-      guard destinationModel.isKind(to, of: declarer),
-        let attributeMapping = entityMapping.attribute(named: name),
+      guard destinationModel.isKind(to, of: declarer) else { return .foreign }
+      guard let attributeMapping = entityMapping.attribute(named: name),
         let attribute = destinationModel.storedAttribute(named: name, of: to)
-      else { return nil }
-      let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
+      else { return .empty }
+      let constant = attributeMapping.defaultValue?.constant(for: attribute)
       guard let former = attributeMapping.source, let column = table.column(of: former) else {
-        return literal
+        return constant ?? .empty
       }
-      let value = attribute.stored(
-        "s." + quoted(column), of: sourceModel.storedAttribute(named: former, of: from))
-      return literal.map { "coalesce(\(value), \($0))" } ?? value
+      let value = attribute.value(
+        of: column, of: sourceModel.storedAttribute(named: former, of: from))
+      return constant.map { .orElse(value, $0) } ?? value
     case .toOne(let declarer, let name):
-      guard destinationModel.isKind(to, of: declarer) else { return nil }
-      return isLoose(name, of: declarer) ? Self.empty : key(of: name, entityMapping, table)
-    case .toOneEntity(let declarer, let name)
-    where destinationModel.isKind(to, of: declarer) && isLoose(name, of: declarer):
-      return Self.empty
+      guard destinationModel.isKind(to, of: declarer) else { return .foreign }
+      guard !isLoose(name, of: declarer) else { return .later(first: nil) }
+      return key(of: name, entityMapping, table) ?? .empty
     case .toOneEntity(let declarer, let name):
-      guard destinationModel.isKind(to, of: declarer),
-        let key = key(of: name, entityMapping, table),
+      guard destinationModel.isKind(to, of: declarer) else { return .foreign }
+      guard !isLoose(name, of: declarer) else { return .later(first: nil) }
+      guard let key = key(of: name, entityMapping, table),
         let relationship = destinationModel.relationship(named: name, of: to)
-      else { return nil }
+      else { return .empty }
       let number = entityNumber(of: name, relationship, entityMapping, table, key: key)
       // Where neither changes, the column stays as it is.
       if let former = entityMapping.relationship(named: name)?.source,
         let storage = table.storage(of: former), let entityColumn = storage.entityColumn,
-        key == "s." + quoted(storage.destination), number == "s." + quoted(entityColumn)
+        key == .column(storage.destination), number == .column(entityColumn)
       {
         return number
       }
-      return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"
+      if case .column(let name) = key { return .ifPresent(name, number) }
+      return .lookup(
+        "CASE WHEN \(key.sql ?? "NULL") IS NOT NULL THEN \(number.sql ?? "NULL") END",
+        reading: key.reads.union(number.reads))
     case .toOneOrder(let declarer, let name):
-      guard destinationModel.isKind(to, of: declarer) else { return nil }
-      return order(of: name, entityMapping)
+      guard destinationModel.isKind(to, of: declarer) else { return .position(nil) }
+      let order = inverseStorage(of: name, entityMapping, table)?.position
+      return .position(order.map { .column($0) })
     case .owner(let owner, let name):
-      guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
+      guard let storage = ownerStorage(owner, name, table, of: to) else { return .empty }
       let former = mapping.origins(of: name, in: owner, destinationModel).first.flatMap {
         sourceModel.declaringEntity(of: $0.name, in: $0.entity)
       }
-      guard let isKept = isKept(storage.key, destination: owner, former: former) else {
-        return storage.key
-      }
-      return "CASE WHEN \(isKept) THEN \(storage.key) END"
+      return storage.key.kept(
+        where: isKept(storage.key.sql ?? "NULL", destination: owner, former: former))
     case .ownerOrder(let owner, let name):
-      return ownerStorage(owner, name, table, of: to)?.order
+      return .position(ownerStorage(owner, name, table, of: to)?.order)
     }
   }
 
-  /// What a column holds until its links are set.
-  static let empty = "NULL"
-
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
-  func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
+  func key(
+    of name: String, _ entityMapping: EntityMapping, _ table: EntityTable
+  ) -> ColumnValue? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
-    var column =
-      inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.owner) }
+    var value =
+      inverseStorage(of: name, entityMapping, table).map { .column($0.owner) }
       ?? inverseOwner(of: relationship)
     if let former = entityMapping.relationship(named: name)?.source,
       let own = table.toOneColumn(of: former)
     {
-      column = "s." + quoted(own)
+      value = .column(own)
     }
     let former = entityMapping.relationship(named: name)?.source.flatMap { former in
       entityMapping.source.flatMap { sourceModel.relationship(named: former, of: $0)?.destination }
     }
-    return column.map { column in
-      guard
-        let isKept = isKept(column, destination: relationship.destination, former: former)
-      else {
-        return column
-      }
-      return "CASE WHEN \(isKept) THEN \(column) END"
+    return value.map {
+      $0.kept(
+        where: isKept($0.sql ?? "NULL", destination: relationship.destination, former: former))
     }
   }
 
@@ -162,9 +158,9 @@ struct StepSchemas {
     return storage.isInDestinationRow && storage.table == table.table ? storage : nil
   }
 
-  /// SQL for the owner of a row in a to-many that goes on, where its links were kept elsewhere: the first
-  /// one, of several.
-  private func inverseOwner(of relationship: Relationship) -> String? {
+  /// The owner of a row in a to-many that goes on, where its links were kept elsewhere: the first one, of
+  /// several.
+  private func inverseOwner(of relationship: Relationship) -> ColumnValue? {
     guard let inverse = relationship.inverse,
       destinationModel.relationship(named: inverse, of: relationship.destination)?.isToMany == true,
       let origin = mapping.origins(of: inverse, in: relationship.destination, destinationModel)
@@ -172,53 +168,56 @@ struct StepSchemas {
       store.table(of: origin.entity)?.storage(of: origin.name)?.isInDestinationRow == false,
       let links = links(of: inverse, in: relationship.destination)
     else { return nil }
-    return "(SELECT min(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)"
+    return Self.firstOwner(links)
   }
 
-  private func order(of name: String, _ entityMapping: EntityMapping) -> String? {
-    guard let from = entityMapping.source, let table = store.table(of: from) else { return nil }
-    return inverseStorage(of: name, entityMapping, table)?.position.map { "s." + quoted($0) }
+  /// The first owner of a row among links.
+  private static func firstOwner(_ links: String) -> ColumnValue {
+    .lookup(
+      "(SELECT min(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)", reading: ["Z_PK"])
   }
 
-  /// SQL for the owner of a row in a to-many that has no inverse, and for the row's place there.
+  /// The owner of a row in a to-many that has no inverse, and the row's position there.
   ///
   /// A row has room for one owner: where the links were kept otherwise, the first one is taken, and
   /// those that go are counted among the losses.
   private func ownerStorage(
     _ owner: String, _ name: String, _ table: EntityTable, of entity: String
-  ) -> (key: String, order: String?)? {
+  ) -> (key: ColumnValue, order: ColumnValue?)? {
     guard let relationship = destinationModel.relationship(named: name, of: owner),
       destinationModel.isKind(entity, of: relationship.destination),
       let origin = mapping.origins(of: name, in: owner, destinationModel).first,
       let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
     if storage.isInDestinationRow, storage.table == table.table {
-      return ("s." + quoted(storage.owner), storage.position.map { "s." + quoted($0) })
+      return (.column(storage.owner), storage.position.map { .column($0) })
     }
     guard let links = links(of: name, in: owner) else { return nil }
     return (
-      "(SELECT min(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)",
+      Self.firstOwner(links),
       relationship.isOrdered
-        ? "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner LIMIT 1)"
+        ? .lookup(
+          "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner LIMIT 1)",
+          reading: ["Z_PK"])
         : nil
     )
   }
 
-  /// SQL for the destination's Z_ENT of what a to-one leads to.
+  /// The destination's Z_ENT of what a to-one leads to.
   private func entityNumber(
     of name: String, _ relationship: Relationship, _ entityMapping: EntityMapping,
-    _ table: EntityTable, key: String
-  ) -> String {
-    func renumbered(_ sql: String, of entity: String) -> String {
-      let cases = renumbering(of: store.table(of: entity)?.numbers ?? [])
-        .filter { $0.old != $0.new }.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
-      return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
+    _ table: EntityTable, key: ColumnValue
+  ) -> ColumnValue {
+    func changes(of entity: String) -> [Int64: Int64] {
+      let pairs = renumbering(of: store.table(of: entity)?.numbers ?? [])
+      return Dictionary(first: pairs.filter { $0.old != $0.new }.map { ($0.old, $0.new) })
     }
     if let former = entityMapping.relationship(named: name)?.source,
       let entityColumn = table.storage(of: former)?.entityColumn, let from = entityMapping.source,
       let destination = sourceModel.relationship(named: former, of: from)?.destination
     {
-      return renumbered("s." + quoted(entityColumn), of: destination)
+      let changes = changes(of: destination)
+      return changes.isEmpty ? .column(entityColumn) : .renumbered(entityColumn, changes)
     }
     guard
       let formerDestination = mapping.mapping(toDestination: relationship.destination)?.source
@@ -227,10 +226,13 @@ struct StepSchemas {
             && candidate.makes(relationship.destination, in: destinationModel)
         })?.source,
       let target = store.table(of: formerDestination)
-    else { return "NULL" }
-    return renumbered(
-      "(SELECT d.Z_ENT FROM src.\(quoted(target.table)) d WHERE d.Z_PK = \(key))",
-      of: sourceModel.root(of: formerDestination))
+    else { return .constant(.null) }
+    let number = """
+      (SELECT d.Z_ENT FROM src.\(quoted(target.table)) d WHERE d.Z_PK = \(key.sql ?? "NULL"))
+      """
+    let changes = changes(of: sourceModel.root(of: formerDestination))
+    return .lookup(
+      changes.isEmpty ? number : ColumnValue.renumbering(number, changes), reading: key.reads)
   }
 
   /// The mapping of every entity that goes on with its keys, and its number before and after: what refers to its

@@ -3,12 +3,19 @@ import ManagedStore
 import SQLite
 
 extension AttributeValue {
-  /// The value as an SQL literal of the storage class Core Data gives it in that type's column.
-  func sqlLiteral(for attribute: Attribute) -> String {
-    guard attribute.allowsExternalBinaryDataStorage, case .bytes(let bytes) = self else {
-      return literal
+  /// The value as Core Data stores it in that attribute's column.
+  func constant(for attribute: Attribute) -> ColumnValue {
+    switch self {
+    case .null: return .constant(.null)
+    case .integer(let number): return .constant(.integer(number))
+    case .boolean(let flag): return .constant(.integer(flag ? 1 : 0))
+    case .double(let number), .date(let number): return .constant(.real(number))
+    case .string(let text), .uri(let text): return .constant(.text(text))
+    case .bytes(let bytes) where attribute.allowsExternalBinaryDataStorage:
+      return .constant(.blob(MarkedBytes.row(bytes).column))
+    case .bytes(let bytes), .uuid(let bytes): return .constant(.blob(bytes))
+    case .decimal: return .lookup(literal, reading: [])
     }
-    return Value.blob(MarkedBytes.row(bytes).column).literal
   }
 
   /// The value as an SQL literal, without the mark of external storage.

@@ -42,7 +42,7 @@ final class DestinationEntity {
       VALUES (\(marks))
       """)
     let defaults = place.attributes.map {
-      $0.attribute.defaultValue?.sqlLiteral(for: $0.attribute) ?? "NULL"
+      $0.attribute.defaultValue?.constant(for: $0.attribute).sql ?? "NULL"
     }
     let row =
       try connection.rows("SELECT " + (defaults + ["0"]).joined(separator: ", ")).first ?? []

@@ -75,7 +75,7 @@ extension MigrationManager {
       switch run.mapped.keys[entityMapping.name] {
       case .offset(let offset):
         let rows = try run.mapped.sourceRows(of: entityMapping, from: from)
-        let all = ["s.Z_PK = ? - \(offset)"] + rows.conditions
+        let all = ["s.Z_PK = ? - \(offset)"] + rows.conditions.map(\.sql)
         sql = "SELECT s.Z_PK FROM \(rows.from) WHERE \(all.allTrue)"
       case .table(let table, _):
         sql = "SELECT source FROM temp.\(quoted(table)) WHERE destination = ? ORDER BY source"

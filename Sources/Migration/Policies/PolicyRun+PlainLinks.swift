@@ -35,7 +35,7 @@ extension PolicyRun {
       else { continue }
       let value = "k\(names.count)"
       names.insert(relationship.name)
-      values.append("\(object.key) AS \(value)")
+      values.append("\(object.key.sql ?? "NULL") AS \(value)")
       // What leads to nothing leaves alone what is there.
       func set(_ column: String, _ sql: String) {
         let column = quoted(column)
@@ -46,7 +46,7 @@ extension PolicyRun {
         set(column, "(SELECT d.Z_ENT FROM main.\(quoted(other.name)) d WHERE d.Z_PK = \(value))")
       }
       if let column = storage.inversePosition,
-        case .sql(let place) = mapped.order(of: relationship.name, in: entityMapping, from: from)
+        let place = mapped.order(of: relationship.name, in: entityMapping, from: from).sql
       {
         values.append("\(place) AS p\(value)")
         set(column, "coalesce(p\(value), t.\(quoted(column)))")

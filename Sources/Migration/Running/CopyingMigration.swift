@@ -192,7 +192,7 @@ struct MigratedContents {
     var insert: String { "INSERT OR IGNORE INTO main.\(quoted(table)) (\(names)) \(select)" }
   }
 
-  var rows: [DestinationRows] = []
+  var rows: [RowProgram] = []
   var joins: [Join] = []
   var links: [LinkSource] = []
 
@@ -219,47 +219,36 @@ struct MigratedContents {
 
 extension StepSchemas {
   /// The rows that each entity mapping gives a table.
-  func rows(for table: StoreSchema.Table) -> [DestinationRows] {
+  func rows(for table: StoreSchema.Table) -> [RowProgram] {
     mappings(into: table).compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
         let sourceTable = store.table(of: from), let number = destination.numbers[to],
         store.database.contains(sourceTable.table)
       else { return nil }
-      let place = "src." + quoted(sourceTable.table)
-      var row = DestinationRows(
+      var row = RowProgram(
         mapping: entityMapping.name, entity: to, table: table.name,
-        columns: [("Z_PK", "s.Z_PK"), ("Z_ENT", String(number)), ("Z_OPT", "s.Z_OPT")],
-        from: place + " s", conditions: [sourceTable.ownRows("s")].compactMap { $0 },
-        ranges: (place, "s.Z_PK", "Z_PK"))
+        source: .objects(of: sourceTable.table), conditions: sourceTable.ownCondition("s"),
+        columns: [
+          ColumnProgram("Z_PK", .column("Z_PK")),
+          ColumnProgram("Z_ENT", .constant(.integer(number))),
+          ColumnProgram("Z_OPT", .column("Z_OPT")),
+        ])
       for column in table.columns {
-        let isOrder = column.content.isOrder
-        if isOrder { row.orders.insert(column.name) }
-        if let derived = derivedFilling(for: column, in: entityMapping, row: "d") {
-          if derived.isExact { row.derived.append((column.name, derived.sql)) }
-        } else if isFilledLater(column.content, in: to) {
-          row.later.insert(column.name)
-        } else if let sql = expression(for: column.content, in: entityMapping) {
-          row.columns.append((column.name, sql))
-        } else if !isOrder {
-          // New positions in an order are made by the migration, and have nothing to equal.
-          row.empty.append(column.name)
-        }
+        let derived = derivedFilling(for: column, in: entityMapping, row: "d")
+        let value = derived.map { .derived($0) } ?? value(of: column.content, in: entityMapping)
+        row.columns.append(ColumnProgram(column.name, value))
       }
       if sourceTable.table == table.name {
-        row.columns += unknownColumns(of: table).map { ($0, "s." + quoted($0)) }
+        row.columns += unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
       }
       return row
     }
   }
 }
 
-extension StepSchemas {
-  /// Whether a column of an entity's rows is one of a loose one-to-one.
-  func isFilledLater(_ content: StoreSchema.Content, in entity: String) -> Bool {
-    switch content {
-    case .toOne(let declarer, let name), .toOneEntity(let declarer, let name):
-      destinationModel.isKind(entity, of: declarer) && isLoose(name, of: declarer)
-    default: false
-    }
+extension EntityTable {
+  /// True of rows of exactly this entity; empty where the table has no others.
+  func ownCondition(_ row: String) -> [RowCondition] {
+    ownRows(row).map { [RowCondition($0, entity: entityID)] } ?? []
   }
 }

@@ -32,16 +32,15 @@ struct KnownRows {
 
   /// The columns of rows that hold what is planned, because they come from the column in the same place
   /// of the table of that name, whose pages are all the same; `nil` where that is not so.
-  func columns(of row: DestinationRows) throws -> Set<String>? {
-    guard row.from == "src.\(quoted(row.table)) s", isSame(row.table) else { return nil }
+  func columns(of row: RowProgram) throws -> Set<String>? {
+    guard row.source == .objects(of: row.table), isSame(row.table) else { return nil }
     let before = try columns(of: row.table, in: "src")
     let after = try columns(of: row.table, in: "main")
     guard before.first?.name == "Z_PK", after.first?.name == "Z_PK" else { return nil }
     var kept: Set<String> = []
     for (former, column) in zip(before, after)
     where former.type.uppercased() == column.type.uppercased() && former.filling == column.filling {
-      let planned = row.columns.first { $0.name == column.name }
-      if planned?.sql == "s.\(quoted(former.name))" || planned?.sql == "s.\(former.name)",
+      if row.value(of: column.name)?.plainColumn == former.name,
         questions.isStored(column.name, row)
       {
         kept.insert(column.name)

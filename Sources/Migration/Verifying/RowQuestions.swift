@@ -20,10 +20,10 @@ struct RowQuestions {
   private(set) var joins: Set<String> = []
 
   /// Whether what is stored in a column tells all of its value.
-  let isStored: (_ column: String, _ row: DestinationRows) -> Bool
+  let isStored: (_ column: String, _ row: RowProgram) -> Bool
 
   private let connection: Connection
-  private let rows: [DestinationRows]
+  private let rows: [RowProgram]
 
   /// - Parameters:
   ///   - tables: names of the result's tables.
@@ -33,7 +33,7 @@ struct RowQuestions {
   init(
     _ tables: [String], holding contents: MigratedContents, from source: String,
     on connection: Connection,
-    comparing isStored: @escaping (_ column: String, _ row: DestinationRows) -> Bool = { _, _ in
+    comparing isStored: @escaping (_ column: String, _ row: RowProgram) -> Bool = { _, _ in
       true
     }
   ) throws {
@@ -89,9 +89,8 @@ struct RowQuestions {
   private mutating func question(
     _ name: String, _ planned: [Int], _ roots: [String: Int]
   ) throws -> RowComparison.Question? {
-    guard let first = planned.first,
-      let former = roots.keys.first(where: { rows[first].from == "src.\(quoted($0)) s" }),
-      planned.allSatisfy({ rows[$0].from == rows[first].from && keepsKeys(rows[$0]) }),
+    guard let first = planned.first, case .objects(let former) = rows[first].source,
+      planned.allSatisfy({ rows[$0].source == rows[first].source && keepsKeys(rows[$0]) }),
       let root = roots[former],
       let source = try IndexedTable(former, in: connection, of: "src"),
       let result = try IndexedTable(name, in: connection),
@@ -119,28 +118,18 @@ struct RowQuestions {
 
   /// The columns that are known without SQLite, with what they must hold.
   private func values(
-    of row: DestinationRows, from source: IndexedTable, to result: IndexedTable
+    of row: RowProgram, from source: IndexedTable, to result: IndexedTable
   ) -> [(name: String, place: Int, value: RowComparison.Value)] {
-    let planned = PlannedValue(source: source)
-    let columns = row.columns.dropFirst().filter { !row.later.contains($0.name) }.map {
-      (name: $0.name, value: planned.value(of: $0.sql))
-    }
-    return (columns + row.empty.map { ($0, .null) }).compactMap { name, value in
-      guard let place = result.columns.firstIndex(of: name), place != result.key, var value,
-        isStored(name, row)
+    row.columns.dropFirst().compactMap { column in
+      guard let place = result.columns.firstIndex(of: column.name), place != result.key,
+        let value = column.value.comparison(in: source), isStored(column.name, row)
       else { return nil }
-      if row.orders.contains(name) {
-        // Objects that had no position in an order were given one.
-        guard case .column(let former) = value else { return nil }
-        value = .known(former)
-      }
-      return (name, place, value)
+      return (column.name, place, value)
     }
   }
 
-  private func keepsKeys(_ row: DestinationRows) -> Bool {
-    row.columns.first?.name == "Z_PK" && row.columns.first?.sql == "s.Z_PK"
-      && row.ranges.column == "Z_PK"
+  private func keepsKeys(_ row: RowProgram) -> Bool {
+    row.columns.first?.name == "Z_PK" && row.columns.first?.value == .column("Z_PK")
   }
 
   private static func key(of table: IndexedTable) -> String? {
@@ -148,11 +137,9 @@ struct RowQuestions {
   }
 
   /// Which rows of the source they come from, by their entity; `nil` where more is asked of them.
-  private static func kind(of row: DestinationRows) -> Kind? {
+  private static func kind(of row: RowProgram) -> Kind? {
     guard let condition = row.conditions.first else { return .any }
-    let test = "s.Z_ENT = "
-    guard row.conditions.count == 1, condition.hasPrefix(test) else { return nil }
-    return Int64(condition.dropFirst(test.count)).map { .number($0) }
+    return row.conditions.count == 1 ? condition.entity.map { .number($0) } : nil
   }
 
   private enum Kind {

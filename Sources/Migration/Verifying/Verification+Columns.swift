@@ -4,9 +4,9 @@ import SQLite
 
 extension Verification {
   /// Columns with what is true of a row that is not as planned.
-  func comparisons(of row: DestinationRows) -> [(name: String, difference: String)] {
+  func comparisons(of row: RowProgram) -> [(name: String, difference: String)] {
     var compared = row.columns.dropFirst().filter {
-      !row.later.contains($0.name) && !(isForeign && $0.name == "Z_OPT")
+      $0.value.sql != nil && !$0.value.isLater && !(isForeign && $0.name == "Z_OPT")
     }.map { column in
       let (actual, wanted) = ("d." + quoted(column.name), "e." + quoted(column.name))
       if isForeign, mayBeInFile(column.name, of: row) {
@@ -19,7 +19,7 @@ extension Verification {
         )
       }
       // Objects that had no position in an order were given one.
-      if row.orders.contains(column.name) {
+      if case .position = column.value {
         return (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
       }
       guard isReal(column.name, of: row) else {
@@ -36,21 +36,24 @@ extension Verification {
         """
       )
     }
-    compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
+    compared += row.columns.compactMap { column in
+      guard case .derived(let derived) = column.value, derived.isExact else { return nil }
+      return (column.name, "d.\(quoted(column.name)) IS NOT \(derived.sql)")
+    }
     // Core Data fills a new attribute's column with its default in all rows of the table, those of
     // other entities too, which nobody sees.
-    compared += row.empty.filter { !isForeign || isOwn($0, of: row) }
-      .map { ($0, "d.\(quoted($0)) IS NOT NULL") }
+    compared += row.columns.filter { $0.value == .empty || !isForeign && $0.value == .foreign }
+      .map { ($0.name, "d.\(quoted($0.name)) IS NOT NULL") }
     guard !policyMappings.isEmpty else { return compared }
     return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
   }
 
   /// Whether a column holds what was planned where it is stored as planned: not so where the bytes are in
   /// files that both stores have of their own, and of no interest where another program may have written.
-  func isStoredAsPlanned(_ column: String, of row: DestinationRows) -> Bool {
+  func isStoredAsPlanned(_ column: String, of row: RowProgram) -> Bool {
     guard isForeign else { return true }
     return column != "Z_OPT" && !mayBeInFile(column, of: row)
-      && (!row.empty.contains(column) || isOwn(column, of: row))
+      && row.value(of: column) != .foreign
   }
 
   /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
@@ -61,26 +64,16 @@ extension Verification {
     """
   }
 
-  /// Whether a column is for the entity of the rows, and not for another in the same table.
-  private func isOwn(_ column: String, of row: DestinationRows) -> Bool {
-    switch destination.content(of: column, in: row) {
-    case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
-      .toOneOrder(let declarer, _):
-      step.destination.isKind(row.entity, of: declarer)
-    case .owner, .ownerOrder, nil: true
-    }
-  }
-
-  private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
+  private func mayBeInFile(_ column: String, of row: RowProgram) -> Bool {
     attribute(of: column, in: row)?.allowsExternalBinaryDataStorage ?? false
   }
 
-  private func isReal(_ column: String, of row: DestinationRows) -> Bool {
+  private func isReal(_ column: String, of row: RowProgram) -> Bool {
     let type = attribute(of: column, in: row)?.type
     return type == .double || type == .float
   }
 
-  private func attribute(of column: String, in row: DestinationRows) -> Attribute? {
+  private func attribute(of column: String, in row: RowProgram) -> Attribute? {
     destination.property(of: column, in: row).flatMap {
       step.destination.storedAttribute(named: $0, of: row.entity)
     }

@@ -148,7 +148,7 @@ struct Verification {
 
   /// One pass by key over what should be there; answers how many objects that is.
   private func compare(
-    _ row: DestinationRows, at place: Int, _ known: KnownRows?, values: inout Int, pages: inout Int,
+    _ row: RowProgram, at place: Int, _ known: KnownRows?, values: inout Int, pages: inout Int,
     _ report: inout VerificationReport
   ) throws -> Int {
     let planned = comparisons(of: row)
@@ -206,7 +206,7 @@ struct Verification {
 
   /// Whether SQLite, too, finds the last rows as planned that were read and compared without it.
   private func isConfirmed(
-    _ row: DestinationRows, _ planned: [(name: String, difference: String)], rows: Int
+    _ row: RowProgram, _ planned: [(name: String, difference: String)], rows: Int
   ) throws -> Bool {
     let sums = planned.map { "sum(\($0.difference))" }
     let last = try connection.value("SELECT max(\(row.ranges.column)) FROM \(row.ranges.table)")
@@ -225,8 +225,8 @@ struct Verification {
 
   /// The rows that stand in the result as in the source, where all of them are of the entity already;
   /// `nil` where one is not.
-  private func entityCount(of row: DestinationRows) throws -> Int? {
-    guard let entity = row.columns.first(where: { $0.name == "Z_ENT" })?.sql,
+  private func entityCount(of row: RowProgram) throws -> Int? {
+    guard let entity = row.value(of: "Z_ENT")?.sql,
       let counts = try connection.rows(
         "SELECT count(*), count(CASE WHEN s.Z_ENT IS NOT \(entity) THEN 1 END) FROM \(row.from)\(row.conditions.filter)"
       ).first, counts.last?.integer == 0
@@ -234,7 +234,7 @@ struct Verification {
     return counts.first?.integer.map { Int($0) }
   }
 
-  private func first(_ row: DestinationRows, _ condition: String) throws -> [ObjectID] {
+  private func first(_ row: RowProgram, _ condition: String) throws -> [ObjectID] {
     try connection.rows(
       """
       SELECT e.Z_PK FROM (\(row.selectAll)) e LEFT JOIN main.\(quoted(row.table)) d

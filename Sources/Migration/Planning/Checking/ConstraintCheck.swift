@@ -8,7 +8,7 @@ import SQLite
 /// it count together, each with its own expressions; NULL is never a duplicate.
 struct ConstraintCheck {
   let schema: StoreSchema
-  let rows: [DestinationRows]
+  let rows: [RowProgram]
   let connection: Connection
 
   func check(_ constraint: [String], of entity: String, isNew: Bool) throws -> [DataCheck] {
@@ -17,7 +17,7 @@ struct ConstraintCheck {
     let keys = columns.map { quoted($0) }
     let selects = rows.filter { row in
       schema.model.isKind(row.entity, of: entity)
-        && columns.allSatisfy { column in row.columns.contains { $0.name == column } }
+        && columns.allSatisfy(row.writes)
     }.map { row in
       // Kept apart, so that a plain number is no position in GROUP BY.
       "SELECT Z_PK, \(keys.joined(separator: ", ")) FROM (\(row.selectAll))"

@@ -66,7 +66,7 @@ extension MappedAnalysis {
   /// SELECT of the keys of objects that will have something in a relationship; `nil` where its rows
   /// tell it themselves, and are looked at with the attributes.
   private func keys(
-    in relationship: Relationship, of entity: String, _ own: [DestinationRows]
+    in relationship: Relationship, of entity: String, _ own: [RowProgram]
   ) -> String? {
     guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {
       return nil
@@ -75,7 +75,7 @@ extension MappedAnalysis {
     if !relationship.isToMany {
       let column = schemas.destination.table(of: entity)?.column(
         .toOne(entity: declarer, name: relationship.name))?.name
-      guard let column, own.contains(where: { $0.later.contains(column) }) else { return nil }
+      guard let column, own.contains(where: { $0.isLater(column) }) else { return nil }
     }
     return pairs(in: relationship, of: entity).map { "SELECT key FROM (\($0))" }
   }
@@ -114,7 +114,7 @@ extension MappedAnalysis {
       let column = table.column(content)?.name
     else { return [] }
     return mapped.rows.filter { row in
-      row.table == table.name && row.columns.contains { $0.name == column }
+      row.table == table.name && row.writes(column)
     }.map {
       """
       SELECT e.\(quoted(column)) AS key, e.Z_PK AS other FROM (\($0.selectAll)) e

@@ -20,11 +20,11 @@ extension MappedAnalysis {
           mapped.used[from]?.contains($0.attribute.name) == true
         } ?? []
       let after = table.attributes.filter { entry in
-        row.columns.contains { $0.name == entry.column }
+        row.writes(entry.column)
       }
       let values =
         read.map { "s.\(quoted($0.column))" }
-        + after.map { entry in row.columns.first { $0.name == entry.column }?.sql ?? "NULL" }
+        + after.map { entry in row.value(of: entry.column)?.sql ?? "NULL" }
       let rows = try connection.rows(
         "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(row.conditions.filter) ORDER BY \(row.ranges.key) LIMIT \(limit)"
       )

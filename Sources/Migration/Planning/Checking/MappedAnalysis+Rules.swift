@@ -62,11 +62,10 @@ extension MappedAnalysis {
   }
 
   /// Mandatory values that the mapping would leave out.
-  private func valueRules(_ row: DestinationRows) -> [DestinationRule] {
+  private func valueRules(_ row: RowProgram) -> [DestinationRule] {
     guard let table = schemas.destination.table(of: row.entity) else { return [] }
-    let given = Set(row.columns.map(\.name))
-    return table.columns.filter { !row.later.contains($0.name) }.compactMap { column in
-      let missing = given.contains(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : []
+    return table.columns.filter { !row.isLater($0.name) }.compactMap { column in
+      let missing = row.writes(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : []
       switch column.content {
       case .attribute(let declarer, let name)
       where step.destination.isKind(row.entity, of: declarer):
@@ -98,7 +97,7 @@ extension MappedAnalysis {
 
   /// Whether the attribute is a copy of one that was mandatory before: what is empty in it was broken
   /// already. NSMigrationManager does not ask how it came about.
-  private func wasMandatory(_ attribute: String, _ row: DestinationRows) -> Bool {
+  private func wasMandatory(_ attribute: String, _ row: RowProgram) -> Bool {
     (!step.validatesAll || attribute.contains("."))
       && former(attribute, row)?.isOptional == false
   }
@@ -113,7 +112,7 @@ extension MappedAnalysis {
   }
 
   /// The source's attribute of which one is a copy.
-  private func former(_ attribute: String, _ row: DestinationRows) -> Attribute? {
+  private func former(_ attribute: String, _ row: RowProgram) -> Attribute? {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source,
       let source = entityMapping.attribute(named: attribute)?.source
@@ -123,8 +122,8 @@ extension MappedAnalysis {
 
   /// What a save asks of values: of all where a mapping model is carried out, else of those that are
   /// computed, and of copies where the rule is new or tighter.
-  private func savingRules(_ row: DestinationRows) -> [DestinationRule] {
-    row.columns.flatMap { column -> [DestinationRule] in
+  private func savingRules(_ row: RowProgram) -> [DestinationRule] {
+    row.written.flatMap { column -> [DestinationRule] in
       guard let attribute = schemas.destination.attribute(of: column.name, in: row),
         !attribute.isDerived
       else { return [] }
@@ -138,12 +137,11 @@ extension MappedAnalysis {
   }
 
   /// Mandatory composite attributes that a mapping would leave without a value.
-  private func compositeRules(_ row: DestinationRows) -> [DestinationRule] {
+  private func compositeRules(_ row: RowProgram) -> [DestinationRule] {
     guard let table = schemas.destination.entityTable(of: row.entity) else { return [] }
-    let given = Set(row.columns.map(\.name))
     return step.destination.mandatoryComposites(of: row.entity).map { composite in
       let isMissing = composite.isMissing { name in
-        table.column(of: name).flatMap { given.contains($0) ? "e.\(quoted($0))" : nil }
+        table.column(of: name).flatMap { row.writes($0) ? "e.\(quoted($0))" : nil }
       }
       return .composite(composite, of: row.entity, missing: [isMissing])
     }

@@ -1,4 +1,6 @@
 import ManagedModel
+import ManagedStore
+import SQLite
 
 /// What a save asks of an attribute that has a value: a bound, or a pattern.
 package struct SavingRule: Sendable {
@@ -43,7 +45,7 @@ package struct SavingRule: Sendable {
     }
     if kind == .text, let pattern = rules.pattern, pattern != old?.pattern {
       // NULL, and so no finding, where the pattern is not understood.
-      let literal = AttributeValue.string(pattern).sqlLiteral(for: attribute)
+      let literal = Value.text(pattern).literal
       all.append(
         SavingRule(
           condition: "\(value) IS NOT NULL AND strata_matches(\(value), \(literal), 0) = 0",

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// The value of a derived attribute that a migration computes for rows that are there already.
-struct DerivedFilling {
+struct DerivedFilling: Equatable {
   let column: String
   /// SQL over the destination's tables.
   let sql: String

@@ -75,10 +75,12 @@ extension StepSchemas {
     for column in table.columns where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
       for (number, entityMapping) in numbered {
-        let sql = expression(for: column.content, in: entityMapping)
-        if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
+        let value = value(of: column.content, in: entityMapping)
+        guard value.reads.isDisjoint(with: gone) else { return .rebuild }
+        // Links are set later, in columns that are empty until then.
+        let sql = value.isLater ? "NULL" : value.sql
         guard kept[column.name] != nil else {
-          if let sql, sql != Self.empty { values.append((number, sql)) }
+          if let sql, !value.isLater, value != .constant(.null) { values.append((number, sql)) }
           continue
         }
         // Columns of other entities are empty in these rows, unless they were theirs before.
@@ -92,7 +94,7 @@ extension StepSchemas {
           continue
         }
         // All of a row is set at once, from what it was: any value over its own columns will do.
-        if sql != "s." + quoted(column.name) { values.append((number, sql)) }
+        if value.plainColumn != column.name { values.append((number, sql)) }
       }
       if !values.isEmpty { alteration.assignments.append((column.name, values)) }
     }
@@ -139,18 +141,10 @@ extension StepSchemas {
     var names: Set<String> = []
     for entityMapping in mappings {
       // Rows of other entities may hold what an earlier migration left there.
-      guard let name = expression(for: column.content, in: entityMapping).flatMap(Self.plainColumn)
-      else { return nil }
+      guard let name = value(of: column.content, in: entityMapping).plainColumn else { return nil }
       names.insert(name)
     }
     return names.count == 1 ? names.first : nil
-  }
-
-  /// The column's name where an expression is nothing but a column of the row.
-  private static func plainColumn(_ sql: String) -> String? {
-    guard sql.hasPrefix("s.\""), sql.hasSuffix("\""), sql.utf8.count > 4 else { return nil }
-    let name = sql.dropFirst(3).dropLast()
-    return name.utf8.contains(UInt8(ascii: "\"")) ? nil : String(name)
   }
 
   /// Whether the mapping's source objects may have something in a column.

@@ -15,13 +15,17 @@ extension ExpressionScope {
   func compile(recipe text: String, for attribute: Attribute? = nil) throws -> CompiledExpression {
     let expression = try parsed(text)
     var properties: Set<String> = []
+    var plain: CompiledExpression.Plain?
     let sql = try expression.joined { located in
       do {
         switch located.part {
-        case .sql(let text): return text
+        case .sql(let text):
+          plain = Value(literal: text).map { .constant($0) }
+          return text
         case .property(let path):
           let value = try value(of: path)
           properties.formUnion(value.properties)
+          plain = value.plain
           return value.sql
         case .variable(let name): return variables[name] ?? "NULL"
         case .count(let path):
@@ -36,7 +40,10 @@ extension ExpressionScope {
         throw error
       }
     }.sql
-    return CompiledExpression(expression.parts.count == 1 ? sql : "(\(sql))", properties)
+    let isOne = expression.parts.count == 1
+    var compiled = CompiledExpression(isOne ? sql : "(\(sql))", properties)
+    if isOne { compiled.plain = plain }
+    return compiled
   }
 
   /// Refuses an expression that cannot run, before anything does.

@@ -2,38 +2,28 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// The object that a mapping made of a source object, as SQL.
-struct DestinationObjectSQL {
+/// The object that a mapping made of a source object.
+struct ReferencedObject {
   /// Its key; NULL where there is none.
-  var key: String
-  var number: String
+  var key: ColumnValue
+  /// Its entity ID.
+  var number: ColumnValue
   /// Only known when policies have run.
   var isLate: Bool
-
-  /// Whether SQL does no more than look up an entity's number: nothing of it can fail.
-  ///
-  /// Whatever a person wrote would stand in parentheses of its own.
-  static func isPlainLookup(_ sql: String) -> Bool {
-    sql.hasPrefix(plainStart) && sql.utf8.count { $0 == UInt8(ascii: "(") } == 1
-  }
-
-  static let plainStart = "(SELECT CASE WHEN \(byNumber)"
-  /// What the cases of a plain look-up begin with.
-  static let byNumber = "d.Z_ENT = "
 }
 
 extension MappingLayout {
   /// What became of a source object, as an object that a relationship can lead to.
   ///
   /// - Parameters:
-  ///   - key: SQL for the source object's key.
+  ///   - key: the source object's key.
   ///   - sourceEntity: it is of this entity or one below it.
   ///   - through: the mapping that is asked; `nil` asks those that made a `destination` of it.
   ///   - mayDangle: whether the source object is looked for, though its key tells all.
   func destinationObject(
-    of key: String, sourceEntity: String, through: String?, to destination: String,
+    of key: ColumnValue, sourceEntity: String, through: String?, to destination: String,
     in entityMapping: EntityMapping, _ property: String, mayDangle: Bool = false
-  ) throws -> DestinationObjectSQL? {
+  ) throws -> ReferencedObject? {
     let subtree = store.model.subtree(of: sourceEntity)
     let candidates = try takers(
       of: sourceEntity, through: through, to: destination, in: entityMapping, property)
@@ -49,21 +39,26 @@ extension MappingLayout {
     if !mayDangle, isComplete, candidates.allSatisfy({ $0.condition == nil }), offsets.count == 1,
       let offset = offsets.first ?? nil
     {
-      let moved = KeyAssignment.offset(offset).destination(of: key)
-      let number: String
+      let number: ColumnValue
       if numbers.count == 1, let only = numbers.first {
-        number = "CASE WHEN \(key) IS NOT NULL THEN \(only) END"
+        if case .column(let name) = key {
+          number = .ifPresent(name, .constant(.integer(only)))
+        } else {
+          number = .lookup(
+            "CASE WHEN \(key.sql ?? "NULL") IS NOT NULL THEN \(only) END", reading: key.reads)
+        }
       } else {
         number = lookup(
-          key, in: table,
+          key, in: table, isComputed: key.isComputed,
           candidates.compactMap { candidate in
             guard let from = candidate.source.flatMap({ store.table(of: $0)?.entityID }),
               let to = candidate.destination.flatMap({ schema.numbers[$0] })
             else { return nil }
-            return (DestinationObjectSQL.byNumber + String(from), String(to))
+            return ("d.Z_ENT = \(from)", String(to))
           })
       }
-      return DestinationObjectSQL(key: moved, number: number, isLate: isLate)
+      return ReferencedObject(
+        key: KeyAssignment.offset(offset).destination(of: key), number: number, isLate: isLate)
     }
     var keyCases: [(String, String)] = []
     var numberCases: [(String, String)] = []
@@ -73,22 +68,30 @@ extension MappingLayout {
         let to = candidate.destination.flatMap({ schema.numbers[$0] })
       else { continue }
       var conditions = try conditions(of: candidate, from: from, row: "d")
-      if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.entityID)"] }
+      if conditions.isEmpty {
+        conditions = [RowCondition("d.Z_ENT = \(own.entityID)", entity: own.entityID)]
+      }
       let when = conditions.allTrue
       let made = assignment.destination(of: "d.Z_PK")
       keyCases.append((when, made))
       let isThere = if case .table = assignment { " AND \(made) IS NOT NULL" } else { "" }
       numberCases.append((when + isThere, String(to)))
     }
-    return DestinationObjectSQL(
-      key: lookup(key, in: table, keyCases), number: lookup(key, in: table, numberCases),
-      isLate: isLate)
+    // Conditions that a person wrote can fail.
+    let isComputed = key.isComputed || candidates.contains { $0.condition != nil }
+    return ReferencedObject(
+      key: lookup(key, in: table, isComputed: isComputed, keyCases),
+      number: lookup(key, in: table, isComputed: isComputed, numberCases), isLate: isLate)
   }
 
   private func lookup(
-    _ key: String, in table: EntityTable, _ cases: [(when: String, then: String)]
-  ) -> String {
+    _ key: ColumnValue, in table: EntityTable, isComputed: Bool,
+    _ cases: [(when: String, then: String)]
+  ) -> ColumnValue {
     let cases = cases.map { "WHEN \($0.when) THEN \($0.then)" }.joined(separator: " ")
-    return "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
+    let sql = """
+      (SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key.sql ?? "NULL"))
+      """
+    return isComputed ? .computed(sql, reading: key.reads) : .lookup(sql, reading: key.reads)
   }
 }
