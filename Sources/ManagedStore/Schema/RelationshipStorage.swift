@@ -299,6 +299,26 @@ extension RelationshipStorage {
   }
 }
 
+/// The two sides of one-to-ones.
+extension RelationshipStorage {
+  /// Sets the to-one of rows `o` to the row `t` of each.
+  ///
+  /// - Parameters:
+  ///   - owners: SQL behind FROM of the one row `t` that leads to a row `o`.
+  ///   - condition: what is true of the rows `o` that are meant.
+  package func completing(
+    with owners: String, in schema: String, where condition: String
+  ) -> String {
+    var sets = ["\(quoted(destination)) = (SELECT t.Z_PK FROM \(owners))"]
+    if let entityColumn {
+      sets.append("\(quoted(entityColumn)) = (SELECT t.Z_ENT FROM \(owners))")
+    }
+    return """
+      UPDATE \(place(schema)) AS o SET \(sets.joined(separator: ", ")) WHERE \(condition)
+      """
+  }
+}
+
 extension Sequence<Int64> {
   /// Numbers as a list of SQL.
   package var list: String { map(String.init).joined(separator: ", ") }
