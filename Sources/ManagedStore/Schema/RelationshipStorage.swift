@@ -158,6 +158,12 @@ extension RelationshipStorage {
     return "\(row).Z_PK NOT IN (\(owners))"
   }
 
+  /// True of a link's row `t` that has no place in the order of its owner's objects; `nil` where they have no
+  /// order.
+  package var isUnordered: String? {
+    position.map { "(t.\(quoted(owner)) IS NOT NULL AND t.\(quoted($0)) IS NULL)" }
+  }
+
   /// SELECT of owner, destination, position in the relationship and position in its inverse, each
   /// pair once; a position is NULL where there is none.
   ///

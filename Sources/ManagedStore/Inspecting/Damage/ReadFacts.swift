@@ -82,17 +82,6 @@ package struct ReadFacts: Sendable {
     return table.facts.references[question].isSubset(of: kinds.map(\.keys))
   }
 
-  /// Whether each key in a column of a table is that of an object of an entity's kind.
-  package func allLead(from column: String, ofTable name: String, to entity: EntityTable) -> Bool? {
-    guard let (table, place) = readable(column, of: name), let other = objects(entity.table),
-      let question = table.facts.question.references.firstIndex(of: place)
-    else { return nil }
-    let kinds = other.facts.kinds.filter { kind in
-      entity.isWholeTable || kind.number.map(entity.numbers.contains) ?? false
-    }
-    return table.facts.references[question].isSubset(of: kinds.map(\.keys))
-  }
-
   /// Keys of rows of exactly an entity whose value in a column may be in a file.
   package func rowsInFiles(_ column: String, of entity: EntityTable) -> [Int64]? {
     guard let (table, place) = readable(column, of: entity.table), objects(entity.table) != nil,
