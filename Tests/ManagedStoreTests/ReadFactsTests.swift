@@ -44,7 +44,7 @@ struct ReadFactsTests {
         else { continue }
         let kind = other.kindRows("d").map { " AND \($0)" } ?? ""
         try compare(
-          facts.allLead(from: column, ofTable: table.table, to: other),
+          facts.isSound(KeyColumn(table: table.table, column: column, objects: other)),
           "\(table.entity).\(relationship.relationship.name)"
         ) {
           try connection.number(
@@ -66,10 +66,11 @@ struct ReadFactsTests {
     for join in store.schema.joins {
       for (column, entity) in [(join.first, join.entity), (join.second, join.inverseEntity)] {
         guard let other = store.table(of: entity) else { continue }
-        try compare(facts.allLead(from: column, ofTable: join.name, to: other), join.name) {
+        let key = KeyColumn(table: join.name, column: column, objects: other)
+        try compare(facts.isSound(key), join.name) {
           try connection.number(
             """
-            SELECT count(*) FROM \(quoted(join.name)) j WHERE NOT EXISTS
+            SELECT count(*) FROM \(quoted(join.name)) j WHERE j.\(quoted(column)) IS NOT NULL AND NOT EXISTS
             (SELECT 1 FROM \(quoted(other.table)) d WHERE d.Z_PK = j.\(quoted(column)))
             """) == 0
         }

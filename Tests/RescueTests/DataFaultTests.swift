@@ -24,6 +24,9 @@ struct DataFaultTests {
       sql: "UPDATE ZSTEP SET ZRECIPE = 88888 WHERE Z_PK IN (2, 3, 5)", kind: .toOneDangling,
       count: 3),
     Fault(
+      sql: "INSERT INTO Z_8TAGS VALUES (1, NULL), (NULL, 2), (NULL, NULL), (70001, NULL)",
+      kind: .joinNull, count: 4),
+    Fault(
       sql: "UPDATE ZRECIPE SET ZTITLE = NULL WHERE Z_PK < 5", kind: .mandatory, count: 4),
     Fault(sql: "UPDATE ZRECIPE SET ZTITLE = x'4142' WHERE Z_PK = 7", kind: .storageClass, count: 1),
     Fault(
@@ -160,6 +163,7 @@ struct DataFaultTests {
     let found = try patient.finding(.joinDangling)
     #expect(found.count == 2)
     #expect(found.entity == "Recipe" && found.property == "tags")
+    #expect(found.first == ["Recipe/p70001 – Tag/p70002", "Recipe/p70003 – Tag/p70004"])
   }
 
   @Test("a join table under another name is read, and told")

@@ -25,7 +25,8 @@ struct FindingKindTests {
   @Test("no error is named that Core Data and SQLite do not report")
   func unreported() {
     let silent: [FindingKind] = [
-      .emptyMain, .joinDangling, .storageClass, .range, .textEncoding, .archive, .history,
+      .emptyMain, .joinDangling, .joinNull, .storageClass, .range, .textEncoding, .archive,
+      .history,
       .externalMissing, .externalUnreadable,
     ]
     #expect(silent.allSatisfy { $0.error == nil })

@@ -29,6 +29,24 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
     }
   }
 
+  /// The columns of ``transaction`` that hold keys of ``string``.
+  private static let textKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
+
+  /// The columns that hold keys of other rows of history, as far as a store has them.
+  ///
+  /// - Parameter name: what tables are called by, such as `main.`.
+  package static func keys(in database: DatabaseTables, as name: String = "") -> [KeyColumn] {
+    let all =
+      [(Self.change, "ZTRANSACTIONID", Self.transaction)]
+      + textKeys.map { (.transaction, $0, .string) }
+    return all.compactMap { table, column, other in
+      guard database.columns(of: table.name).isSuperset(of: [column, "Z_PK"]),
+        database.columns(of: other.name).contains("Z_PK")
+      else { return nil }
+      return KeyColumn(table: table.name, column: column, destination: other.name, in: name)
+    }
+  }
+
   /// The CREATE statements of the table and its indexes; `nil` where rows of that length are of no form of it
   /// that is known.
   ///
@@ -52,7 +70,7 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
       columns += (0..<kept).map { Tombstones.column($0) + " BLOB" }
       index("ZTRANSACTIONID")
     case .transaction:
-      let keys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
+      let keys = Self.textKeys
       let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
       let short = columns.count + 1 + texts.count + 1
       // Version 851 had the texts alone.
@@ -74,5 +92,25 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
         (index, "CREATE UNIQUE INDEX \(index) ON \(name) (ZNAME COLLATE BINARY ASC)"))
     }
     return ("CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )", indexes)
+  }
+}
+
+extension Store {
+  /// The column with the entity of a change of history, and SQL that is true of a change `t` of an entity that
+  /// the store does not have; `nil` without history, and where nothing lists the entities.
+  ///
+  /// - Parameter name: what tables are called by, such as `main.`.
+  package func unknownEntity(
+    in name: String = ""
+  ) -> (key: KeyColumn, condition: String)? {
+    let key = KeyColumn(
+      table: HistoryTable.change.name, column: "ZENTITY", destination: "Z_PRIMARYKEY",
+      key: "Z_ENT", in: name)
+    guard database.columns(of: key.table).contains(key.column),
+      database.contains(key.destination)
+    else { return nil }
+    // Rows of tables tell of numbers that the list lacks.
+    let known = schema.numbers.values.sorted().list
+    return (key, "(\(key.isDangling) AND \(key.value) NOT IN (\(known)))")
   }
 }

@@ -17,6 +17,14 @@ public struct OneSidedLinks: Sendable, Equatable {
 }
 
 extension StoreSchema {
+  /// How the other side of a one-to-one is kept; `nil` for what is no one-to-one.
+  package func otherSide(of relationship: Relationship) -> RelationshipStorage? {
+    guard !relationship.isToMany, let (entity, inverse) = inverse(of: relationship),
+      !inverse.isToMany
+    else { return nil }
+    return storage(of: inverse.name, in: entity)
+  }
+
   /// SQL that is true of a row `t` whose to-one leads to an object that leads elsewhere, or nowhere;
   /// `nil` for what is no one-to-one.
   ///
@@ -24,14 +32,12 @@ extension StoreSchema {
   package func disagreement(
     _ relationship: Relationship, of entity: String, schemaName: String = ""
   ) -> String? {
-    guard let (_, inverse) = inverse(of: relationship),
-      let column = toOneColumn(of: relationship.name, in: entity),
-      let other = table(of: relationship.destination),
-      let back = toOneColumn(of: inverse.name, in: relationship.destination)
+    guard let column = toOneColumn(of: relationship.name, in: entity),
+      let other = otherSide(of: relationship)
     else { return nil }
     return """
-      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.name)) o
-      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(back)) IS NOT t.Z_PK)
+      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.table)) o
+      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(other.destination)) IS NOT t.Z_PK)
       """
   }
 }

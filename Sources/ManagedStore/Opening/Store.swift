@@ -205,9 +205,7 @@ public final class Store {
         self.drift = drift
         warnings += drift.sentences.map { Advice(stringLiteral: $0) }
         warnings += schema.assumptions.map { Advice(stringLiteral: $0) }
-        tables = model.entitiesInStoreOrder.compactMap {
-          schema.entityTable(of: $0.name)?.fitted(to: database)
-        }
+        tables = StoreLayout(schema: schema, in: database).entityTables
       }
       self.flaws = flaws
       entityTables = tables

@@ -52,6 +52,9 @@ public struct RelationshipStorage: Sendable, Equatable {
   /// A to-one's column; `nil` for a to-many.
   package var toOneColumn: String? { kind == .toOne ? destination : nil }
 
+  /// Whether the links are rows of a table of pairs.
+  package var isJoin: Bool { kind == .join || kind == .reflexive }
+
   /// Whether the links are rows of the objects that the relationship leads to.
   package var isInDestinationRow: Bool { kind == .inverseOfToOne || kind == .withoutInverse }
 
@@ -153,6 +156,12 @@ extension RelationshipStorage {
     if isInDestinationRow { owners += " WHERE \(quoted(owner)) IS NOT NULL" }
     if kind == .reflexive { owners += " UNION SELECT \(quoted(destination)) FROM \(place(schema))" }
     return "\(row).Z_PK NOT IN (\(owners))"
+  }
+
+  /// True of a link's row `t` that has no place in the order of its owner's objects; `nil` where they have no
+  /// order.
+  package var isUnordered: String? {
+    position.map { "(t.\(quoted(owner)) IS NOT NULL AND t.\(quoted($0)) IS NULL)" }
   }
 
   /// SELECT of owner, destination, position in the relationship and position in its inverse, each
@@ -274,23 +283,45 @@ extension RelationshipStorage {
   package func deletions(
     in schema: String, ofOwner isOwner: Bool, ofDestination isDestination: Bool
   ) -> [String] {
-    let place = place(schema)
     var sides: [String] = []
     if isOwner, kind != .toOne { sides.append(owner) }
     if isDestination, !isInDestinationRow { sides.append(destination) }
-    return sides.map { side in
-      kind == .toOne || isInDestinationRow
-        ? emptying(in: schema, where: "\(quoted(side)) = ?1")
-        : "DELETE FROM \(place) WHERE \(quoted(side)) = ?1"
-    }
+    return sides.map { removal(in: schema, where: "\(quoted($0)) = ?1") }
   }
 
-  /// Takes the links out of rows that are objects' own, with all that goes with them.
+  /// Takes links out of rows `t`: of a join table the rows go, other rows lose the key.
+  package func removal(in schema: String, where condition: String) -> String {
+    isJoin
+      ? "DELETE FROM \(place(schema)) AS t WHERE \(condition)"
+      : emptying(in: schema, where: condition)
+  }
+
+  /// Takes the links out of rows `t` that are objects' own, with all that goes with them.
   package func emptying(in schema: String, where condition: String) -> String {
     let key = kind == .toOne ? destination : owner
     let columns = [key, entityColumn, position, inversePosition].compactMap { $0 }
     let sets = columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
-    return "UPDATE \(place(schema)) SET \(sets) WHERE \(condition)"
+    return "UPDATE \(place(schema)) AS t SET \(sets) WHERE \(condition)"
+  }
+}
+
+/// The two sides of one-to-ones.
+extension RelationshipStorage {
+  /// Sets the to-one of rows `o` to the row `t` of each.
+  ///
+  /// - Parameters:
+  ///   - owners: SQL behind FROM of the one row `t` that leads to a row `o`.
+  ///   - condition: what is true of the rows `o` that are meant.
+  package func completing(
+    with owners: String, in schema: String, where condition: String
+  ) -> String {
+    var sets = ["\(quoted(destination)) = (SELECT t.Z_PK FROM \(owners))"]
+    if let entityColumn {
+      sets.append("\(quoted(entityColumn)) = (SELECT t.Z_ENT FROM \(owners))")
+    }
+    return """
+      UPDATE \(place(schema)) AS o SET \(sets.joined(separator: ", ")) WHERE \(condition)
+      """
   }
 }
 

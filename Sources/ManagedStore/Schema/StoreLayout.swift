@@ -20,11 +20,15 @@ package struct StoreLayout: Sendable, Equatable {
   }
 
   /// Where a store of a schema's making keeps them.
-  init(schema: StoreSchema) {
-    self.init(
-      path: "", uuid: "", model: schema.model,
-      entityTables: schema.model.entitiesInStoreOrder.compactMap { schema.entityTable(of: $0.name) }
-    )
+  ///
+  /// - Parameter database: the tables that are there; `nil` where all are.
+  init(schema: StoreSchema, in database: DatabaseTables? = nil) {
+    let tables = schema.model.entitiesInStoreOrder.compactMap { entity in
+      schema.entityTable(of: entity.name).map { table in
+        database.map { table.fitted(to: $0) } ?? table
+      }
+    }
+    self.init(path: "", uuid: "", model: schema.model, entityTables: tables)
   }
 
   /// Where an entity's objects are; `nil` for one that the store has not.

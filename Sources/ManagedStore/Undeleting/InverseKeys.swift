@@ -32,16 +32,14 @@ struct InverseKeys {
       for column in table.columns {
         guard case .toOne(let entity, let name) = column.content,
           let relationship = schema.model.relationship(named: name, of: entity),
-          let (owner, inverse) = schema.inverse(of: relationship), !inverse.isToMany,
-          let target = schema.table(of: relationship.destination),
-          let back = target.column(.toOne(entity: owner, name: inverse.name)),
-          let other = tables.firstIndex(where: { $0.name == target.name }),
-          let index = tables[other].columns.firstIndex(where: { $0.name == back.name }),
+          let back = schema.otherSide(of: relationship),
+          let other = tables.firstIndex(where: { $0.name == back.table }),
+          let index = tables[other].columns.firstIndex(where: { $0.name == back.destination }),
           tables[place].columns.contains(where: { $0.name == column.name })
         else { continue }
         pairs.append(
           Pair(
-            place: place, column: column.name, other: other, otherColumn: back.name,
+            place: place, column: column.name, other: other, otherColumn: back.destination,
             otherIndex: index))
       }
     }

@@ -15,16 +15,17 @@ struct Validation {
   /// - Throws: ``CoreDataError`` of kind refused, code 134110, naming the property, the rows that
   ///   break its rule, and the ways out.
   func run() throws {
+    let audits = schemas.destination.audits(in: "main.")
     for entity in step.destination.entities where !entity.isAbstract {
-      guard let table = schemas.destination.entityTable(of: entity.name) else { continue }
-      let broken = try rules(of: table).broken(
+      guard let table = audits.table(of: entity.name) else { continue }
+      let broken = try rules(of: table, audits).broken(
         in: "main.\(quoted(table.table)) t", where: "t.Z_ENT = \(table.entityID)", key: "t.Z_PK",
         on: connection)
       if let (rule, rows) = broken.first { throw rule.refusal(rows) }
     }
   }
 
-  private func rules(of table: EntityTable) -> [DestinationRule] {
+  private func rules(of table: EntityTable, _ audits: LinkAudits) -> [DestinationRule] {
     var rules: [DestinationRule] = []
     for entry in table.attributes {
       let attribute = entry.attribute
@@ -65,10 +66,12 @@ struct Validation {
         ask(&rule)
         rules.append(rule)
       }
-      if let dangling = dangling(entry, of: table) {
+      if !relationship.isToMany, let audit = audits.audit(of: relationship.name, in: table.entity),
+        facts?.isSound(audit) != true
+      {
         rules.append(
           DestinationRule(
-            entity: table.entity, property: relationship.name, conditions: [dangling],
+            entity: table.entity, property: relationship.name, conditions: [audit.isUnsound],
             message: "links to objects that are not there",
             hint: "Please report this: the mapping should have left them out.",
             former: { try former(relationship.name, of: table.entity, isEmpty: false) }))
@@ -94,23 +97,6 @@ struct Validation {
     rule.former = { try property.map { try former($0, of: entity, isEmpty: true) } ?? 0 }
   }
 
-  private func dangling(
-    _ entry: EntityTable.RelationshipColumns, of table: EntityTable
-  ) -> String? {
-    guard let column = entry.storage?.toOneColumn,
-      let other = schemas.destination.table(of: entry.relationship.destination)?.name
-    else { return nil }
-    if let kind = schemas.destination.entityTable(of: entry.relationship.destination),
-      facts?.allLead(from: column, ofTable: table.table, to: kind) == true
-    {
-      return nil
-    }
-    return """
-      (t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
-      (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column))))
-      """
-  }
-
   /// How many source objects break the rule of the property's counterpart, where that had the rule.
   func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
     let data = SourceData(store: schemas.store)
@@ -129,14 +115,8 @@ struct Validation {
       if isEmpty {
         guard !before.isOptional, let empty = data.isEmpty(source, of: from) else { continue }
         count += try data.count(from, where: [empty])
-      } else if let column = schemas.store.table(of: from)?.toOneColumn(of: source),
-        let other = schemas.store.table(of: before.destination)?.table
-      {
-        count += try data.count(
-          from,
-          where: [
-            "t.\(quoted(column)) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column)))"
-          ])
+      } else if let unsound = data.leadsNowhere(source, of: from) {
+        count += try data.count(from, where: [unsound])
       }
     }
     return count

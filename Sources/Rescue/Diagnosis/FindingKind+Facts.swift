@@ -188,7 +188,8 @@ extension FindingKind {
       )
     case .entityWrong:
       Facts(
-        .warning, "rows hold what only another entity has", .none,
+        .warning, "references to objects of another entity, or values that only another entity has",
+        .none,
         "Look at these objects: their entity may have been changed by something else than Core Data."
       )
     case .tableMissing:
@@ -251,6 +252,11 @@ extension FindingKind {
       Facts(
         .warning, "links of a many-to-many lead to nothing", .repair,
         "Core Data reads such a relationship by joining tables, which leaves these rows out and reports no error. A new object that gets the key gets the link. A repair removes the rows."
+      )
+    case .joinNull:
+      Facts(
+        .note, "links of a many-to-many have no object at one end", .repair,
+        "Core Data reads such a relationship by joining tables, which leaves these rows out. A repair removes the rows."
       )
     case .oneToOne:
       Facts(

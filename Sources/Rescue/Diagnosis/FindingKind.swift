@@ -61,6 +61,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   // The data.
   case toOneDangling = "to-one-dangling"
   case joinDangling = "join-dangling"
+  case joinNull = "join-null"
   case oneToOne = "one-to-one"
   case order
   case mandatory

@@ -8,36 +8,21 @@ struct HistoryCheck {
   let store: Store
 
   func findings() throws -> [Finding] {
-    var found: [Finding] = []
-    func add(_ what: String, from table: String, _ column: String, to other: String) throws {
-      let (own, others) = (
-        store.database.columns(of: table), store.database.columns(of: other)
-      )
-      guard own.contains(column), own.contains("Z_PK"), others.contains("Z_PK") else { return }
-      let rows = """
-        FROM \(quoted(table)) t WHERE t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
-        (SELECT 1 FROM \(quoted(other)) o WHERE o.Z_PK = t.\(quoted(column)))
-        """
-      let (count, first) = try store.reading {
-        (
-          try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0,
-          try store.connection.rows("SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
-        )
-      }
-      guard count > 0 else { return }
-      found.append(
-        Finding(
-          .history, "\(count) \(what).", entity: table, count: Int(count),
-          first: first.compactMap { $0.first?.integer.map { "\(table)/p\($0)" } }, in: place))
-    }
-    try add(
-      "changes are of no transaction", from: "ACHANGE", "ZTRANSACTIONID", to: "ATRANSACTION")
-    for column in ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"] {
-      try add(
-        "transactions name nobody (\(column))", from: "ATRANSACTION", column,
-        to: "ATRANSACTIONSTRING")
-    }
-    return try found + unknownEntities() + [missingColumns].compactMap { $0 }
+    try HistoryTable.keys(in: store.database).compactMap(dangling)
+      + [unknownEntities(), missingColumns].compactMap { $0 }
+  }
+
+  private func dangling(_ key: KeyColumn) throws -> Finding? {
+    let rows = "\(key.rows) WHERE \(key.isDangling)"
+    let (count, first) = try store.counted(
+      "SELECT count(*) \(rows)", "SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
+    guard count > 0 else { return nil }
+    let what =
+      key.table == HistoryTable.change.name
+      ? "changes are of no transaction" : "transactions name nobody (\(key.column))"
+    return Finding(
+      .history, "\(count) \(what).", entity: key.table, count: Int(count),
+      first: first.compactMap { $0.first?.integer.map { "\(key.table)/p\($0)" } }, in: place)
   }
 
   /// That the table of changes has fewer columns for values of deleted objects than the model needs, as versions
@@ -52,28 +37,18 @@ struct HistoryCheck {
   }
 
   /// Changes of entities that have no number here.
-  private func unknownEntities() throws -> [Finding] {
-    guard store.database.columns(of: "ACHANGE").contains("ZENTITY"),
-      store.database.contains("Z_PRIMARYKEY")
-    else { return [] }
-    return try store.reading {
-      let numbers = try store.connection.rows(
-        """
-        SELECT ZENTITY, count(*) FROM ACHANGE
-        WHERE ZENTITY NOT IN (SELECT Z_ENT FROM Z_PRIMARYKEY) GROUP BY 1 LIMIT 100
-        """)
-      let known = Set(store.schema.numbers.values)
-      let unknown = numbers.filter { $0.first?.integer.map { !known.contains($0) } ?? false }
-      guard !unknown.isEmpty else { return [] }
-      let count = unknown.reduce(0) { $0 + Int($1.last?.integer ?? 0) }
-      return [
-        Finding(
-          .history, "\(count) changes are of entities that the store does not have.",
-          entity: "ACHANGE", count: count,
-          first: unknown.prefix(5).compactMap { $0.first?.integer.map { "entity \($0)" } },
-          in: place)
-      ]
-    }
+  private func unknownEntities() throws -> Finding? {
+    guard let (key, condition) = store.unknownEntity() else { return nil }
+    let rows = "\(key.rows) WHERE \(condition)"
+    let (count, first) = try store.counted(
+      "SELECT count(*) \(rows)", "SELECT DISTINCT \(key.value) \(rows) ORDER BY 1 LIMIT 5")
+    guard count > 0 else { return nil }
+    return Finding(
+      .history, "\(count) changes are of entities that the store does not have.",
+      entity: key.table, count: Int(count),
+      first: first.compactMap { $0.first?.integer.map { "entity \($0)" } }, in: place,
+      // A repair asks a model, too.
+      remedy: store.modelSource == .raw ? .repairByModel : nil)
   }
 }
 

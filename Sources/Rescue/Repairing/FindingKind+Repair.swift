@@ -20,9 +20,7 @@ extension FindingKind {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
       .entityUnknown, .joinName, .indexMissing, .triggers, .history, .historyColumns,
-      .toOneDangling,
-      .joinDangling, .oneToOne,
-      .order, .externalOrphaned:
+      .toOneDangling, .joinDangling, .joinNull, .oneToOne, .order, .externalOrphaned:
       .certain
     case .uniqueness, .externalMissing, .tableMissing: .choice
     default: .none

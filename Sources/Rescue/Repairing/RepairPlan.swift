@@ -78,7 +78,7 @@ extension Finding {
   /// Whether nothing is wrong with what it says, and a repair would change rows all the same: one-to-ones
   /// as Core Data's own migrations leave them, and a store of a framework that kept no model in it.
   fileprivate var isLeftUnasked: Bool {
-    severity == .note && kind != .externalOrphaned && kind != .indexMissing
+    severity == .note && ![.externalOrphaned, .indexMissing, .joinNull].contains(kind)
   }
 
   /// Whether it is one of the faults of its kind that can be mended.

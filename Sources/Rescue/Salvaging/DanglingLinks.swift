@@ -8,35 +8,13 @@ enum DanglingLinks {
 
   /// How many there are, in a sentence; `nil` where there are none.
   static func note(_ connection: Connection, _ schema: StoreSchema) throws -> String? {
-    var found: [(name: String, count: Int64)] = []
-    let present = try DatabaseTables(connection)
-    for table in schema.tables where present.contains(table.name) {
-      for column in table.columns {
-        guard case .toOne(let entity, let name) = column.content,
-          let relationship = schema.model.relationship(named: name, of: entity),
-          let target = schema.table(of: relationship.destination), present.contains(target.name)
-        else { continue }
-        let count =
-          try connection.value(
-            """
-            SELECT count(*) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NOT NULL \
-            AND \(quoted(column.name)) NOT IN (SELECT Z_PK FROM \(quoted(target.name)))
-            """)?.integer ?? 0
-        if count > 0 { found.append(("\(entity).\(name)", count)) }
-      }
-    }
-    for join in schema.joins where present.contains(join.name) {
-      guard let own = schema.table(of: join.entity), present.contains(own.name),
-        let other = schema.table(of: join.inverseEntity), present.contains(other.name)
-      else { continue }
-      let count =
-        try connection.value(
-          """
-          SELECT count(*) FROM \(quoted(join.name)) \
-          WHERE \(quoted(join.first)) NOT IN (SELECT Z_PK FROM \(quoted(own.name))) \
-          OR \(quoted(join.second)) NOT IN (SELECT Z_PK FROM \(quoted(other.name)))
-          """)?.integer ?? 0
-      if count > 0 { found.append(("\(join.entity).\(join.relationship)", count)) }
+    let audits = schema.audits(of: try DatabaseTables(connection))
+    var found: [(name: String, count: Int)] = []
+    for audit in audits.toOnes + audits.outside {
+      // A column may hold what an object of another entity of the table left in it.
+      let own = audit.storage.kind == .toOne ? audits.table(of: audit.entity)?.kindRows("t") : nil
+      let count = try audit.counts(of: [.dangling], where: own, on: connection)[.dangling] ?? 0
+      if count > 0 { found.append(("\(audit.entity).\(audit.relationship.name)", count)) }
     }
     guard !found.isEmpty else { return nil }
     found.sort { ($1.count, $0.name) < ($0.count, $1.name) }

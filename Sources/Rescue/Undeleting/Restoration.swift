@@ -184,15 +184,16 @@ package struct Restoration {
         }
       }
     }
-    for table in schema.tables {
-      for column in table.columns { try mend(column, of: table, schema, connection, &report) }
+    let audits = schema.audits(in: "main.")
+    let outside = audits.outside
+    for audit in audits.toOnes + outside where !audit.storage.isJoin {
+      try mend(audit, schema, connection, &report)
     }
-    for join in schema.joins {
-      report.links += try bringBack(join, from: join.name, schema, connection)
-    }
-    for join in schema.joins {
+    let joins = outside.filter(\.storage.isJoin)
+    for join in joins { report.links += try bringBack(join, from: join.storage.table, connection) }
+    for join in joins {
       report.freedLinks += try bringBack(
-        join, from: CarvedLinks.table(of: join.name), schema, connection)
+        join, from: CarvedLinks.table(of: join.storage.table), connection)
     }
     report.unset = try unset(schema, connection)
     try connection.execute("DROP TABLE back; COMMIT; DETACH remains")
@@ -210,52 +211,33 @@ package struct Restoration {
     return connection.changes > 0 ? own : key
   }
 
-  /// Empties to-ones of objects that are back and name nothing that is there; the other sides of those
-  /// that do are set where they are empty.
+  /// Empties references of objects that are back and name nothing that is there; the other sides of
+  /// one-to-ones that stay are set where they are empty. Which entity an object is of may be a guess here, so
+  /// nothing is emptied for it.
   private func mend(
-    _ column: StoreSchema.Column, of table: StoreSchema.Table, _ schema: StoreSchema,
-    _ connection: Connection, _ report: inout Report
+    _ audit: LinkAudit, _ schema: StoreSchema, _ connection: Connection, _ report: inout Report
   ) throws {
-    guard case .toOne(let entity, let name) = column.content,
-      let relationship = schema.model.relationship(named: name, of: entity),
-      let target = schema.table(of: relationship.destination)
-    else { return }
-    let isBack = "Z_PK IN (SELECT pk FROM back WHERE name = ?1)"
-    let others = [
-      table.column(.toOneEntity(entity: entity, name: name)),
-      table.column(.toOneOrder(entity: entity, name: name)),
-    ].compactMap { $0 }
-    let emptied = ([column] + others).map { "\(quoted($0.name)) = NULL" }
-      .joined(separator: ", ")
-    try connection.run(
-      """
-      UPDATE \(quoted(table.name)) SET \(emptied) WHERE \(isBack) AND \(quoted(column.name)) \
-      IS NOT NULL AND \(quoted(column.name)) NOT IN (SELECT Z_PK FROM \(quoted(target.name)))
-      """, [.text(table.name)])
-    if connection.changes > 0 {
-      report.emptied[entity + "." + name, default: 0] += connection.changes
+    let isBack = "t.Z_PK IN (SELECT pk FROM back WHERE name = ?1)"
+    let table: [Value] = [.text(audit.storage.table)]
+    func empty(_ condition: String) throws {
+      try connection.run(audit.removal(where: "\(isBack) AND \(condition)"), table)
+      guard connection.changes > 0 else { return }
+      report.emptied["\(audit.entity).\(audit.relationship.name)", default: 0] += connection.changes
     }
-    guard let (owner, inverse) = schema.inverse(of: relationship), !inverse.isToMany,
-      let other = target.column(.toOne(entity: owner, name: inverse.name))
+    try audit.condition(.dangling).map(empty)
+    guard let key = audit.keys.first, let other = schema.otherSide(of: audit.relationship),
+      let isOneSided = schema.disagreement(
+        audit.relationship, of: audit.entity, schemaName: "main.")
     else { return }
+    let owners = "main.\(quoted(key.table)) t WHERE \(isBack)"
     try connection.run(
-      """
-      UPDATE \(quoted(target.name)) SET \(quoted(other.name)) = \
-      (SELECT Z_PK FROM \(quoted(table.name)) s WHERE s.\(quoted(column.name)) = \
-      \(quoted(target.name)).Z_PK AND s.\(isBack)) WHERE \(quoted(other.name)) IS NULL AND Z_PK IN \
-      (SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(isBack))
-      """, [.text(table.name)])
+      other.completing(
+        with: "\(owners) AND \(key.value) = o.Z_PK", in: "main.",
+        where: """
+          o.\(quoted(other.destination)) IS NULL AND o.Z_PK IN (SELECT \(key.value) FROM \(owners))
+          """), table)
     // What names another by now is not taken from it.
-    try connection.run(
-      """
-      UPDATE \(quoted(table.name)) SET \(emptied) WHERE \(isBack) AND \(quoted(column.name)) \
-      IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(quoted(target.name)) t WHERE t.Z_PK = \
-      \(quoted(table.name)).\(quoted(column.name)) AND t.\(quoted(other.name)) = \
-      \(quoted(table.name)).Z_PK)
-      """, [.text(table.name)])
-    if connection.changes > 0 {
-      report.emptied[entity + "." + name, default: 0] += connection.changes
-    }
+    try empty(isOneSided)
   }
 
   /// The to-ones, with a to-many as their inverse, that are empty somewhere and could lead to an object that is back.
@@ -283,25 +265,20 @@ package struct Restoration {
 
   /// Links that an object which is back had, where both ends are there.
   private func bringBack(
-    _ join: StoreSchema.JoinTable, from source: String, _ schema: StoreSchema,
-    _ connection: Connection
+    _ join: LinkAudit, from source: String, _ connection: Connection
   ) throws -> Int {
     guard
       try connection.value(
         "SELECT 1 FROM remains.sqlite_master WHERE name = ?", [.text(source)]) != nil
     else { return 0 }
-    guard let first = schema.table(of: join.entity),
-      let second = schema.table(of: join.inverseEntity)
-    else { return 0 }
-    let name = quoted(join.name)
+    let isBack = join.keys.enumerated().map { place, key in
+      "\(key.value) IN (SELECT pk FROM back WHERE name = ?\(place + 1))"
+    }
     try connection.run(
       """
-      INSERT OR IGNORE INTO main.\(name) SELECT * FROM remains.\(quoted(source)) WHERE \
-      (\(quoted(join.first)) IN (SELECT pk FROM back WHERE name = ?1) OR \
-      \(quoted(join.second)) IN (SELECT pk FROM back WHERE name = ?2)) AND \
-      \(quoted(join.first)) IN (SELECT Z_PK FROM main.\(quoted(first.name))) AND \
-      \(quoted(join.second)) IN (SELECT Z_PK FROM main.\(quoted(second.name)))
-      """, [.text(first.name), .text(second.name)])
+      INSERT OR IGNORE INTO main.\(quoted(join.storage.table)) SELECT * FROM remains.\(quoted(source)) t \
+      WHERE (\(isBack.joined(separator: " OR "))) AND \(join.isThere)
+      """, join.keys.map { .text($0.destination) })
     return connection.changes
   }
 }

@@ -29,6 +29,9 @@ struct RepairTests {
       sql: "INSERT INTO Z_8TAGS SELECT Z_PK, 70004 FROM ZRECIPE WHERE Z_PK < 4",
       kind: .joinDangling, changes: 3),
     Fault(
+      sql: "INSERT INTO Z_8TAGS VALUES (1, NULL), (NULL, 2), (NULL, NULL), (70001, NULL)",
+      kind: .joinNull, changes: 4),
+    Fault(
       sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Recipe'", kind: .primaryKey,
       changes: 1),
     Fault(

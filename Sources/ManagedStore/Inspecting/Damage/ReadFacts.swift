@@ -63,13 +63,21 @@ package struct ReadFacts: Sendable {
     }
   }
 
-  /// Whether each key in a column of a table is that of an object of an entity's kind.
-  package func allLead(from column: String, ofTable name: String, to entity: EntityTable) -> Bool? {
-    guard let (table, place) = readable(column, of: name), let other = objects(entity.table),
+  /// Whether each reference of a relationship is that of an object of its destination; an end of a join
+  /// table may be NULL.
+  package func isSound(_ audit: LinkAudit) -> Bool? {
+    let answers = audit.keys.map(isSound)
+    return answers.contains(nil) ? nil : answers.allSatisfy { $0 == true }
+  }
+
+  /// Whether each key in a column is that of a row of its kind.
+  package func isSound(_ key: KeyColumn) -> Bool? {
+    guard let (table, place) = readable(key.column, of: key.table),
+      let other = objects(key.destination),
       let question = table.facts.question.references.firstIndex(of: place)
     else { return nil }
     let kinds = other.facts.kinds.filter { kind in
-      entity.isWholeTable || kind.number.map(entity.numbers.contains) ?? false
+      key.kind.map { numbers in kind.number.map(numbers.contains) ?? false } ?? true
     }
     return table.facts.references[question].isSubset(of: kinds.map(\.keys))
   }

@@ -66,34 +66,17 @@ extension SourceData {
   /// - Parameter hint: what becomes of them.
   func brokenJoins(of mapping: MappingModel, hint: String) throws -> [DataCheck] {
     let kept = Set(mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
-    func warning(
-      _ broken: FoundRows?, _ entity: String, _ relationship: String, in table: String
-    ) -> [DataCheck] {
-      guard let broken, broken.count > 0 else { return [] }
-      return [
-        DataCheck(
-          code: .managedObjectReferentialIntegrity, entity: entity, property: relationship,
-          rows: broken.count, first: broken.first,
-          message: "links that lead to objects that are not there, in \(table)",
-          hint: hint, isWarning: true,
-          asked: [table])
-      ]
+    return try store.audits().outside.compactMap { audit in
+      let isKept =
+        kept.contains(audit.entity)
+        || audit.storage.isJoin && kept.contains(audit.destination)
+      guard isKept, let broken = try brokenRows(of: audit), broken.count > 0 else { return nil }
+      let table = audit.storage.table
+      return DataCheck(
+        code: .managedObjectReferentialIntegrity, entity: audit.entity,
+        property: audit.relationship.name, rows: broken.count, first: broken.first,
+        message: "links that lead to objects that are not there, in \(table)", hint: hint,
+        isWarning: true, asked: [table])
     }
-    var checks: [DataCheck] = []
-    let schema = store.schema
-    for join in schema.joins where kept.contains(join.entity) || kept.contains(join.inverseEntity) {
-      checks += warning(
-        try brokenRows(of: join), join.entity, join.relationship, in: join.name)
-    }
-    for table in schema.tables {
-      for column in table.columns {
-        guard case .owner(let owner, let name) = column.content, kept.contains(owner) else {
-          continue
-        }
-        checks += warning(
-          try rowsWithoutOwner(in: table, column, owner: owner), owner, name, in: table.name)
-      }
-    }
-    return checks
   }
 }

@@ -6,15 +6,11 @@ import SQLite
 extension SourceData {
   /// True for rows whose to-one leads to no object of its entity.
   func leadsNowhere(_ relationship: String, of entity: String) -> String? {
-    guard let table = store.table(of: entity), let column = table.toOneColumn(of: relationship),
-      let destination = store.model.relationship(named: relationship, of: entity)?.destination
+    guard let audit = store.audits().audit(of: relationship, in: entity),
+      audit.storage.kind == .toOne
     else { return nil }
-    let key = "t.\(quoted(column))"
-    guard let object = object(key, of: destination) else { return nil }
-    let condition = "\(key) IS NOT NULL AND NOT \(object)"
-    if allLead(from: column, of: table.table, to: destination) {
-      counts.know(entity, condition, 0)
-    }
+    let condition = audit.isUnsound
+    if store.facts?.isSound(audit) == true { counts.know(entity, condition, 0) }
     return condition
   }
 
@@ -32,12 +28,11 @@ extension SourceData {
   /// True for rows that have objects without a position in an ordered relationship.
   func hasNoPosition(_ relationship: String, of entity: String) -> String? {
     guard let storage = store.table(of: entity)?.storage(of: relationship),
-      let position = storage.position
+      let position = storage.position, let unordered = storage.isUnordered
     else { return nil }
     // Few are: the table is looked through once, not for each object.
     let condition = """
-      t.Z_PK IN (SELECT o.\(quoted(storage.owner)) FROM \(quoted(storage.table)) o
-      WHERE o.\(quoted(position)) IS NULL)
+      t.Z_PK IN (SELECT t.\(quoted(storage.owner)) FROM \(quoted(storage.table)) t WHERE \(unordered))
       """
     if store.facts?.nulls(in: position, ofTable: storage.table) == 0 {
       counts.know(entity, condition, 0)
@@ -50,65 +45,27 @@ extension SourceData {
     store.table(of: entity)?.storage(of: relationship)?.count(of: "t.Z_PK").sql
   }
 
-  /// Rows of a join table with a key that no object has, and the objects at their other ends.
-  func brokenRows(of join: StoreSchema.JoinTable) throws -> FoundRows? {
-    guard store.database.contains(join.name),
-      let one = object("t.\(quoted(join.first))", of: join.entity),
-      let two = object("t.\(quoted(join.second))", of: join.inverseEntity)
-    else { return nil }
-    if allLead(from: join.first, of: join.name, to: join.entity),
-      allLead(from: join.second, of: join.name, to: join.inverseEntity)
-    {
-      return nil
-    }
+  /// References with a key that no object of the entity has, in a table of links or the owner's key: with the
+  /// objects at the other ends of the links, or the objects that have the owner's key.
+  func brokenRows(of audit: LinkAudit) throws -> FoundRows? {
+    guard store.facts?.isSound(audit) != true else { return nil }
+    let rows = "\(audit.rows) WHERE \(audit.isUnsound)"
     return try store.reading {
-      try FoundRows(
-        "FROM \(quoted(join.name)) t WHERE NOT \(one) OR NOT \(two)",
-        columns: "t.\(quoted(join.first)), t.\(quoted(join.second)), \(one)", on: store.connection
+      guard audit.storage.isJoin else {
+        return try FoundRows(rows, columns: "t.Z_PK, t.Z_ENT", on: store.connection) { row in
+          store.id(row, else: audit.destination)
+        }
+      }
+      let ends = audit.keys.map(\.value) + audit.keys.prefix(1).map(\.isSound)
+      return try FoundRows(
+        rows, columns: ends.joined(separator: ", "), on: store.connection
       ) { row in
         let isFirst = row[2].integer == 1
         return row[isFirst ? 0 : 1].integer.map {
-          ObjectID(entity: isFirst ? join.entity : join.inverseEntity, key: $0)
+          ObjectID(entity: isFirst ? audit.entity : audit.destination, key: $0)
         }
       }
     }
-  }
-
-  /// Rows that are in a to-many without an inverse, of an owner that does not exist.
-  func rowsWithoutOwner(
-    in table: StoreSchema.Table, _ column: StoreSchema.Column, owner: String
-  ) throws -> FoundRows? {
-    let key = "t.\(quoted(column.name))"
-    guard store.database.columns(of: table.name).contains(column.name),
-      let isThere = object(key, of: owner)
-    else { return nil }
-    if allLead(from: column.name, of: table.name, to: owner) { return nil }
-    return try store.reading {
-      try FoundRows(
-        "FROM \(quoted(table.name)) t WHERE \(key) IS NOT NULL AND NOT \(isThere)",
-        columns: "t.Z_PK, t.Z_ENT", on: store.connection
-      ) { row in
-        guard let key = row[0].integer,
-          let entity = row[1].integer.flatMap({ store.entityNames[$0] })
-        else { return nil }
-        return ObjectID(entity: entity, key: key)
-      }
-    }
-  }
-
-  /// Whether it is known that each key in a column is that of an object of its kind.
-  private func allLead(from column: String, of table: String, to entity: String) -> Bool {
-    guard let facts = store.facts, let other = store.table(of: entity) else { return false }
-    return facts.allLead(from: column, ofTable: table, to: other) == true
-  }
-
-  /// True where an object of that kind has the key.
-  private func object(_ key: String, of entity: String) -> String? {
-    guard let table = store.table(of: entity), store.database.contains(table.table) else {
-      return nil
-    }
-    let kind = table.kindRows("d").map { " AND " + $0 } ?? ""
-    return "EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = \(key)\(kind))"
   }
 }
 

@@ -7,7 +7,9 @@ struct LinkChecks {
   let place: StorePlace
   let store: Store
 
-  func findings() throws -> [Finding] { try joins() + misplaced() + ownerless() + oneToOnes() }
+  func findings() throws -> [Finding] {
+    try store.audits().outside.flatMap(findings) + oneToOnes()
+  }
 
   private func oneToOnes() throws -> [Finding] {
     try store.oneSidedLinks().map { links in
@@ -19,87 +21,81 @@ struct LinkChecks {
     }
   }
 
-  /// Rows of join tables of which one end is not there.
-  private func joins() throws -> [Finding] {
-    try store.schema.joins.compactMap { join in
-      guard Set([join.first, join.second]).isSubset(of: store.database.columns(of: join.name)),
-        let own = store.table(of: join.entity)?.table, store.database.contains(own),
-        let other = store.table(of: join.inverseEntity)?.table, store.database.contains(other)
-      else { return nil }
-      let (first, second) = ("t." + quoted(join.first), "t." + quoted(join.second))
-      let rows = """
-        FROM \(quoted(join.name)) t
-        WHERE NOT EXISTS (SELECT 1 FROM \(quoted(own)) o WHERE o.Z_PK = \(first))
-        OR NOT EXISTS (SELECT 1 FROM \(quoted(other)) o WHERE o.Z_PK = \(second))
-        """
-      let (count, pairs) = try store.counted(
-        "SELECT count(*) \(rows)", "SELECT \(first), \(second) \(rows) ORDER BY 1, 2 LIMIT 5")
-      guard count > 0 else { return nil }
-      return Finding(
-        .joinDangling,
-        "\(count) links of \(join.entity).\(join.relationship) lead from or to objects that are not there.",
-        entity: join.entity, property: join.relationship, count: Int(count),
-        first: pairs.map { pair in
-          "\(join.entity)/p\(pair.first?.integer ?? 0) – \(join.inverseEntity)/p\(pair.last?.integer ?? 0)"
-        }, in: place)
+  private func findings(of audit: LinkAudit) throws -> [Finding] {
+    let counts = try store.reading { try audit.counts(on: store.connection) }
+    return try LinkAudit.Fault.allCases.compactMap { fault in
+      guard let count = counts[fault], count > 0, let condition = audit.condition(fault) else {
+        return nil
+      }
+      return try audit.storage.isJoin
+        ? ofJoin(audit, fault, count, condition) : ofOwner(audit, fault, count, condition)
     }
   }
 
-  /// Rows of join tables of which one end is of an entity that has no such relationship.
-  private func misplaced() throws -> [Finding] {
-    try store.schema.joins.flatMap { join in
-      try [(join.first, join.entity), (join.second, join.inverseEntity)].compactMap {
-        column, name in
-        guard store.database.columns(of: join.name).contains(column),
-          let table = store.table(of: name), store.database.contains(table.table),
-          let own = table.kindRows("o")
-        else { return nil }
-        let rows = """
-          FROM \(quoted(table.table)) o
-          WHERE NOT (\(own)) AND o.Z_PK IN (SELECT \(quoted(column)) FROM \(quoted(join.name)))
-          """
-        let (count, first) = try store.counted(
-          "SELECT count(*) \(rows)", "SELECT o.Z_PK, o.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
-        guard count > 0 else { return nil }
-        let root = store.model.root(of: name)
-        let objects = first.compactMap { store.id($0, else: root) }
-        return Finding(
-          .entityWrong,
-          "\(count) objects have links in \(join.name) as a \(name) has them, and are none.",
-          entity: name, count: Int(count), first: objects.map(\.description), in: place,
-          remedy: .objects(objects, of: root))
-      }
+  /// Rows of a join table.
+  private func ofJoin(
+    _ audit: LinkAudit, _ fault: LinkAudit.Fault, _ count: Int, _ condition: String
+  ) throws -> Finding {
+    let name = "\(audit.entity).\(audit.relationship.name)"
+    let values = audit.keys.map(\.value).joined(separator: ", ")
+    let pairs = try first("SELECT \(values) \(audit.rows) WHERE \(condition) ORDER BY 1, 2 LIMIT 5")
+    let ends = pairs.map { pair in
+      zip([audit.entity, audit.destination], pair).map { entity, key in
+        key.integer.map { "\(entity)/p\($0)" } ?? "NULL"
+      }.joined(separator: " – ")
+    }
+    func finding(
+      _ kind: FindingKind, _ what: String, severity: Finding.Severity? = nil,
+      code: CoreDataError.Code? = nil, remedy: Remedy? = nil
+    ) -> Finding {
+      Finding(
+        kind, "\(count) \(count == 1 ? "link" : "links") of \(name) \(what).", severity: severity,
+        code: code, entity: audit.entity, property: audit.relationship.name, count: count,
+        first: ends, in: place, remedy: remedy)
+    }
+    switch fault {
+    case .empty: return finding(.joinNull, "have no object at one end (NULL)")
+    case .dangling: return finding(.joinDangling, "lead from or to objects that are not there")
+    case .wrongEntity, .wrongNumber:
+      return finding(
+        .entityWrong, "lead from or to objects of another entity", severity: .error,
+        code: .managedObjectReferentialIntegrity, remedy: try strangers(of: audit))
     }
   }
 
-  /// Rows that name an owner which is not there, in a to-many without an inverse.
-  private func ownerless() throws -> [Finding] {
-    var found: [Finding] = []
-    var told: Set<String> = []
-    for table in store.entityTables where store.database.contains(table.table) {
-      for entry in table.relationships {
-        guard let storage = entry.storage, storage.kind == .withoutInverse,
-          told.insert(storage.table + "." + storage.owner).inserted
-        else { continue }
-        let owner = "t." + quoted(storage.owner)
-        let rows = """
-          FROM \(quoted(storage.table)) t WHERE \(owner) IS NOT NULL AND NOT EXISTS
-          (SELECT 1 FROM \(quoted(table.table)) o WHERE o.Z_PK = \(owner))
-          """
-        let (count, first) = try store.counted(
-          "SELECT count(*) \(rows)", "SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
-        guard count > 0 else { continue }
-        let entity = entry.relationship.destination
-        found.append(
-          Finding(
-            .toOneDangling,
-            "\(count) objects of \(entity) belong to a \(table.entity) (\(entry.relationship.name)) that is not there.",
-            entity: entity, property: entry.relationship.name, count: Int(count),
-            first: first.compactMap {
-              $0.first?.integer.map { ObjectID(entity: entity, key: $0).description }
-            }, in: place))
-      }
+  /// A look at the first objects that a join table has links of, and that are of another entity.
+  private func strangers(of audit: LinkAudit) throws -> Remedy? {
+    for (key, entity) in zip(audit.keys, [audit.entity, audit.destination]) {
+      guard let rows = key.strangers else { continue }
+      let root = store.model.root(of: entity)
+      let objects = try first("SELECT DISTINCT d.Z_PK, d.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
+        .compactMap { store.id($0, else: root) }
+      if !objects.isEmpty { return .objects(objects, of: root) }
     }
-    return found
+    return nil
+  }
+
+  /// Rows that name an owner, in a to-many without an inverse.
+  private func ofOwner(
+    _ audit: LinkAudit, _ fault: LinkAudit.Fault, _ count: Int, _ condition: String
+  ) throws -> Finding {
+    let entity = audit.destination
+    let objects = try first("SELECT t.Z_PK \(audit.rows) WHERE \(condition) ORDER BY 1 LIMIT 5")
+      .compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } }
+    let isDangling = fault == .dangling
+    let owner = "\(audit.entity) (\(audit.relationship.name))"
+    return Finding(
+      isDangling ? .toOneDangling : .entityWrong,
+      isDangling
+        ? "\(count) objects of \(entity) belong to a \(owner) that is not there."
+        : "\(count) objects of \(entity) belong to an object that is no \(owner).",
+      severity: isDangling ? nil : .error,
+      code: isDangling ? nil : .managedObjectReferentialIntegrity, entity: entity,
+      property: audit.relationship.name, count: count, first: objects.map(\.description),
+      in: place, remedy: isDangling ? nil : .objects(objects, of: entity))
+  }
+
+  private func first(_ sql: String) throws -> [[Value]] {
+    try store.reading { try store.connection.rows(sql) }
   }
 }

@@ -24,6 +24,7 @@ struct OrderCheck {
     _ relationship: Relationship, of table: EntityTable, _ storage: RelationshipStorage,
     _ position: String
   ) throws -> [Finding] {
+    guard let isUnordered = storage.isUnordered else { return [] }
     let (owner, order) = ("t." + quoted(storage.owner), "t." + quoted(position))
     // Of owners that are not there, others tell.
     let rows = """
@@ -46,7 +47,7 @@ struct OrderCheck {
     }
     return try finding(
       """
-      SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NULL GROUP BY o.Z_PK
+      SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(isUnordered) GROUP BY o.Z_PK
       """, "have no place in the order")
       + finding(
         """

@@ -12,7 +12,7 @@ struct RelationshipRules {
   private func rules(_ entry: EntityTable.RelationshipColumns) -> [RowRule] {
     let relationship = entry.relationship
     guard let storage = entry.storage else { return [] }
-    var rules = storage.toOneColumn.map { toOne(relationship, "t." + quoted($0), storage) } ?? []
+    var rules = relationship.isToMany ? [] : toOne(relationship)
     if !relationship.isOptional {
       // Apple's engine lets a mandatory to-many begin empty, and apps' stores are full of them.
       rules.append(
@@ -29,36 +29,36 @@ struct RelationshipRules {
     return rules
   }
 
-  private func toOne(
-    _ relationship: Relationship, _ column: String, _ storage: RelationshipStorage
-  ) -> [RowRule] {
-    guard let other = store.table(of: relationship.destination),
-      store.database.contains(other.table)
-    else { return [] }
-    let destination = "SELECT 1 FROM \(quoted(other.table)) d WHERE d.Z_PK = \(column)"
-    var rules = [
-      RowRule(
-        kind: .toOneDangling, property: relationship.name,
-        condition: "(\(column) IS NOT NULL AND NOT EXISTS (\(destination)))",
-        what: "lead to objects of \(relationship.destination) that are not there")
-    ]
-    if let wrong = wrongEntity(other, storage) {
-      rules.append(
-        RowRule(
-          kind: .entityWrong, property: relationship.name,
-          condition: "(\(column) IS NOT NULL AND EXISTS (\(destination) AND (\(wrong))))",
-          what: "lead to objects of another entity than they say"))
+  private func toOne(_ relationship: Relationship) -> [RowRule] {
+    guard let audit = store.audits().audit(of: relationship.name, in: table.entity) else {
+      return []
     }
-    return rules
+    return LinkAudit.Fault.allCases.compactMap { fault in
+      audit.condition(fault).map { rule(fault, $0, relationship) }
+    }
   }
 
-  /// SQL that is true of an object `d` that a row `t` cannot lead to.
-  private func wrongEntity(_ other: EntityTable, _ storage: RelationshipStorage) -> String? {
-    var conditions: [String] = []
-    if let rest = other.kindRows("d") { conditions.append("NOT (\(rest))") }
-    if let column = storage.entityColumn {
-      conditions.append("t.\(quoted(column)) IS NOT d.Z_ENT")
+  private func rule(
+    _ fault: LinkAudit.Fault, _ condition: String, _ relationship: Relationship
+  ) -> RowRule {
+    func rule(
+      _ kind: FindingKind, _ what: String, severity: Finding.Severity? = nil,
+      code: CoreDataError.Code? = nil
+    ) -> RowRule {
+      RowRule(
+        kind: kind, severity: severity, code: code, property: relationship.name,
+        condition: condition, what: what)
     }
-    return conditions.isEmpty ? nil : conditions.joined(separator: " OR ")
+    let destination = relationship.destination
+    switch fault {
+    case .empty, .dangling:
+      return rule(.toOneDangling, "lead to objects of \(destination) that are not there")
+    case .wrongEntity:
+      return rule(
+        .entityWrong, "lead to objects that are no \(destination)", severity: .error,
+        code: .managedObjectReferentialIntegrity)
+    case .wrongNumber:
+      return rule(.entityWrong, "lead to objects of another entity than they say")
+    }
   }
 }

@@ -12,26 +12,24 @@ struct HistoryMending {
   func run() throws {
     if work.kinds.contains(.historyColumns) { try addColumns() }
     guard work.kinds.contains(.history) else { return }
-    if source.database.columns(of: "ACHANGE").contains("ZENTITY"),
-      source.database.contains("Z_PRIMARYKEY"), source.modelSource != .raw
-    {
-      let known = source.schema.numbers.values.sorted()
-      try remove(
-        "t.ZENTITY NOT IN (SELECT Z_ENT FROM main.Z_PRIMARYKEY) AND t.ZENTITY NOT IN (\(known.list))",
-        naming: "ZENTITY")
+    if source.modelSource != .raw, let (key, condition) = source.unknownEntity(in: "main.") {
+      try mend(key, where: condition)
     }
-    if has("ACHANGE", "ZTRANSACTIONID", "ATRANSACTION") {
-      try remove(dangling("ZTRANSACTIONID", "ATRANSACTION"), naming: "ZTRANSACTIONID")
+    for key in HistoryTable.keys(in: source.database, as: "main.") {
+      try mend(key, where: key.isDangling)
     }
-    for column in ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
-    where has("ATRANSACTION", column, "ATRANSACTIONSTRING") {
-      let rows = dangling(column, "ATRANSACTIONSTRING")
-      try work.note(
-        .history, entity: "'ATRANSACTION'", key: "t.Z_PK", property: column.literal,
-        old: "t.\(quoted(column))", "FROM main.ATRANSACTION t WHERE \(rows)")
-      try work.connection.execute(
-        "UPDATE main.ATRANSACTION AS t SET \(quoted(column)) = NULL WHERE \(rows)")
-    }
+  }
+
+  /// Takes changes out that nobody can follow; a transaction only loses the key.
+  private func mend(_ key: KeyColumn, where condition: String) throws {
+    try work.note(
+      .history, entity: key.table.literal, key: "t.Z_PK", property: key.column.literal,
+      old: key.value, "\(key.rows) WHERE \(condition)")
+    let table = "main." + quoted(key.table)
+    try work.connection.execute(
+      key.table == HistoryTable.change.name
+        ? "DELETE FROM \(table) AS t WHERE \(condition)"
+        : "UPDATE \(table) AS t SET \(quoted(key.column)) = NULL WHERE \(condition)")
   }
 
   private func addColumns() throws {
@@ -42,25 +40,5 @@ struct HistoryMending {
           new: "added"))
       try work.connection.execute("ALTER TABLE main.ACHANGE ADD COLUMN \(column) BLOB")
     }
-  }
-
-  private func has(_ table: String, _ column: String, _ other: String) -> Bool {
-    let (own, others) = (source.database.columns(of: table), source.database.columns(of: other))
-    return own.contains(column) && own.contains("Z_PK") && others.contains("Z_PK")
-  }
-
-  private func dangling(_ column: String, _ other: String) -> String {
-    """
-    t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
-    (SELECT 1 FROM main.\(quoted(other)) o WHERE o.Z_PK = t.\(quoted(column)))
-    """
-  }
-
-  /// Takes changes out that nobody can follow.
-  private func remove(_ rows: String, naming column: String) throws {
-    try work.note(
-      .history, entity: "'ACHANGE'", key: "t.Z_PK", property: column.literal,
-      old: "t.\(quoted(column))", "FROM main.ACHANGE t WHERE \(rows)")
-    try work.connection.execute("DELETE FROM main.ACHANGE AS t WHERE \(rows)")
   }
 }

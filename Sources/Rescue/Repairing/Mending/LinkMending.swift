@@ -10,94 +10,75 @@ struct LinkMending {
   init(_ work: RepairWork) { self.work = work }
 
   func run() throws {
+    let audits = source.audits(in: "main.")
     if work.kinds.contains(.toOneDangling) {
       for table in source.entityTables where source.database.contains(table.table) {
-        for entry in table.relationships { try toOne(entry, of: table) }
+        for entry in table.relationships where !entry.relationship.isToMany {
+          try audits.audit(of: entry.relationship.name, in: table.entity)
+            .map { try toOne($0, of: table) }
+        }
       }
-      try ownerless()
     }
-    if work.kinds.contains(.joinDangling) { try joins() }
+    for audit in audits.outside {
+      if !audit.storage.isJoin {
+        try owner(audit)
+      } else {
+        if work.kinds.contains(.joinNull) { try join(audit, .joinNull, .empty) }
+        if work.kinds.contains(.joinDangling) { try join(audit, .joinDangling, .dangling) }
+      }
+    }
   }
 
-  private func toOne(_ entry: EntityTable.RelationshipColumns, of table: EntityTable) throws {
-    guard let storage = entry.storage, let column = storage.toOneColumn,
-      let other = source.table(of: entry.relationship.destination),
-      source.database.contains(other.table)
-    else { return }
-    let key = "t." + quoted(column)
-    let rows = """
-      t.Z_ENT = \(table.entityID) AND \(key) IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM main.\(quoted(other.table)) d WHERE d.Z_PK = \(key))
-      """
-    let name = "main." + quoted(table.table)
+  private func toOne(_ audit: LinkAudit, of table: EntityTable) throws {
+    guard let key = audit.keys.first, let dangling = audit.condition(.dangling) else { return }
+    let rows = "t.Z_ENT = \(table.entityID) AND \(dangling)"
     guard
       try work.note(
         .toOneDangling, entity: table.entity.literal, key: "t.Z_PK",
-        property: entry.relationship.name.literal,
-        old: "\(entry.relationship.destination.literal) || '/p' || \(key)",
-        "FROM \(name) t WHERE \(rows)") > 0
+        property: audit.relationship.name.literal,
+        old: "\(audit.destination.literal) || '/p' || \(key.value)",
+        "\(audit.rows) WHERE \(rows)") > 0
     else { return }
-    let columns = [column, storage.entityColumn, storage.inversePosition].compactMap { $0 }
-    try empty(columns, "\(name) AS t", where: rows)
-  }
-
-  private func empty(_ columns: [String], _ table: String, where rows: String) throws {
-    let assignments = columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
-    try work.connection.execute("UPDATE \(table) SET \(assignments) WHERE \(rows)")
+    try work.connection.execute(audit.removal(where: rows))
   }
 
   /// Rows that name an owner which is not there, in a to-many without an inverse.
-  private func ownerless() throws {
-    var done: Set<String> = []
-    for table in source.entityTables where source.database.contains(table.table) {
-      for entry in table.relationships {
-        guard let storage = entry.storage, storage.kind == .withoutInverse,
-          done.insert(storage.table + "." + storage.owner).inserted
-        else { continue }
-        let (owner, name) = ("t." + quoted(storage.owner), "main." + quoted(storage.table))
-        let rows = """
-          \(owner) IS NOT NULL AND NOT EXISTS
-          (SELECT 1 FROM main.\(quoted(table.table)) o WHERE o.Z_PK = \(owner))
-          """
-        guard
-          try work.note(
-            .toOneDangling, entity: work.entity(of: "t", else: entry.relationship.destination),
-            key: "t.Z_PK", property: "\(table.entity).\(entry.relationship.name)".literal,
-            old: "\(table.entity.literal) || '/p' || \(owner)", "FROM \(name) t WHERE \(rows)") > 0
-        else { continue }
-        try empty(
-          [storage.owner, storage.position].compactMap { $0 }, "\(name) AS t", where: rows)
-      }
-    }
+  private func owner(_ audit: LinkAudit) throws {
+    guard work.kinds.contains(.toOneDangling), let key = audit.keys.first,
+      let rows = audit.condition(.dangling),
+      try work.note(
+        .toOneDangling, entity: work.entity(of: "t", else: audit.destination), key: "t.Z_PK",
+        property: "\(audit.entity).\(audit.relationship.name)".literal,
+        old: "\(audit.entity.literal) || '/p' || \(key.value)",
+        "\(audit.rows) WHERE \(rows)") > 0
+    else { return }
+    try work.connection.execute(audit.removal(where: rows))
   }
 
-  /// Rows of join tables of which one end is not there.
-  private func joins() throws {
-    for join in source.schema.joins {
-      guard Set([join.first, join.second]).isSubset(of: source.database.columns(of: join.name)),
-        let own = source.table(of: join.entity)?.table, source.database.contains(own),
-        let other = source.table(of: join.inverseEntity)?.table, source.database.contains(other)
-      else { continue }
-      let (first, second) = ("t." + quoted(join.first), "t." + quoted(join.second))
-      func object(_ table: String, _ key: String, _ entity: String) -> String {
-        """
-        coalesce((SELECT e.name FROM main.\(quoted(table)) o JOIN log.entities e
-        ON e.number = o.Z_ENT WHERE o.Z_PK = \(key)), \(entity.literal))
-        """
-      }
-      let name = "main." + quoted(join.name)
-      let rows = """
-        NOT EXISTS (SELECT 1 FROM main.\(quoted(own)) o WHERE o.Z_PK = \(first))
-        OR NOT EXISTS (SELECT 1 FROM main.\(quoted(other)) o WHERE o.Z_PK = \(second))
-        """
-      guard
-        try work.note(
-          .joinDangling, entity: object(own, first, join.entity), key: first,
-          property: join.relationship.literal,
-          old: "\(object(other, second, join.inverseEntity)) || '/p' || \(second)",
-          "FROM \(name) t WHERE \(rows)") > 0
-      else { continue }
-      try work.connection.execute("DELETE FROM \(name) AS t WHERE \(rows)")
+  /// Rows of a join table; a change is that of the end which is there.
+  private func join(_ audit: LinkAudit, _ kind: FindingKind, _ fault: LinkAudit.Fault) throws {
+    guard let rows = audit.condition(fault), let first = audit.keys.first,
+      let second = audit.keys.last
+    else { return }
+    let (name, inverse) = (audit.relationship.name, audit.relationship.inverse ?? "")
+    let isTurned = "\(first.value) IS NULL AND \(second.value) IS NOT NULL"
+    func object(_ key: KeyColumn, _ entity: String) -> String {
+      """
+      coalesce((SELECT e.name FROM main.\(quoted(key.destination)) o JOIN log.entities e
+      ON e.number = o.Z_ENT WHERE o.Z_PK = \(key.value)), \(entity.literal))
+      """
     }
+    func either(_ other: String, _ own: String) -> String {
+      "CASE WHEN \(isTurned) THEN \(other) ELSE \(own) END"
+    }
+    let (entity, other) = (object(first, audit.entity), object(second, audit.destination))
+    guard
+      try work.note(
+        kind, entity: either(other, entity), key: either(second.value, first.value),
+        property: either(inverse.literal, name.literal),
+        old: either("NULL", "\(other) || '/p' || \(second.value)"),
+        "\(audit.rows) WHERE \(rows)") > 0
+    else { return }
+    try work.connection.execute(audit.removal(where: rows))
   }
 }
