@@ -103,7 +103,7 @@ public struct ModelReference: Sendable, Equatable {
       guard store.modelSource != .raw else {
         throw CoreDataError(
           .unreadable, code: .migrationMissingSourceModel,
-          "the store has no model in it (no Z_MODELCACHE)", path: path,
+          "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
           hint: "Name the model itself; strata find-model STORE PATH… looks for it.")
       }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)

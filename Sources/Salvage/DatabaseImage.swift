@@ -164,6 +164,9 @@ public final class DatabaseImage {
     FileHeader(try main.read(at: 0, count: FileHeader.size)).isMagic
   }
 
+  /// Whether the main file was opened as text and saved.
+  package func isMainSavedAsText() throws -> Bool { try main.isSavedAsText() }
+
   /// A page of the main file, as much as is there of it.
   package func mainPage(_ number: Int) throws -> [UInt8] {
     try ahead.page(number, of: main, pageSize: pageSize)

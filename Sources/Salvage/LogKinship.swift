@@ -8,12 +8,14 @@ import Values
 /// that a page which does not fit its neighbours, while the main file's own does, is not of this file, or not
 /// of this time of it. Where nothing contradicts, nothing is proved either.
 package struct LogKinship {
-  /// What the log and the main file say that cannot both be.
+  /// What the log, or a rollback journal, and the main file say that cannot both be.
   package enum Contradiction: Sendable, Equatable {
     /// Their pages are not of one size.
     case pageSize(log: Int, main: Int)
     /// The database has so many pages after the last commit; its first page counts others.
     case pageCount(committed: Int, stated: Int)
+    /// A rollback journal counts so many pages before its save; the first page that it saved counts others.
+    case journalPages(counted: Int, stated: Int)
     /// They were made as different stores: what Z_METADATA names them.
     case uuid(log: String, main: String)
     /// The list of tables, with one count of its changes, lists others.
@@ -144,7 +146,7 @@ package struct LogKinship {
   /// What a database lists as its tables and indexes, with their first pages, and the UUID of the store.
   ///
   /// - Returns: `nil` where the list cannot be read whole.
-  private static func names(
+  static func names(
     in image: DatabaseImage
   ) throws -> (objects: [String: Int], uuid: String?)? {
     let master = try TreeMap(image, roots: [1], isComplete: true)

@@ -1,5 +1,7 @@
 /// The size of a database's pages, found by the pages themselves.
 enum PageSize {
+  /// The sizes that pages can have.
+  static let all = (9...16).map { 1 << $0 }
   /// How many pages of each size are looked at.
   private static let sample = 64
 
@@ -11,7 +13,7 @@ enum PageSize {
   /// - Parameter stated: what the header says, which holds where it fits about as well as any.
   /// - Returns: `nil` where no page looks like one, and nothing is stated.
   static func likely(_ file: MainFile, stated: Int?) throws -> Int? {
-    let counts = try (9...16).map { 1 << $0 }.map { size in
+    let counts = try all.map { size in
       (size: size, count: try share(file, size) * Double(file.size / size))
     }
     let best = counts.map(\.count).max() ?? 0

@@ -189,7 +189,7 @@ public struct Record: Sendable {
 
   /// For each value that few rows share what tells it from others: long texts and blobs, numbers of many
   /// digits, such as dates.
-  package func marks() -> [UInt64] {
+  package func marks() -> [(column: Int, mark: UInt64)] {
     fields.indices.compactMap { column in
       guard isPresent(column) else { return nil }
       switch kind(column) {
@@ -198,7 +198,7 @@ public struct Record: Sendable {
         guard word(fields[column]).trailingZeroBitCount < 20 else { return nil }
       default: return nil
       }
-      return mix(Self.mix(Self.seed, UInt64(column)), column)
+      return (column, mix(Self.mix(Self.seed, UInt64(column)), column))
     }
   }
 

@@ -49,6 +49,10 @@ public final class RollbackJournal: Sendable {
   package let places: [Int: Int]
   private let file: OpenFile
 
+  /// Whether the main file may hold half of a save all the same: SQLite does not roll the journal back, or not
+  /// whole.
+  package var leavesHalf: Bool { state == .damagedHeader || state == .hot && end != .whole }
+
   /// How many pages are put back.
   public var pages: Int { places.count }
 

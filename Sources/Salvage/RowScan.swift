@@ -24,6 +24,10 @@ public struct RowScan {
 
   /// Cells of leaves that could not be read as rows.
   public private(set) var unreadable = 0
+  /// The keys that rows may have whose cells could not be read, by the cells around them.
+  ///
+  /// Those of pages without a header are not among them: the ``TreeMap`` has a hole for each.
+  package private(set) var lost: [TreeHole] = []
   /// Rows of which a page may not have been written to its end: a sector of zeros ends it.
   package private(set) var doubtful = 0
 
@@ -34,6 +38,9 @@ public struct RowScan {
   private var record = Record()
   /// How many pages of rests of rows are still read: more than there are only circles have.
   private var budget = 0
+  /// The trees of which no more places are listed: any key of theirs may be lost.
+  private var fullTrees: Set<Int> = []
+  private static let mostLost = 10_000
 
   /// A scan over the pages that a map knows.
   ///
@@ -81,28 +88,66 @@ public struct RowScan {
     var row = Row(
       root: trees.owner(of: page.number), page: page.number, origin: page.origin, key: 0,
       certainty: role == .leaf ? .certain : .guessed)
-    let cells: [Cell?] =
-      if role == .broken {
-        BrokenLeaf(page, usable: image.usable, range: trees.range(of: page.number)).cells
-      } else {
-        (TreePage(page.bytes, number: page.number, usable: image.usable)?.cells ?? []).map {
-          Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
+    guard role != .broken else {
+      let range = trees.range(of: page.number)
+      for cell in BrokenLeaf(page, usable: image.usable, range: range).cells {
+        guard try read(cell, of: page) else {
+          unreadable += 1
+          continue
         }
+        row.key = cell.key
+        try body(row, record)
       }
-    let overlapping = role == .broken ? [] : Self.overlapping(cells)
+      return
+    }
+    guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else { return }
+    let cells = tree.cells.map {
+      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
+    }
+    var hole = TreeHole(root: row.root, page: page.number, above: nil, upTo: nil)
+    if tree.outside > 0 {
+      // No page has more of them.
+      unreadable += min(tree.outside, image.usable / 6)
+      lose(hole)
+    }
+    let overlapping = Self.overlapping(cells)
     var last: Int64?
+    var isLosing = false
     for (index, cell) in cells.enumerated() {
       // Keys rise, and no two cells share a byte: one that does is not where it belongs.
-      guard let cell, cell.key > last ?? .min || last == nil || role == .broken,
-        !overlapping.contains(index), try read(cell, of: page)
-      else {
+      guard let cell, cell.key > last ?? .min || last == nil, !overlapping.contains(index) else {
         unreadable += 1
+        if !isLosing { hole.above = last }
+        isLosing = true
+        continue
+      }
+      if isLosing {
+        hole.upTo = cell.key
+        lose(hole)
+        isLosing = false
+      }
+      guard try read(cell, of: page) else {
+        unreadable += 1
+        hole.above = cell.key > .min ? cell.key - 1 : nil
+        hole.upTo = cell.key
+        lose(hole)
         continue
       }
       last = cell.key
       row.key = cell.key
       try body(row, record)
     }
+    guard isLosing else { return }
+    hole.upTo = nil
+    lose(hole)
+  }
+
+  /// Takes into account that keys may be those of rows that could not be read.
+  private mutating func lose(_ hole: TreeHole) {
+    guard !fullTrees.contains(hole.root) else { return }
+    if lost.count < Self.mostLost { return lost.append(hole) }
+    fullTrees.insert(hole.root)
+    lost.append(TreeHole(anywhereIn: hole.root))
   }
 
   /// Which of the cells of a page have bytes that another has as well.

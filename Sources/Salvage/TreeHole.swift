@@ -9,6 +9,20 @@ public struct TreeHole: Sendable, Equatable {
   /// Its keys are at most this; `nil` where they may be any up to the greatest.
   public var upTo: Int64?
 
+  /// The keys that it may have had, without those that Core Data gives to no object.
+  package var keys: ClosedRange<Int64> {
+    let first = above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
+    return first...max(first, upTo ?? .max)
+  }
+
   /// Whether a key could have been there.
   package func holds(_ key: Int64) -> Bool { key > above ?? .min && key <= upTo ?? .max }
+}
+
+extension TreeHole {
+  /// One that may have had any key of a tree.
+  package init(anywhereIn root: Int) { self.init(root: root, page: root, above: nil, upTo: nil) }
+
+  /// Whether it may have had any key.
+  package var isOpen: Bool { above == nil && upTo == nil }
 }

@@ -14,6 +14,8 @@ public struct TreePage: Sendable {
   public let kind: Kind
   /// Where the cells begin, in the order of their keys; places outside the page are left out.
   public let cells: [Int]
+  /// How many cells the list places outside the page.
+  package let outside: Int
   /// The page of what is behind the last cell, of an interior page.
   public let last: Int
   /// Where the area of cells begins.
@@ -46,6 +48,7 @@ public struct TreePage: Sendable {
     let end = pointers + min(count, room) * 2
     cells = stride(from: pointers, to: end, by: 2).map { BigEndian.half(bytes, $0) }
       .filter { $0 >= end && $0 < usable }
+    outside = (end - pointers) / 2 - cells.count
     isSound = cells.count == count && content <= usable && content >= end && firstFree < usable
   }
 }

@@ -125,7 +125,7 @@ struct JournalFaultTests {
   }
 
   @Test(
-    "under another name it is named, and not put back",
+    "under another name doctor names it, and it is not put back where a store is only read",
     arguments: ["Demo (1).sqlite-journal", "Demo.sqlite-journal 2", "Demo-journal.txt"])
   func renamed(name: String) throws {
     let save = try InterruptedSave()
@@ -136,8 +136,10 @@ struct JournalFaultTests {
     let found = try #require(findings.first { $0.kind == .journalRenamed })
     #expect(found.first == [name] && found.severity == .error && (found.count ?? 0) > 10)
     #expect(found.command?.hasSuffix("-journal") == true && findings.first == found)
-    let source = try SalvageSource(path: save.path)
+    let source = try SalvageSource(path: save.path, takesRenamedJournal: false)
     #expect(source.image.journal == nil && source.notes.contains { $0.contains(name) })
+    #expect(source.isPartial)
+    #expect(!findings.contains { $0.kind == .deletions })
     #expect(StrayLog.all(beside: save.path).map(\.kind) == [.journal])
     #expect(try FileSystem.read(save.path) == half && save.store.bytes() == before)
     // Once its save was finished, it holds nothing that the store lacks.
@@ -151,6 +153,88 @@ struct JournalFaultTests {
     #expect(stray.isOfAnotherTime)
     #expect(try Store(path: save.path).gaps.isEmpty)
     #expect(try Store(path: save.path).warnings.contains { $0.contains(name) })
+  }
+
+  @Test(
+    "under another name salvage and undelete put it back",
+    arguments: ["Demo (1).sqlite-journal", "Demo-journal.txt"])
+  func takenUnderAnotherName(name: String) throws {
+    let save = try InterruptedSave()
+    let plain = try TemporaryFolder()
+    try FileSystem.write(save.saved, to: plain.path("Demo.sqlite"))
+    let expected = try Undeletion(of: plain.path("Demo.sqlite"))
+    try FileSystem.rename(save.journalPath, to: save.store.folder.path(name))
+    let before = try save.store.bytes()
+    let found = try Undeletion(of: save.path)
+    #expect(found.entities == expected.entities && found.missed == expected.missed)
+    let output = save.store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: save.path, output: output)
+    #expect(try StoreDump.lines(at: output) == save.store.lines)
+    #expect(!report.isLossy && report.isComplete)
+    #expect(report.notes.contains { $0.hasPrefix("\(name) was taken") }, "\(report.notes)")
+    #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
+  }
+
+  @Test("nothing speaks against a store's own journal", arguments: InterruptedSave.Journal.allCases)
+  func ownKinship(kind: InterruptedSave.Journal) throws {
+    let save = try InterruptedSave(kind)
+    #expect(try RollbackJournal.contradiction(of: save.journalPath, store: save.path) == nil)
+    // An earlier save of PERSIST is not in the main file as it was saved.
+    guard kind != .persist else { return }
+    try FileSystem.write(save.saved, to: save.path)
+    #expect(try RollbackJournal.contradiction(of: save.journalPath, store: save.path) == nil)
+  }
+
+  @Test("another store's journal is not put back, whatever it is called")
+  func foreign() throws {
+    let (own, other) = (try InterruptedSave(objects: 700), try InterruptedSave(objects: 1_100))
+    FileSystem.remove(own.journalPath)
+    try FileSystem.write(own.saved, to: own.path)
+    let stray = own.store.folder.path("Demo (1).sqlite-journal")
+    try FileSystem.write(FileSystem.read(other.journalPath), to: stray)
+    #expect(try RollbackJournal.contradiction(of: stray, store: own.path) != nil)
+    let output = own.store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: own.path, output: output)
+    #expect(try StoreDump.lines(at: output) == own.store.lines)
+    #expect(!report.notes.contains { $0.contains("was taken") }, "\(report.notes)")
+  }
+
+  @Test("a journal that counts other pages than the first page that it saved is not put back")
+  func otherCount() throws {
+    let save = try InterruptedSave()
+    let stray = save.store.folder.path("Demo (1).sqlite-journal")
+    try FileSystem.rename(save.journalPath, to: stray)
+    var bytes = try FileSystem.read(stray)
+    let pages = JournalHeader(bytes).initialPages
+    BigEndian.put(pages + 1, into: &bytes, 16)
+    try FileSystem.write(bytes, to: stray)
+    #expect(
+      try RollbackJournal.contradiction(of: stray, store: save.path)
+        == .journalPages(counted: pages + 1, stated: pages))
+    let source = try SalvageSource(path: save.path)
+    #expect(source.image.journal == nil)
+    #expect(source.notes.contains { $0.contains("does not belong to the store") })
+  }
+
+  @Test("two of them are named, and neither is put back")
+  func twoStrays() throws {
+    let save = try InterruptedSave()
+    try FileSystem.copyOver(
+      save.journalPath, to: save.store.folder.path("Demo (1).sqlite-journal"))
+    try FileSystem.rename(save.journalPath, to: save.store.folder.path("Demo (2).sqlite-journal"))
+    let source = try SalvageSource(path: save.path)
+    #expect(source.image.journal == nil && source.isPartial)
+    #expect(source.notes.count { $0.contains("not put back") } == 2, "\(source.notes)")
+  }
+
+  @Test("salvage with a journal that cannot be put back whole is no whole salvage")
+  func cutOff() throws {
+    let save = try InterruptedSave(.off)
+    try save.countRecords()
+    try save.store.change("-journal") { $0.removeLast($0.count - 512 - 3 * (4096 + 8) - 100) }
+    let report = try StoreSalvage.run(
+      path: save.path, output: save.store.folder.path("Saved.sqlite"))
+    #expect(report.isPartial && report.isLossy)
   }
 
   @Test("a renamed one is among the gaps of a store")

@@ -16,7 +16,7 @@ package struct Remains: Sendable, Equatable {
     package var partial = 0
     /// Deleted objects that were never saved.
     package var unsaved = 0
-    /// Objects whose pages cannot be read, in a state that was found elsewhere.
+    /// Objects that may be lost, and not deleted, in a state that was found elsewhere.
     package var lost = 0
 
     /// What was found of an entity.
@@ -59,7 +59,10 @@ package struct Remains: Sendable, Equatable {
   /// Deleted objects that were never saved.
   var unsaved: Int { entities.reduce(0) { $0 + $1.unsaved } }
 
-  var isEmpty: Bool { deleted + older == 0 }
+  /// Objects that may be lost, and not deleted.
+  var lost: Int { entities.reduce(0) { $0 + $1.lost } }
+
+  var isEmpty: Bool { deleted + lost + older == 0 }
 
   /// What was found, in a line.
   var summary: String {
@@ -69,7 +72,9 @@ package struct Remains: Sendable, Equatable {
         : "no deleted object and no older state was found"
     }
     return
-      "\(NumberText.counted(deleted, "deleted object")), \(NumberText.counted(older, "older version"))"
+      "\(NumberText.counted(deleted, "deleted object")), "
+      + (lost > 0 ? "\(NumberText.grouped(lost)) that may be lost instead, " : "")
+      + NumberText.counted(older, "older version")
       + (unsaved > 0 ? " (\(NumberText.grouped(unsaved)) never saved)" : "")
   }
 }

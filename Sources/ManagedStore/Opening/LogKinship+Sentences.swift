@@ -33,6 +33,8 @@ extension LogKinship.Contradiction {
       "its pages have \(log) bytes, those of the store \(main)"
     case .pageCount(let committed, let stated):
       "after its last commit the database has \(NumberText.counted(committed, "page")), and its first page counts \(stated)"
+    case .journalPages(let counted, let stated):
+      "it counts \(NumberText.counted(counted, "page")) before its save, and the first page that it saved counts \(stated)"
     case .uuid(let log, let main): "it is of the store \(log), and this one is \(main)"
     case .schema: "its list of tables is another than the store's"
     case .counters:

@@ -35,6 +35,26 @@ extension SalvageSource {
     return found
   }
 
+  /// Why ``model()`` finds none, as the beginning of a sentence.
+  package func reasonWithoutModel() throws -> String {
+    guard !lacksTable("Z_MODELCACHE") else {
+      return "the store has no model cache (Z_MODELCACHE)"
+    }
+    let root = objects.first { $0.object.type == "table" && $0.object.name == "Z_MODELCACHE" }?.root
+    guard let root, root > 0, !trees.holes.contains(where: { $0.root == root }) else {
+      return "the store's model cache (Z_MODELCACHE) cannot be read"
+    }
+    var isEmpty = true
+    var scan = RowScan(image, trees)
+    try scan.rows(where: { $0 == .leaf && $1 == root }) { _, record in
+      // Core Data leaves a row without a value where it keeps no model.
+      if record.kind(0) != .null, record.kind(0) != nil { isEmpty = false }
+    }
+    return isEmpty && scan.unreadable == 0
+      ? "the store's model cache (Z_MODELCACHE) is empty"
+      : "the model in the store's model cache (Z_MODELCACHE) cannot be read"
+  }
+
   /// The hash of each entity of the model that made the store, as its metadata has them, wherever their
   /// page is; empty where they are gone.
   package func versionHashes() throws -> [String: VersionHash] {

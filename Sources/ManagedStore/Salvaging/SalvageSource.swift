@@ -42,13 +42,25 @@ package struct SalvageSource {
   /// Whether something that belongs to the store is not in what is read of it: frames that are damaged or cut
   /// off, a -journal that is not put back.
   package private(set) var isPartial = false
+  /// Whether rows may be missing from any table though nobody deleted them, and nothing says of which.
+  private(set) var hidesRows = false
+  /// Why rows that no tree leads to may never have been in this store, as a clause; `nil` where nothing
+  /// speaks against them.
+  package private(set) var distrust: String?
+  /// Whether the bytes of any value, and of any key, may be others than they were.
+  private(set) var isGarbled = false
 
   /// Looks at a store's files; nothing is changed, and SQLite is not asked.
   ///
-  /// - Parameter choice: which -wal is laid over the main file.
+  /// - Parameters:
+  ///   - choice: which -wal is laid over the main file.
+  ///   - takesRenamedJournal: whether a -journal that lost its name is rolled back, where the store has none
+  ///     and nothing speaks against it.
   /// - Throws: ``CoreDataError`` where a file cannot be read, nothing in it looks like a database, or the -wal
   ///   does not belong to the main file and nobody said what to do.
-  package init(path: String, log choice: LogChoice = .own) throws {
+  package init(
+    path: String, log choice: LogChoice = .own, takesRenamedJournal: Bool = true
+  ) throws {
     let path = FileSystem.canonical(path)
     try StoreFiles(path: path).refuseNotDownloaded()
     guard let status = FileSystem.status(path), status.kind == .file else {
@@ -70,28 +82,37 @@ package struct SalvageSource {
       log = file
       notes.append("\(file) was laid over the main file, as asked for.")
     }
-    var image = try DatabaseImage(
-      path: path, log: log, journal: path + "-journal", isRealigned: true)
+    let journal = try RenamedJournal(beside: path, isTaken: takesRenamedJournal)
+    let journalPath = journal.path ?? path + "-journal"
+    var image = try DatabaseImage(path: path, log: log, journal: journalPath, isRealigned: true)
     if let shift = image.shift {
       notes.append(shift.sentence + " It is read as it was.")
       if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
         notes.append(
           "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberText.counted(pages, "page")) it is not known where the byte stood: they are left out."
         )
-        isPartial = true
+        (isPartial, hidesRows) = (true, true)
       }
+    }
+    if let renamed = journal.path, image.shift != nil {
+      notes.append(
+        "\(FileSystem.name(of: renamed)) was left out: bytes of the main file stand elsewhere than they did."
+      )
+      (isPartial, hidesRows) = (true, true)
+    } else {
+      notes += journal.notes
     }
     if let note = image.journal?.note { notes.append(note) }
-    if image.journal?.state != .hot {
-      let journals = StrayLog.all(beside: path).filter {
-        $0.kind == .journal && !$0.isOfAnotherTime
-      }
-      notes += journals.map { $0.sentence(store: path, isNeeded: true) }
-      if !journals.isEmpty { isPartial = true }
+    if journal.isNeeded || image.journal?.leavesHalf == true {
+      (isPartial, hidesRows) = (true, true)
+    }
+    if try image.isMainSavedAsText() {
+      notes.append(Self.savedAsText)
+      distrust = "the file was saved as text, and bytes of its rows are others"
+      (isPartial, hidesRows, isGarbled) = (true, true, true)
     }
     if let log, image.log?.newest.isEmpty == false {
-      let main = try DatabaseImage(
-        path: path, log: nil, journal: path + "-journal", isRealigned: true)
+      let main = try DatabaseImage(path: path, log: nil, journal: journalPath, isRealigned: true)
       if let found = try LogKinship(image, main: main)?.contradiction() {
         switch choice {
         case .own: throw Self.foreign(log, of: path, found)
@@ -129,7 +150,7 @@ package struct SalvageSource {
         notes.append(
           "\(FileSystem.name(of: log)): \(NumberText.counted(count(.wrong), "frame")) are damaged; rows in them may be wrong."
         )
-        isPartial = true
+        (isPartial, hidesRows) = (true, true)
       }
       if count(.uncommitted) > 0 {
         notes.append(
@@ -167,7 +188,8 @@ package struct SalvageSource {
     trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
     if !trees.holes.isEmpty, let mixed = try Self.mixed(image) {
       notes.append(mixed)
-      isPartial = true
+      distrust = "pages of two stores are mixed, and rows may be the other one's"
+      (isPartial, hidesRows) = (true, true)
     }
     if let log, isLogApplied {
       let count = try rowsOfLog()
@@ -178,6 +200,10 @@ package struct SalvageSource {
       }
     }
   }
+
+  /// What is told of a file that was saved as text.
+  package static let savedAsText =
+    "The file was opened as text and saved: bytes that are no text became EF BF BD, and what they were is lost."
 
   /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that lead to them.
   package static func mixed(_ image: DatabaseImage) throws -> String? {

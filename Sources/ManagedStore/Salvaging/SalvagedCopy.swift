@@ -178,59 +178,44 @@ package final class SalvagedCopy {
   private func fill() throws {
     var scan = RowScan(source.image, source.trees, besides: trees.isPageCopied)
     let pages = Double(max(1, source.image.pageCount))
-    let named = byRoot
-    let contents = contents
-    let owners = try owners()
-    var byNumber: [Int64: SalvagedTable] = [:]
-    for table in all { for number in table.numbers { byNumber[number] = table } }
+    var owning = try RowTables(of: self)
+    let (named, contents) = (owning.named, contents)
     try scan.rows(
       where: { $0 == .leaf && named[$1].map(contents.holds) == true }, isCancelled: isCancelled,
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
-      guard let table = named[row.root] else { return }
-      // Of a cell without one column nothing is a row.
-      guard record.count > 0, trees.told[table.name] == nil || table.fits(record) else {
-        return unplaced += 1
-      }
-      guard owners[table.name]?.isOwn(record.count, record.integer(1)) != false else {
-        // The page is another table's, or the cell is.
-        guard let other = record.integer(1).flatMap({ byNumber[$0] }), other.fits(record) else {
-          return unplaced += 1
-        }
+      switch owning.place(row, record) {
+      case .table(let table): try table.insert(row.key, record, isGuessed: false)
+      case .other(let table):
         misplaced += 1
-        return try other.insert(row.key, record, isGuessed: true)
+        try table.insert(row.key, record, isGuessed: true)
+      case .none, .unknown: unplaced += 1
       }
-      try table.insert(row.key, record, isGuessed: false)
     }
     try check()
     guard !source.trees.holes.isEmpty || !source.isSchemaWhole || source.trees.hasAdopted else {
       (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
       return
     }
-    var placing = RowPlacing(
-      tables: all.filter { !joins.keys.contains($0.name) },
-      trees: named.filter { trees.told[$0.value.name] != nil })
     var joining = JoinPlacing(connection)
     var waiting = 0
     // The schema's own rows are no table's; leaves of the tables that it names were read.
     try scan.rows(where: { Self.isFound($0, $1, besides: named) }, isCancelled: isCancelled) {
       row, record in
-      if let table = named[row.root] ?? placing.table(for: record, in: row.root) {
+      switch owning.placeFound(row, record) {
+      case .table(let table), .other(let table):
         guard contents.holds(table) else { return }
-        guard table.fits(record) else { return unplaced += 1 }
-        // A page without its list of cells has rows in room that is not in use, too.
-        if source.trees.role(of: row.page) == .broken,
-          ValueDoubts.areAny(in: record, source.image.header.encoding)
-        {
-          return unplaced += 1
-        }
         try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
-      } else if contents == .everything, joining.add(row, record) {
-        waiting += 1
-      } else {
-        unplaced += 1
+      case .none: unplaced += 1
+      case .unknown:
+        if contents == .everything, joining.add(row, record) {
+          waiting += 1
+        } else {
+          unplaced += 1
+        }
       }
     }
+    let placing = owning.placing
     try check()
     (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
     for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
@@ -272,10 +257,7 @@ package final class SalvagedCopy {
 
   /// Where keys may be lost: the holes of the table's tree, those beside each other as one.
   private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {
-    let holes = source.trees.holes.filter { byRoot[$0.root] === table }.map { hole in
-      let first = hole.above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
-      return first...max(first, hole.upTo ?? .max)
-    }
+    let holes = source.trees.holes.filter { byRoot[$0.root] === table }.map(\.keys)
     return holes.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { result, hole in
       if let last = result.last, last.upperBound == .max || hole.lowerBound <= last.upperBound + 1 {
         result[result.count - 1] = last.lowerBound...max(last.upperBound, hole.upperBound)

@@ -101,18 +101,26 @@ struct RemainsCatalogue {
   }
 
   /// The key of a row without one follows from others.
-  func setKey(_ place: Int, pk: Int64, key: Int64) throws {
+  func setKey(_ place: Int, pk: Int64, key: Int64, isLost: Bool) throws {
     try run(
       """
-      UPDATE found.row SET key = ?3, certainty = 'inferred', unsure = 0 \
+      UPDATE found.row SET key = ?3, certainty = 'inferred', unsure = 0, lost = ?4 \
       WHERE place = ?1 AND pk = ?2 AND key IS NULL AND state IS NULL
-      """, [.integer(Int64(place)), .integer(pk), .integer(key)])
+      """,
+      [.integer(Int64(place)), .integer(pk), .integer(key), .integer(isLost ? 1 : 0)])
   }
 
   /// Rows without a key are earlier states, since no row of the table was deleted.
   func setAllOlder(_ place: Int) throws {
     try run(
       "UPDATE found.row SET state = 1 WHERE place = ? AND key IS NULL AND state IS NULL",
+      [.integer(Int64(place))])
+  }
+
+  /// Rows without a key may be earlier states of objects that live.
+  func setUnsure(_ place: Int) throws {
+    try run(
+      "UPDATE found.row SET unsure = 1 WHERE place = ? AND key IS NULL AND state IS NULL",
       [.integer(Int64(place))])
   }
 

@@ -21,7 +21,7 @@ extension RemainsCopy {
     package var unsure: Int
     /// Of how many the key is one that two rows have, and nothing tells which was there last.
     package var ambiguous: Int
-    /// How many of them may have stood on pages that cannot be read: they are lost, not deleted.
+    /// How many of them may be lost, and not deleted.
     package var lost: Int
   }
 

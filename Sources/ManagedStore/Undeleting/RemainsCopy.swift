@@ -38,6 +38,10 @@ package final class RemainsCopy {
   private var live: [KeySet]
   /// The fewest values that a row has: more where columns came later.
   private var fewest: [Int]
+  /// The keys of each table that rows may have which are there and cannot be read.
+  private var losses: [KeySet] = []
+  /// Whether any key of the table may be one of those.
+  private var mayLackAny: [Bool] = []
   /// The last key that each table gave out.
   private var given: [Int64] = []
   /// Whether each table's rows have all keys that its counter gave out, so that none was deleted.
@@ -46,7 +50,8 @@ package final class RemainsCopy {
   private var joinRows: Int64 = 0
   /// What tells rows without a key from others, by place and mark.
   private var marks: [[UInt64: [Int64]]]
-  private var markCounts: [[Int64: Int]]
+  /// The columns of the marks that a row without a key has, by place and row.
+  private var markColumns: [[Int64: [Int]]]
   private var markCount = 0
   /// What looks overwritten of the rows that were found.
   private var doubtful: DoubtfulRows
@@ -77,7 +82,7 @@ package final class RemainsCopy {
     live = Array(repeating: KeySet(), count: entities.count)
     fewest = entities.map(\.columns.count)
     marks = Array(repeating: [:], count: entities.count)
-    markCounts = Array(repeating: [:], count: entities.count)
+    markColumns = Array(repeating: [:], count: entities.count)
     doubtful = DoubtfulRows(tables: entities.count, encoding: source.image.header.encoding)
     let names = Set(schema.joins.map(\.name))
     joins = copy.byRoot.filter { names.contains($0.value.name) }
@@ -100,42 +105,58 @@ package final class RemainsCopy {
     }
   }
 
+  /// The places of the entities' tables, by name.
+  private var places: [String: Int] {
+    Dictionary(tables.enumerated().map { ($1, $0) }) { first, _ in first }
+  }
+
   private func check() throws {
     if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
   }
 
-  /// Rows of the store as it is, each with the place of its table.
+  /// Rows of the store as it is, each with the place of its table: those that salvage would take.
+  ///
+  /// - Returns: where rows stand that cannot be read.
+  @discardableResult
   private func liveRows(
     _ progress: (Double) -> Void,
     _ body: (_ place: Int, RowScan.Row, borrowing Record) throws -> Void
-  ) throws {
-    var places: [Int: Int] = [:]
-    var numbers: [Int64: Int] = [:]
-    for (place, table) in entities.enumerated() {
-      if table.root > 0 { places[table.root] = place }
-      for number in table.numbers { numbers[number] = place }
-    }
+  ) throws -> [TreeHole] {
+    let places = self.places
+    var tables = try RowTables(of: copy)
+    let (named, trees) = (tables.named, source.trees)
     let pages = Double(max(1, source.image.pageCount))
-    var scan = RowScan(source.image, source.trees)
+    var displaced: Set<Int> = []
+    var scan = RowScan(source.image, trees)
     try scan.rows(
       where: { role, root in
-        role == .leaf && (places[root] != nil || root == 0) || role == .adopted || role == .broken
+        SalvageSource.holdsRows(role, root)
+          && (role != .leaf || named[root].map { places[$0.name] != nil } ?? true)
       }, isCancelled: isCancelled, progress: { progress(Double($0) / pages) }
     ) { row, record in
-      guard let place = places[row.root] ?? record.integer(1).flatMap({ numbers[$0] }),
-        places[row.root] != nil || entities[place].fits(record)
-      else { return }
-      try body(place, row, record)
+      let isOfTree = trees.role(of: row.page) == .leaf && named[row.root] != nil
+      switch isOfTree ? tables.place(row, record) : tables.placeFound(row, record) {
+      case .table(let table):
+        if let place = places[table.name] { try body(place, row, record) }
+      case .other(let table):
+        displaced.insert(row.root)
+        if let place = places[table.name] { try body(place, row, record) }
+      case .none:
+        if isOfTree { displaced.insert(row.root) }
+      case .unknown: break
+      }
     }
     try check()
+    return scan.lost + displaced.map { TreeHole(anywhereIn: $0) }
   }
 
-  /// The keys of what lives.
+  /// The keys of what lives, and of what may.
   private func readKeys(_ progress: (Double) -> Void) throws {
-    try liveRows(progress) { place, row, record in
+    let lost = try liveRows(progress) { place, row, record in
       live[place].insert(row.key)
       fewest[place] = min(fewest[place], record.count)
     }
+    try readLosses(lost)
     for place in live.indices {
       live[place].sort()
       let number = schema.table(named: tables[place]).flatMap { schema.numbers[$0.root] } ?? 0
@@ -144,6 +165,34 @@ package final class RemainsCopy {
       // A number that nobody gave out leaves no room above it.
       given.append(min(max(counted, live[place].greatest ?? 0, 0), 1 << 60))
     }
+  }
+
+  /// Finds out which objects that are not there may be lost, and not deleted.
+  ///
+  /// - Parameter rows: where rows stand that cannot be read.
+  private func readLosses(_ rows: [TreeHole]) throws {
+    let ofNobody = try source.missingPages + copy.unknownHoles + source.pagesOfNothing()
+    let holes = Dictionary(copy.tables.map { ($0.name, $0.holes) }) { first, _ in first }
+    for table in entities {
+      var keys = KeySet()
+      var isAny = source.hidesRows || table.root == 0 && ofNobody > 0
+      for range in holes[table.name] ?? [] { keys.insert(range) }
+      for hole in rows where hole.root == 0 || copy.byRoot[hole.root] === table {
+        if hole.isOpen { isAny = true } else { keys.insert(hole.keys) }
+      }
+      keys.sort()
+      losses.append(keys)
+      mayLackAny.append(isAny)
+    }
+  }
+
+  /// Whether an object that is not there may be lost, and not deleted: nothing tells the two apart where its row
+  /// may be one that cannot be read.
+  ///
+  /// - Parameter key: its key; `nil` where that is not known.
+  private func isLost(_ key: Int64?, _ place: Int) -> Bool {
+    mayLackAny[place]
+      || key.map { losses[place].contains($0) } ?? !losses[place].isEmpty
   }
 
   /// What history says was deleted, so that it can be told what nothing is left of.
@@ -181,11 +230,16 @@ package final class RemainsCopy {
 
   private func find(_ catalogue: RemainsCatalogue, _ progress: (Double) -> Void) throws {
     let links = try joins.mapValues { try CarvedLinks(of: $0, connection) }
+    let places = self.places
     var scan = try RemainsScan(
-      source.image, source.trees, shapes: entities.map(shape), tables: entities.map(\.root),
-      keys: live, fewest: fewest, roots: joins.mapValues { shapeOfLinks(of: $0) }
+      source.image, source.trees, shapes: entities.map(shape),
+      tables: copy.byRoot.compactMapValues { places[$0.name] }, keys: live, fewest: fewest,
+      roots: joins.mapValues { shapeOfLinks(of: $0) }
     ) { root, link in try links[root]?.add(link) }
-    try scan.rows(isCancelled: isCancelled, progress: progress) { remnant, record in
+    try scan.rows(isCancelled: isCancelled, progress: progress) { carved, record in
+      var remnant = carved
+      // Which bytes are others nothing tells, those of a key least of all.
+      if source.isGarbled { (remnant.key, remnant.certainty) = (nil, .unknown) }
       guard let place = remnant.shape else {
         guard let join = joins[remnant.root], join.fits(record) else { return }
         joinRows += 1
@@ -208,20 +262,14 @@ package final class RemainsCopy {
         record.count >= fewest[place] || remnant.isCell && live[place].count == 0
       try catalogue.add(
         remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
-        isWhole: record.isWhole && isRemembered && isOfTable, isTelling: !record.marks().isEmpty,
-        isLost: remnant.key.map { isLost($0, of: entities[place]) } ?? false)
+        isWhole: record.isWhole && isRemembered && isOfTable && !source.isGarbled,
+        isTelling: !record.marks().isEmpty, isLost: isLost(remnant.key, place))
       if remnant.key == nil { mark(record, place, pk) }
     }
     // Pages that are free hold zeros in a new store, too.
     let isMissing = live.indices.contains { given[$0] > live[$0].count }
     isWiped = isMissing ? scan.isWiped : nil
     try check()
-  }
-
-  /// Whether the row of a key may have stood on a page that cannot be read: it is lost then, not deleted.
-  private func isLost(_ key: Int64, of table: SalvagedTable) -> Bool {
-    if table.root == 0 { return source.missingPages > 0 || copy.unknownHoles > 0 }
-    return source.trees.holes.contains { $0.root == table.root && $0.holds(key) }
   }
 
   /// What a join table's rows look like, with the last key that each of its sides gave out.
@@ -257,10 +305,10 @@ package final class RemainsCopy {
       return
     }
     markCount += own.count
-    for mark in own {
+    for (column, mark) in own {
       guard var sharing = marks[place][mark] else {
         marks[place][mark] = [pk]
-        markCounts[place][pk, default: 0] += 1
+        markColumns[place][pk, default: []].append(column)
         continue
       }
       // What many rows share tells nothing; it stays as an empty list.
@@ -268,9 +316,9 @@ package final class RemainsCopy {
       if sharing.count < Self.mostSharing {
         sharing.append(pk)
         marks[place][mark] = sharing
-        markCounts[place][pk, default: 0] += 1
+        markColumns[place][pk, default: []].append(column)
       } else {
-        for other in sharing { markCounts[place][other, default: 1] -= 1 }
+        for other in sharing { markColumns[place][other]?.removeAll { $0 == column } }
         marks[place][mark] = []
       }
     }
@@ -299,8 +347,10 @@ package final class RemainsCopy {
     var inverses = InverseKeys(
       schema, entities, keyless: Set(keyless.compactMap { $0.first?.integer.map { Int($0) } }))
     var matches = [[Int64: Int64]](repeating: [:], count: tables.count)
+    var cut: Set<Int> = []
     try liveRows(progress) { place, row, record in
       doubtful.compare(record, place)
+      if !record.isWhole { cut.insert(place) }
       inverses.add(record, place, key: row.key, live: live)
       let hasKey = keys[place].contains(row.key)
       let hasMarks = !marks[place].isEmpty
@@ -312,10 +362,17 @@ package final class RemainsCopy {
       guard hasMarks else { return }
       // Most of what few rows share is shared with this one.
       var shared: [Int64: Int] = [:]
-      for mark in record.marks() {
+      for (_, mark) in record.marks() {
         for pk in marks[place][mark] ?? [] { shared[pk, default: 0] += 1 }
       }
-      for (pk, count) in shared where count * 3 >= (markCounts[place][pk] ?? count) * 2 {
+      for (pk, count) in shared {
+        let columns = markColumns[place][pk] ?? []
+        // Values that are lost of the living row are like none, and unlike none.
+        var comparable = columns.count
+        if !record.isWhole {
+          for column in columns where !record.isPresent(column) { comparable -= 1 }
+        }
+        guard count * 3 >= comparable * 2 else { continue }
         // What several rows share tells nothing.
         matches[place][pk] = matches[place][pk] == nil ? row.key : .max
       }
@@ -325,8 +382,10 @@ package final class RemainsCopy {
         try catalogue.setOlder(place, pk: pk, of: key)
       }
     }
+    // Of a row of which values are lost any may be an earlier state.
+    for place in cut.sorted() { try catalogue.setUnsure(place) }
     try inverses.keys(connection, live: live) { place, pk, key in
-      try catalogue.setKey(place, pk: pk, key: key)
+      try catalogue.setKey(place, pk: pk, key: key, isLost: isLost(key, place))
     }
     for place in isFull.indices where isFull[place] { try catalogue.setAllOlder(place) }
     try doubtful.forEach { place, pk, isOfCells in

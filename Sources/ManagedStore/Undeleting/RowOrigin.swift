@@ -25,7 +25,8 @@ package struct RowOrigin: Sendable, Equatable {
   package var isWhole: Bool
   /// Whether it may be an earlier state of an object that lives, though it counts as deleted.
   package var isUnsure: Bool
-  /// Whether its row may have stood on a page that cannot be read: it is lost, and not deleted.
+  /// Whether its object may be lost, and not deleted: its row may have stood where nothing can be read, or not be
+  /// trusted.
   package var isLost: Bool
 }
 

@@ -12,8 +12,10 @@ struct DeletionCheck {
   private static let mostNamed = 3
 
   func findings() throws -> [Finding] {
-    // What cannot be read is not deleted.
-    guard store.damage?.concernsFile != true else { return [] }
+    // What cannot be read is not deleted, and what half of a save took away is not yet.
+    guard store.damage?.concernsFile != true,
+      !store.strays.contains(where: { $0.kind == .journal && store.isNeeded($0) })
+    else { return [] }
     let keys = try unusedKeys()
     guard store.damage?.concernsFile != true else { return [] }
     let unused = keys.reduce(0) { $0 + $1.count }

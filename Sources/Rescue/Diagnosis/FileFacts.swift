@@ -16,8 +16,6 @@ struct FileFacts {
   private let file: MainFile
   private let path: String
 
-  static let pageSizes = (9...16).map { 1 << $0 }
-
   init(_ path: String) throws {
     self.path = path
     // A -journal that cannot be read is a finding of its own.
@@ -61,16 +59,7 @@ struct FileFacts {
   func shift() throws -> ByteShift? { try MainFile(path, journal: nil, isRealigned: true).shift }
 
   /// Whether what is no text became the character that stands for it.
-  func isSavedAsText() throws -> Bool {
-    let bytes = try file.read(at: 0, count: 65_536)
-    var count = 0
-    for index in bytes.indices.dropLast(2)
-    where bytes[index] == 0xEF && bytes[index + 1] == 0xBF && bytes[index + 2] == 0xBD {
-      count += 1
-    }
-    // A text of these has no page of a tree among them.
-    return try count > 64 && count * 3 > bytes.count / 200 && shownPageSize() == nil
-  }
+  func isSavedAsText() throws -> Bool { try file.isSavedAsText() }
 
   /// Whether a -journal is rolled back.
   var isRolledBack: Bool { file.journal?.state == .hot }
@@ -102,37 +91,9 @@ struct FileFacts {
   /// Whether anything but random bytes is there; a small file says too little.
   var isNoise: Bool { size >= 4096 && entropy > 7.9 }
 
-  /// The share of sampled pages that begin as pages of tables and indexes do, at places where only
-  /// pages of exactly that size begin.
-  func share(ofPagesOf pageSize: Int) throws -> Double {
-    let pages = size / pageSize
-    guard pages > 1 else { return 0 }
-    // Odd places: a larger page would be in its middle there.
-    let places = Array(stride(from: 1, to: pages, by: max(2, pages / 128 * 2)).prefix(128))
-    var found = 0
-    for page in places {
-      if Self.isTreePage(try file.read(at: page * pageSize, count: 8), pageSize) { found += 1 }
-    }
-    return places.isEmpty ? 0 : Double(found) / Double(places.count)
-  }
-
-  /// Whether a page that begins so can be one of a table or an index: its kind, first free block,
-  /// number of cells, start of their content, and bytes lost between them.
-  private static func isTreePage(_ head: [UInt8], _ pageSize: Int) -> Bool {
-    guard head.count == 8, [2, 5, 10, 13].contains(head[0]) else { return false }
-    func number(_ offset: Int) -> Int { Int(head[offset]) << 8 | Int(head[offset + 1]) }
-    let content = number(5) == 0 ? 65536 : number(5)
-    return number(1) < pageSize && content <= pageSize && 8 + 2 * number(3) <= content
-      && head[7] <= 60
-  }
+  /// The share of sampled pages that begin as pages of that size do.
+  func share(ofPagesOf pageSize: Int) throws -> Double { try file.share(ofPagesOf: pageSize) }
 
   /// The page size that the file itself shows; `nil` where it shows none.
-  ///
-  /// A file of larger pages has beginnings at its own odd places alone, one of smaller pages also at
-  /// theirs: the smallest size with enough of them is the one.
-  func shownPageSize() throws -> Int? {
-    let shares = try Self.pageSizes.map { (size: $0, share: try share(ofPagesOf: $0)) }
-    guard let best = shares.map(\.share).max(), best >= 0.2 else { return nil }
-    return shares.first { $0.share >= best / 2 }?.size
-  }
+  func shownPageSize() throws -> Int? { try file.shownPageSize() }
 }

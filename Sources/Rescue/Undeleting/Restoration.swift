@@ -19,6 +19,8 @@ package struct Restoration {
     package var salvage: SalvageReport
     /// Keys of the objects that are back, by entity.
     package var back: [String: [Int64]] = [:]
+    /// How many of them may have been lost, and not deleted: what was found of them may be an earlier state.
+    package var uncertain = 0
     /// How many of them have a new key, since nothing tells the old one, by entity.
     package var renamed: [String: Int] = [:]
     /// Which have another key there than among what was found: one of two rows with the same key.
@@ -52,6 +54,9 @@ package struct Restoration {
     case only([ObjectID])
     /// Those that a predicate takes.
     case matching(RowFilter)
+
+    /// Whether a person chose each object.
+    var isOfSingles: Bool { if case .only = self { true } else { false } }
   }
 
   private let undeletion: Undeletion
@@ -104,6 +109,11 @@ package struct Restoration {
 
   /// The keys that are chosen, by entity.
   private func keys(_ choice: Choice) throws -> [String: [Int64]] {
+    if let distrust = undeletion.distrust, !choice.isOfSingles {
+      throw CoreDataError(
+        .refused, "what was found is not restored as a whole: \(distrust)", path: undeletion.path,
+        hint: "Look at what was found, and choose single objects.")
+    }
     var result: [String: [Int64]] = [:]
     switch choice {
     case .only(let objects):
@@ -178,6 +188,7 @@ package struct Restoration {
         if own != key { report.moved[id] = own }
         try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(own)])
         report.back[entity, default: []].append(key)
+        if origin.isLost { report.uncertain += 1 }
         if origin.key == nil { report.renamed[entity, default: 0] += 1 }
         if report.first.count < Self.mostListed {
           report.first.append(.init(id: ObjectID(entity: entity, key: own), origin: origin))

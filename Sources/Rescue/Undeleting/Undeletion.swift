@@ -26,8 +26,8 @@ package final class Undeletion {
     package var unsure = 0
     /// Deleted objects of which two rows were found that differ, where nothing tells which was there last.
     package var ambiguous = 0
-    /// Objects that may have stood on pages that cannot be read, in a state that was found elsewhere: they are
-    /// lost, and not among the deleted ones.
+    /// Objects that may be lost, and not deleted, in a state that was found elsewhere; they are not among the
+    /// deleted ones.
     package var lost = 0
     /// Earlier states of objects.
     package var older = 0
@@ -46,8 +46,10 @@ package final class Undeletion {
   package let isWiped: Bool?
   /// What a person should know, as sentences.
   package let notes: [String]
-  /// Of which tables more was deleted than was found, as sentences.
+  /// Of which tables more keys are in no row than objects were found, as sentences.
   package let missed: [String]
+  /// Why what was found may never have been in this store, as a clause; `nil` where nothing speaks against it.
+  package let distrust: String?
 
   let model: Model
   let log: SalvageSource.LogChoice
@@ -73,10 +75,11 @@ package final class Undeletion {
     guard let model = try given ?? source.model() else {
       throw CoreDataError(
         .unreadable,
-        "the store does not hold the model that made it, and without one its rows are not told apart",
+        "\(try source.reasonWithoutModel()), and without a model its rows cannot be told apart",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     self.model = model
+    distrust = source.distrust
     logPath = source.logPath
     folder = try PrivateFolder()
     let place = folder.path + "/" + FileSystem.name(of: path)
@@ -128,7 +131,7 @@ package final class Undeletion {
       }
       guard unused > found else { return nil }
       return
-        "\(root): \(unused) keys were given out and are not in use. \(found) objects were found for them: at most \(unused - found) cannot be had."
+        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be had."
     }
   }
 

@@ -19,6 +19,12 @@ package struct KeySet: Sendable {
     ranges.append(key...key)
   }
 
+  /// Adds all keys of a range.
+  package mutating func insert(_ keys: ClosedRange<Int64>) {
+    ranges.append(keys)
+    isSorted = false
+  }
+
   /// Puts the ranges in order; to be called once all keys are in.
   package mutating func sort() {
     guard !isSorted else { return }
@@ -49,6 +55,9 @@ package struct KeySet: Sendable {
     }
     return result
   }
+
+  /// Whether it has no key.
+  package var isEmpty: Bool { ranges.isEmpty }
 
   /// How many keys there are.
   package var count: Int64 {

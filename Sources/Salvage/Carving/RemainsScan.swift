@@ -12,7 +12,7 @@ public struct RemainsScan {
   private let roots: [Int: LinkCarver.Shape]
   /// What is told of links that stand in freed room: their tree, and their columns.
   private let link: (Int, [Int64?]) throws -> Void
-  private var byRoot: [Int: Int] = [:]
+  private let byRoot: [Int: Int]
   private var carver: Carver
   var record = Record()
   /// How many pages of rests of rows are still read: chains in circles end with it.
@@ -20,21 +20,22 @@ public struct RemainsScan {
 
   /// - Parameters:
   ///   - shapes: what rows of the tables look like, of those that hold objects.
-  ///   - tables: the first page of each shape's table; 0 where it is not known.
+  ///   - tables: the shape of each tree's rows, by the first page of the tree, where that is known.
   ///   - keys: for each shape the keys of the rows that are there.
   ///   - fewest: for each shape how many values such rows have at least.
   ///   - roots: the first pages of join tables, with the shape of each.
   ///   - link: takes each link that stands in freed room of a join table's page.
   /// - Throws: `CoreDataError` where the file cannot be read.
   package init(
-    _ image: DatabaseImage, _ trees: TreeMap, shapes: [RowShape], tables: [Int], keys: [KeySet],
+    _ image: DatabaseImage, _ trees: TreeMap, shapes: [RowShape], tables: [Int: Int],
+    keys: [KeySet],
     fewest: [Int], roots: [Int: LinkCarver.Shape],
     link: @escaping (_ root: Int, _ columns: [Int64?]) throws -> Void
   ) throws {
     self.image = image
     self.trees = trees
     self.keys = keys
-    for (shape, root) in tables.enumerated() where root > 0 { byRoot[root] = shape }
+    byRoot = tables
     self.roots = roots
     self.link = link
     carver = Carver(shapes, fewest: fewest, usable: image.usable, encoding: image.header.encoding)

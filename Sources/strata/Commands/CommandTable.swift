@@ -340,7 +340,7 @@ enum CommandTable {
       details: UndeleteCommand.help,
       example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
       statuses:
-        "1 where something of the store is lost or an object was refused, 4 where nothing of it can be read, 130 where it was cancelled",
+        "1 where something of the store is lost or an object was refused, 3 where what was found may never have been in the store and no single objects are named, 4 where nothing of it can be read, 130 where it was cancelled",
       run: Interruption.watched(UndeleteCommand.run)),
     Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",

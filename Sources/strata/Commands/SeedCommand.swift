@@ -73,7 +73,7 @@ enum SeedCommand {
       guard store.modelSource != .raw else {
         throw CoreDataError(
           .unreadable, code: .migrationMissingSourceModel,
-          "the store has no model in it (no Z_MODELCACHE)", path: path,
+          "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
           hint: "Name a store with its model in it, or one of just the model that is seeded.")
       }
       options.likeness = try StoreLikeness(

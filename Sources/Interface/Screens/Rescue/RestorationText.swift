@@ -24,7 +24,8 @@ package enum RestorationText {
     }
     lines += hints(report).map { Line(sign: "·", role: .dim, text: $0) }
     let shortcomings =
-      report.refused.sorted { $0.key < $1.key }.map { entity, keys in
+      [uncertainty(report)].compactMap { $0 }
+      + report.refused.sorted { $0.key < $1.key }.map { entity, keys in
         let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
         return
           "\(entity): \(NumberText.grouped(keys.count)) left out, since an object with their unique values or key is there: \(first)\(keys.count > 5 ? " …" : "")"
@@ -48,6 +49,13 @@ package enum RestorationText {
     let rest = SalvageReportText.lines(report.salvage, seconds: seconds)
     let start = rest.firstIndex(of: Line()) ?? rest.count
     return lines + rest[start...]
+  }
+
+  /// How many of those that are back nobody may have deleted, as a sentence without its stop; `nil` for none.
+  package static func uncertainty(_ report: Restoration.Report) -> String? {
+    guard report.uncertain > 0 else { return nil }
+    return
+      "\(NumberText.grouped(report.uncertain)) of them may have been lost instead of deleted, and \(report.uncertain == 1 ? "is" : "are") back in a state that may be an earlier one"
   }
 
   /// What a person should know of the links of objects that are back, as sentences.

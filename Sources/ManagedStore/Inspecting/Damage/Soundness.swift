@@ -63,7 +63,8 @@ struct Soundness {
   /// - Throws: `failure` where nothing can be.
   init(salvaging files: StoreFiles, model: Model?, after failure: CoreDataError) throws {
     guard FileSystem.isFile(files.path),
-      let source = try? SalvageSource(path: files.path, log: .ownIfFitting),
+      let source = try? SalvageSource(
+        path: files.path, log: .ownIfFitting, takesRenamedJournal: false),
       let copy = try? MendedCopy(salvaging: source, model: model)
     else { throw failure }
     isInspected = true
@@ -79,7 +80,8 @@ struct Soundness {
   /// Makes the copy: by SQLite, or by the pages themselves where SQLite reads what is not there.
   private mutating func copy(_ connection: Connection) throws {
     let source = try? SalvageSource(
-      path: connection.path, log: connection.isImmutable ? .none : .ownIfFitting)
+      path: connection.path, log: connection.isImmutable ? .none : .ownIfFitting,
+      takesRenamedJournal: false)
     let rows = try RowDamage(source, connection)
     damage?.rows = rows
     if rows.isReadWrong, let source,

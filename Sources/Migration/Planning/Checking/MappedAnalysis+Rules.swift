@@ -103,7 +103,7 @@ extension MappedAnalysis {
   }
 
   /// Whether it is known that the attribute is a copy of one that has a value in every object.
-  private func isCopyOfFull(_ attribute: String, _ row: DestinationRows) -> Bool {
+  private func isCopyOfFull(_ attribute: String, _ row: RowProgram) -> Bool {
     guard let from = step.mapping.mapping(named: row.mapping)?.source,
       let former = former(attribute, row), let table = store.table(of: from),
       let column = table.column(of: former.name)

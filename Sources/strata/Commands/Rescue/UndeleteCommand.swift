@@ -18,8 +18,9 @@ enum UndeleteCommand {
 
     A key is “certain” where it was read with the row, “inferred” where it follows from the rows around
     it, “unknown” else: such an object gets a new key. It is “ambiguous” where two rows have it that
-    differ, and nothing tells which was there last. --versions prints earlier states of objects
-    instead, of those that live, too.
+    differ, and nothing tells which was there last. An object “may be lost” where the store is damaged
+    in places that its row may have been in: nobody may have deleted it. --versions prints earlier
+    states of objects instead, of those that live, too.
     """
   private static let page = 500
 
@@ -156,7 +157,7 @@ extension RowOrigin {
     let key = key.map { "p\($0) " } ?? ""
     let doubt =
       isLost
-      ? ", its page is lost"
+      ? ", may be lost"
       : isUnsure && state == .deleted && certainty != .certain ? ", or older" : ""
     return [
       .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
@@ -171,19 +172,27 @@ enum UndeleteText {
     if undeletion.entities.isEmpty {
       console.line("Nothing of a deleted object was found.")
     } else {
-      var rows = [["entity", "deleted", "key inferred", "key unknown", "in part", "older"]]
+      let hasLost = undeletion.entities.contains { $0.lost > 0 }
+      var rows = [
+        ["entity", "deleted"] + (hasLost ? ["maybe lost"] : [])
+          + ["key inferred", "key unknown", "in part", "older"]
+      ]
       rows += undeletion.entities.map { entity in
         [entity.name.printable]
-          + [entity.deleted, entity.inferred, entity.keyless, entity.partial, entity.older].map {
+          + ([entity.deleted] + (hasLost ? [entity.lost] : [])
+          + [entity.inferred, entity.keyless, entity.partial, entity.older]).map {
             NumberText.grouped($0)
           }
       }
       console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
     }
     let path = ShellText.quoted(undeletion.path)
-    if let first = undeletion.entities.first(where: { $0.deleted > 0 }) {
+    if let first = undeletion.entities.first(where: { $0.deleted + $0.lost > 0 }) {
       console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
-      console.line("with --output FILE a new store is written that has them back.")
+      console.line(
+        undeletion.distrust == nil
+          ? "with --output FILE a new store is written that has them back."
+          : "with --output FILE --only OBJECT,… a new store is written that has these back.")
     } else if let first = undeletion.entities.first {
       console.line(
         "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints what was otherwise."
@@ -209,7 +218,12 @@ enum UndeleteText {
     let lost = undeletion.entities.reduce(0) { $0 + $1.lost }
     if lost > 0 {
       console.line(
-        "! \(NumberText.grouped(lost)) objects may have stood on pages that cannot be read: they are lost, not deleted, and were found in a state that may be an earlier one."
+        "! \(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
+      )
+    }
+    if let distrust = undeletion.distrust {
+      console.line(
+        "! Look at each object before you restore it: \(distrust.printable)."
       )
     }
     let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
@@ -232,6 +246,7 @@ enum UndeleteText {
         "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "is" : "are") back with them."
       )
     }
+    if let text = RestorationText.uncertainty(report) { console.line("! " + text + ".") }
     for line in RestorationText.hints(report) { console.line("· " + line.printable) }
     for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
       let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
@@ -253,7 +268,7 @@ extension JSONWriter {
     object("undelete") { json in
       json.fields([
         "store": undeletion.path, "wal": undeletion.logPath, "wiped": undeletion.isWiped,
-        "notes": undeletion.notes,
+        "distrust": undeletion.distrust, "notes": undeletion.notes,
       ])
       json.objects("entities", undeletion.entities) { entity in
         [
@@ -274,7 +289,10 @@ extension JSONWriter {
       json.numbers(
         "refused", report.refused.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
       json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-      json.fields(["links": report.links, "freedLinks": report.freedLinks, "unset": report.unset])
+      json.fields([
+        "links": report.links, "freedLinks": report.freedLinks, "unset": report.unset,
+        "maybeLost": report.uncertain,
+      ])
       json.salvage(report.salvage)
       guard listsObjects else { return }
       json.field("moreObjects", report.more)
@@ -286,6 +304,7 @@ extension JSONWriter {
     fields([
       "object": object.id.description, "key": object.origin.certainty.rawValue,
       "found": object.origin.place, "whole": object.origin.isWhole,
+      "maybeLost": object.origin.isLost,
     ])
   }
 }

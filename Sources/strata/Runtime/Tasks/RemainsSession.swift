@@ -78,7 +78,7 @@ extension RowSource {
     case (_, nil): words.append("key unknown")
     }
     words.append(origin.place)
-    if origin.isLost { words.append("its page is lost") }
+    if origin.isLost { words.append("may be lost, not deleted") }
     if !origin.isWhole { words.append("in part") }
     if !origin.source.isSaved { words.append("never saved") }
     self.init(isDeleted: origin.isOfDeleted, text: words.joined(separator: ", "))
