@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Type-checks the package for macOS on a machine that is no Mac.
 
-    darwin.py [--cache FOLDER] [--keep-going] [MODULE…]
+    darwin.py [--cache FOLDER] [--sources] [MODULE…]
 
 The Swift sources, with every `#if canImport(Darwin)`, `#if os(macOS)` and what both platforms share, are checked
 for the target x86_64-apple-macosx15 by the Swift compiler of this machine: names, parameters, fields,
@@ -13,8 +13,8 @@ constants, their types, and the version of macOS that each is available from. It
 What stands in for the rest is written below: Swift's own additions to Darwin, Dispatch, and the few types of
 Foundation that tests use. expat.h and sqlite3.h are this machine's.
 
-Without MODULE, all targets of Package.swift are checked that the host's `swift test` would build. Each error is a
-line `file:line:column: error: …`. Status 0: nothing wrong; 1: errors; 2: it could not run, with the reason.
+Without MODULE, all Swift targets of Package.swift are checked, with --sources without tests. Each error is a line
+`file:line:column: error: …`. Status 0: no errors; 1: errors; 2: it could not run, with the reason.
 
 The first run builds the standard library, which takes a minute of processor time; it stays in FOLDER.
 """
@@ -33,6 +33,9 @@ import zipfile
 TARGET = "x86_64-apple-macosx15.0"
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADERS = "ziglang/lib/libc/include/any-darwin-any/"
+
+# What of the toolchain's library is built, each after those that it imports.
+LIBRARY = ("Swift", "_Concurrency", "SwiftOnoneSupport", "_StringProcessing", "Synchronization", "Testing")
 
 # What every other header includes: a module of its own, since the compiler's own limits.h and stdint.h need it.
 LOW = (
@@ -456,7 +459,7 @@ class Kit:
 
     def make(self):
         """Makes what is missing, or was made of other text or by another compiler."""
-        made = [HEADERS, LOW, LEFT_OUT, SUPPLEMENT, NCURSES, OVERLAY, DISPATCH, FOUNDATION, self.version]
+        made = [HEADERS, LIBRARY, LOW, LEFT_OUT, SUPPLEMENT, NCURSES, OVERLAY, DISPATCH, FOUNDATION, self.version]
         mark = hashlib.sha256(json.dumps(made).encode()).hexdigest()
         stamp = os.path.join(self.cache, "stamp")
         if os.path.exists(stamp) and open(stamp).read() == mark:
@@ -467,10 +470,10 @@ class Kit:
         self.extract(wheel)
         self.map()
         # The library itself depends on the compiler only, and takes longest.
-        for name in ("Swift", "_Concurrency", "SwiftOnoneSupport", "_StringProcessing"):
+        for name in LIBRARY:
             self.interface(name)
-        self.standin("Darwin", OVERLAY, ["-import-underlying-module"])
-        self.interface("Synchronization")
+            if name == "Swift":
+                self.standin("Darwin", OVERLAY, ["-import-underlying-module"])
         self.standin("Dispatch", DISPATCH)
         self.standin("Foundation", FOUNDATION)
         with open(stamp, "w") as file:
@@ -570,7 +573,8 @@ class Kit:
     def standin(self, name, text, words=()):
         path = os.path.join(self.cache, "standins", name + ".swift")
         self.write(path, text)
-        self.build(name, ["-emit-module", path, "-parse-as-library", *words])
+        alone = ["-disable-implicit-concurrency-module-import", "-disable-implicit-string-processing-module-import"]
+        self.build(name, ["-emit-module", path, "-parse-as-library", *(alone if name == "Darwin" else []), *words])
 
     def build(self, name, words):
         command = self.frontend(*words, "-module-name", name, "-o", self.place(name))
@@ -591,12 +595,21 @@ class Target:
         # What is for Linux alone is not there.
         listed = re.sub(r"\.target\([^()]*\.when\(platforms: \[\.linux\]\)\s*\)", "", listed)
         self.dependencies = re.findall(r'"([^"]+)"', listed)
+        self.is_of_package = "packageAccess: false" not in text
+        embedded = re.search(r'\.embedInCode\("([^"]+)"\)', text)
+        self.embedded = os.path.join(ROOT, self.folder, embedded.group(1)) if embedded else None
 
     def sources(self):
         found = []
         for folder, _, files in os.walk(os.path.join(ROOT, self.folder)):
             found += [os.path.join(folder, file) for file in files if file.endswith(".swift")]
         return sorted(found)
+
+    def resources(self):
+        """What the package manager makes of files that are embedded, without their bytes."""
+        names = sorted(os.listdir(self.embedded)) if self.embedded else []
+        lines = "".join(f"  static let {re.sub(r'[^A-Za-z0-9]', '_', name)}: [UInt8] = []\n" for name in names)
+        return f"struct PackageResources {{\n{lines}}}\n" if names else None
 
 
 def targets():
@@ -632,26 +645,31 @@ def ordered(found, names):
     return result
 
 
-def check(kit, target, system):
-    """The errors and warnings of one target, as lines."""
+def check(kit, target, system, whole):
+    """The errors and warnings of one target, as lines; without `whole` only of its declarations, which others need."""
     sources = target.sources()
     if not sources:
         return []
+    path = os.path.join(kit.modules, target.name + ".swiftmodule")
+    if not whole and os.path.exists(path) and os.path.getmtime(path) > max(map(os.path.getmtime, sources)):
+        return []
+    resources = target.resources()
+    if resources:
+        sources.append(os.path.join(kit.cache, "standins", target.name + "-resources.swift"))
+        kit.write(sources[-1], resources)
     listed = os.path.join(kit.cache, "lists", target.name)
     kit.write(listed, "".join(f"{source}\n" for source in sources))
-    extra = glob.glob(os.path.join(kit.cache, "embedded.swift")) if target.name == "strata" else []
-    common = ["-module-name", target.name, "-swift-version", "6", "-package-name", "strata", "-enable-testing",
-              "-parse-as-library", "-I", kit.modules, "-filelist", listed]
+    common = ["-module-name", target.name, "-swift-version", "6", "-enable-testing", "-parse-as-library",
+              "-I", kit.modules, "-filelist", listed]
+    if target.is_of_package:
+        common += ["-package-name", "strata"]
     for name in system:
         common += ["-Xcc", "-fmodule-map-file=" + os.path.join(ROOT, "Sources", name, "module.modulemap")]
     os.makedirs(kit.modules, exist_ok=True)
     lines = set()
-    path = os.path.join(kit.modules, target.name + ".swiftmodule")
-    for words in (
-        ["-emit-module", "-o", path, "-experimental-skip-all-function-bodies"],
-        ["-typecheck"],
-    ):
-        done = subprocess.run(kit.frontend(*words, *common, *extra), capture_output=True, text=True)
+    emitting = ["-emit-module", "-o", path, "-experimental-skip-all-function-bodies"]
+    for words in (emitting, ["-typecheck"]) if whole else (emitting,):
+        done = subprocess.run(kit.frontend(*words, *common), capture_output=True, text=True)
         found = re.findall(r"^(/[^\n]*:\d+:\d+: (?:error|warning): .*|<unknown>:0: error: .*)$", done.stderr, re.M)
         lines.update(line.replace(ROOT + "/", "") for line in found)
         if done.returncode != 0 and not found:
@@ -663,7 +681,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     parser.add_argument("--cache", default=os.path.join(base, "strata-darwin"))
-    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--sources", action="store_true", help="only what is in Sources")
+    parser.add_argument("modules", nargs="*", metavar="MODULE")
     options = parser.parse_args()
     try:
         kit = Kit(os.path.abspath(options.cache))
@@ -672,7 +691,9 @@ def main():
         print(f"cannot check for macOS: {reason}", file=sys.stderr)
         return 2
     found = targets()
-    names = options.modules or [name for name, target in found.items() if target.kind != "testTarget"]
+    names = options.modules or [
+        name for name, target in found.items() if not (options.sources and target.folder.startswith("Tests/"))
+    ]
     unknown = [name for name in names if name not in found]
     if unknown:
         print(f"cannot check for macOS: no target {', '.join(unknown)}", file=sys.stderr)
@@ -682,7 +703,9 @@ def main():
     for target in ordered(found, names):
         if target.kind == "systemLibrary":
             continue
-        lines = check(kit, target, system)
+        lines = check(kit, target, system, target.name in names)
+        if target.name not in names and not lines:
+            continue
         wrong += sum(": error: " in line for line in lines)
         print(f"{target.name}: {len(lines) or 'nothing'} to mend" if lines else f"{target.name}: checked")
         print("".join(f"{line}\n" for line in lines), end="", flush=True)
