@@ -31,15 +31,18 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(
-      name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // For Linux: macOS has CommonCrypto.
+    .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures"),
 
     .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
-      name: "Values", dependencies: ["JSON", "CExpat", "CCrypto"],
+      name: "Values",
+      dependencies: [
+        "JSON", "CExpat", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+      ],
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(

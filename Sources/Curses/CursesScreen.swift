@@ -66,7 +66,8 @@ package final class CursesScreen {
     if has_colors(), start_color() == OK {
       use_default_colors()
       depth = ColorDepth(
-        terminfoColors: Int(strata_colors()), isDirect: Terminfo.flag("RGB"), noColor: noColor)
+        terminfoColors: Int(strata_colors()),
+        isDirect: strata_has_direct_colors() && Terminfo.flag("RGB"), noColor: noColor)
     }
     self.depth = depth
     pairs = ColorPairs(isDirect: depth == .trueColor)

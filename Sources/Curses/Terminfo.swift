@@ -5,7 +5,7 @@ enum Terminfo {
   /// A string capability without its padding, `nil` when the terminal has none.
   static func string(_ name: String) -> String? {
     // tigetstr answers with -1 for a name that is no string capability.
-    guard let value = tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
+    guard let value = strata_tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
     var text = String(cString: value)
     while let start = text.range(of: "$<"), let end = text[start...].firstIndex(of: ">") {
       text.removeSubrange(start...end)
@@ -13,7 +13,7 @@ enum Terminfo {
     return text
   }
 
-  static func flag(_ name: String) -> Bool { tigetflag(name) > 0 }
+  static func flag(_ name: String) -> Bool { strata_tigetflag(name) > 0 }
 }
 
 extension String {

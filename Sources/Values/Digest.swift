@@ -1,4 +1,8 @@
-import CCrypto
+#if canImport(CommonCrypto)
+  import CommonCrypto
+#else
+  import CCrypto
+#endif
 
 /// The two digests that Core Data's version hashes are made with, and the one of named UUIDs.
 package enum Digest {
@@ -17,49 +21,123 @@ package enum Digest {
     digest(of: bytes, Self.sha1, count: 20)
   }
 
-  /// Has the algorithm of version hashes looked up, which takes OpenSSL most of a millisecond: for a
-  /// thread with nothing to do while another reads what is to be hashed.
-  package static func prepare() { _ = sha256 }
+  #if canImport(CommonCrypto)
+    /// For OpenSSL alone, which has an algorithm to look up first.
+    package static func prepare() {}
 
-  private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
-  {
-    var digest = [UInt8](repeating: 0, count: count)
-    _ = EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil)
-    return digest
-  }
+    private static func digest<Context>(
+      of bytes: [UInt8], _ algorithm: CommonDigest<Context>, count: Int
+    ) -> [UInt8] {
+      var context = algorithm.empty
+      _ = algorithm.begin(&context)
+      algorithm.add(bytes, to: &context)
+      var digest = [UInt8](repeating: 0, count: count)
+      _ = algorithm.finish(&digest, &context)
+      return digest
+    }
 
-  /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
-  ///
-  /// OpenSSL's method objects never change once made, so any thread may use them.
-  nonisolated(unsafe) fileprivate static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
-  nonisolated(unsafe) private static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
-  nonisolated(unsafe) private static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
+    fileprivate static var sha256: CommonDigest<CC_SHA256_CTX> {
+      CommonDigest(
+        empty: CC_SHA256_CTX(), begin: CC_SHA256_Init, update: CC_SHA256_Update,
+        finish: CC_SHA256_Final)
+    }
+    private static var sha512: CommonDigest<CC_SHA512_CTX> {
+      CommonDigest(
+        empty: CC_SHA512_CTX(), begin: CC_SHA512_Init, update: CC_SHA512_Update,
+        finish: CC_SHA512_Final)
+    }
+    private static var sha1: CommonDigest<CC_SHA1_CTX> {
+      CommonDigest(
+        empty: CC_SHA1_CTX(), begin: CC_SHA1_Init, update: CC_SHA1_Update, finish: CC_SHA1_Final)
+    }
+  #else
+    /// Has the algorithm of version hashes looked up, which takes OpenSSL most of a millisecond: for a
+    /// thread with nothing to do while another reads what is to be hashed.
+    package static func prepare() { _ = sha256 }
+
+    private static func digest(
+      of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int
+    ) -> [UInt8] {
+      var digest = [UInt8](repeating: 0, count: count)
+      _ = EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil)
+      return digest
+    }
+
+    /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
+    ///
+    /// OpenSSL's method objects never change once made, so any thread may use them.
+    nonisolated(unsafe) fileprivate static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+    nonisolated(unsafe) private static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
+    nonisolated(unsafe) private static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
+  #endif
 }
 
 /// SHA-256 of bytes that come a piece at a time, such as a file too large to hold.
 package final class SHA256Stream {
-  // An EVP context is a C object without a Swift representation; it is freed in `deinit`.
-  private let context: OpaquePointer?
+  #if canImport(CommonCrypto)
+    private var context = CC_SHA256_CTX()
 
-  /// A stream that nothing was given to.
-  package init() {
-    context = EVP_MD_CTX_new()
-    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
-  }
+    /// A stream that nothing was given to.
+    package init() { _ = Digest.sha256.begin(&context) }
 
-  deinit { EVP_MD_CTX_free(context) }
+    /// Adds bytes to what the digest is of.
+    package func update(_ bytes: some Sequence<UInt8>) {
+      Digest.sha256.add(Array(bytes), to: &context)
+    }
 
-  /// Adds bytes to what the digest is of.
-  package func update(_ bytes: some Sequence<UInt8>) {
-    let array = Array(bytes)
-    _ = EVP_DigestUpdate(context, array, array.count)
-  }
+    /// The digest of everything given so far; the stream starts anew.
+    package func finish() -> [UInt8] {
+      var digest = [UInt8](repeating: 0, count: 32)
+      _ = Digest.sha256.finish(&digest, &context)
+      _ = Digest.sha256.begin(&context)
+      return digest
+    }
+  #else
+    // An EVP context is a C object without a Swift representation; it is freed in `deinit`.
+    private let context: OpaquePointer?
 
-  /// The digest of everything given so far; the stream starts anew.
-  package func finish() -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    _ = EVP_DigestFinal_ex(context, &digest, nil)
-    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
-    return digest
-  }
+    /// A stream that nothing was given to.
+    package init() {
+      context = EVP_MD_CTX_new()
+      _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    /// Adds bytes to what the digest is of.
+    package func update(_ bytes: some Sequence<UInt8>) {
+      let array = Array(bytes)
+      _ = EVP_DigestUpdate(context, array, array.count)
+    }
+
+    /// The digest of everything given so far; the stream starts anew.
+    package func finish() -> [UInt8] {
+      var digest = [UInt8](repeating: 0, count: 32)
+      _ = EVP_DigestFinal_ex(context, &digest, nil)
+      _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
+      return digest
+    }
+  #endif
 }
+
+#if canImport(CommonCrypto)
+  /// The three functions of CommonCrypto that make one kind of digest.
+  private struct CommonDigest<Context> {
+    let empty: Context
+    let begin: (UnsafeMutablePointer<Context>?) -> Int32
+    let update: (UnsafeMutablePointer<Context>?, UnsafeRawPointer?, CC_LONG) -> Int32
+    let finish: (UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Context>?) -> Int32
+
+    /// A length has 32 bits there: more bytes than that are given in pieces.
+    func add(_ bytes: [UInt8], to context: inout Context) {
+      bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
+          _ = update(&context, piece.baseAddress, CC_LONG(piece.count))
+          rest = rest.dropFirst(piece.count)
+        }
+      }
+    }
+  }
+#endif

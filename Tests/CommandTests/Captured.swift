@@ -1,11 +1,16 @@
 import Files
-import FoundationEssentials
 import ManagedStore
 import SQLite
 import TestSupport
 import Testing
 
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A command run in this process, with what it wrote.
 struct Captured {

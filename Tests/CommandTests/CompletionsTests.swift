@@ -1,10 +1,15 @@
 import Files
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @testable import ManagedStore
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Completions and the manual")
 struct CompletionsTests {

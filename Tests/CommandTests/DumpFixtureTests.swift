@@ -1,8 +1,13 @@
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("dump", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
 struct DumpFixtureTests {

@@ -1,5 +1,4 @@
 import Files
-import FoundationEssentials
 import ManagedModel
 import SQLite
 import TestSupport
@@ -7,6 +6,12 @@ import Testing
 
 @testable import ManagedStore
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("explain and reset")
 struct ExplainTests {

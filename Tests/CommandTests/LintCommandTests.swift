@@ -1,5 +1,4 @@
 import Files
-import FoundationEssentials
 import Lint
 import ManagedModel
 import ModelSearch
@@ -8,6 +7,12 @@ import Testing
 
 @testable import ManagedStore
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("lint")
 struct LintCommandTests {

@@ -1,10 +1,15 @@
 import Files
-import FoundationEssentials
 import ManagedStore
 import TestSupport
 import Testing
 
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("What iCloud Drive has not downloaded is named")
 struct NotDownloadedTests {

@@ -1,8 +1,13 @@
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Mistakes in recipes that were once told wrongly, or not at all.
 @Suite("What a recipe does not do is told")

@@ -1,10 +1,15 @@
-import FoundationEssentials
 import ManagedModel
 import ManagedStore
 import TestSupport
 import Testing
 
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("strata rows and strata object")
 struct RowsCommandTests {

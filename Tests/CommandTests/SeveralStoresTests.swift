@@ -1,5 +1,4 @@
 import Files
-import FoundationEssentials
 import ManagedModel
 import SQLite
 import Synchronization
@@ -8,6 +7,12 @@ import Testing
 
 @testable import ManagedStore
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Demo stores in a folder of their own, as an app and its extensions would have them.
 struct StoreFolder {

@@ -62,7 +62,7 @@ struct UndeleteCommandTests {
     #expect(restored.out.contains("✓ saved"))
     let store = try Store(path: output)
     #expect(try store.counts()["Tag"] == Store(path: path).counts()["Tag"].map { $0 + 2 })
-    let written = try #require(String(bytes: FileSystem.read(report), encoding: .utf8))
+    let written = String(decoding: try FileSystem.read(report), as: UTF8.self)
     #expect(written.contains("\"Tag/p1\"") && written.contains("\"restored\""))
     #expect(Captured("undelete", path, "--output", output).status == .refused)
   }
@@ -82,7 +82,7 @@ struct UndeleteCommandTests {
     let back = try #require(try Store(path: output).counts()["Step"])
     #expect(back > 1000)
     func objects(_ text: String) -> Int { text.components(of: "\"object\":\"Step/p") }
-    let written = try #require(String(bytes: FileSystem.read(report), encoding: .utf8))
+    let written = String(decoding: try FileSystem.read(report), as: UTF8.self)
     #expect(objects(written) == back)
     #expect(objects(done.out) == 1000 && done.out.contains("\"moreObjects\":\(back - 1000)"))
   }

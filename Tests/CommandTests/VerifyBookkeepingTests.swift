@@ -1,5 +1,4 @@
 import Files
-import FoundationEssentials
 import ManagedModel
 import Migration
 import SQLite
@@ -8,6 +7,12 @@ import Testing
 
 @testable import ManagedStore
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("verify compares what Core Data and apps keep beside the objects")
 struct VerifyBookkeepingTests {

@@ -26,7 +26,11 @@ final class TestTerminal {
     let output = try #require(fopen("/dev/null", "w"))
     files = [input, output]
     set_escdelay(KeyReader.escapeDelay)
-    screen = try #require(newterm("xterm-256color", output, input))
+    // The name is no constant to the curses of macOS, which does not write to it either.
+    let terminal = "xterm-256color".withCString {
+      newterm(UnsafeMutablePointer(mutating: $0), output, input)
+    }
+    screen = try #require(terminal)
     KeyReader.prepare()
     // The first read would write the empty screen.
     refresh()

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import TestSupport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc
@@ -20,14 +25,19 @@ final class ChildProgram {
     guard let first = words.first, pipe(&pipes) == 0 else { return nil }
     // Only this process reads: what it starts elsewhere must not hold the end.
     for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = posix_spawn_file_actions_t()
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
     posix_spawn_file_actions_adddup2(&actions, pipes[1], 2)
     // Tests run on threads that keep signals out, and what they start would keep them out too.
-    var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()
@@ -74,7 +84,7 @@ final class ChildProgram {
       let milliseconds = left / .milliseconds(1)
       let answer = poll(&question, 1, Int32(max(1, min(milliseconds, 1000))))
       guard answer > 0 else { continue }
-      let count = Glibc.read(output, &buffer, buffer.count)
+      let count = systemRead(output, &buffer, buffer.count)
       guard count > 0 else { return }
       bytes += buffer.prefix(count)
     }
@@ -142,4 +152,10 @@ final class ChildProgram {
     let receipt: Receipt?
     let error: Failure?
   }
+}
+
+/// `read` by a name that the methods above do not hide.
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int
+{
+  read(descriptor, bytes, count)
 }

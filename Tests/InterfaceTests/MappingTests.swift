@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ManagedModel
 import ManagedStore
 import Terminal
@@ -6,6 +5,12 @@ import Testing
 
 @testable import Interface
 @testable import Migration
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Mapping")
 struct MappingTests {

@@ -1,8 +1,13 @@
-import FoundationEssentials
 import Terminal
 import Testing
 
 @testable import Interface
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("A store is shown as it was left")
 struct SavedSessionTests {

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import JSON
 import ManagedModel
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Strings of JSON")
 struct JSONTextTests {

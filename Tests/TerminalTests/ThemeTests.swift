@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Terminal
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Themes")
 struct ThemeTests {

@@ -1,11 +1,16 @@
 import Files
-import FoundationEssentials
 import ManagedStore
 import TestSupport
 import Testing
 
 @testable import Containers
 @testable import strata
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Stores in containers")
 struct ContainerCommandTests {

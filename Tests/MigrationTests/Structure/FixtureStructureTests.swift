@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ManagedModel
 import ManagedStore
 import ModelSearch
@@ -7,6 +6,12 @@ import TestSupport
 import Testing
 
 @testable import Migration
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite(
   "Names and texts in real stores", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
