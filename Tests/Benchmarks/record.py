@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Records what a strata binary answers, so that two binaries can be compared before and after a change.
 
-    record.py record STRATA OUT [--shared DIR] [--work DIR] [--jobs N] [--only GLOB] [--pairs N] [--minutes N] [--pause-while FILE]
+    record.py record STRATA OUT [--shared DIR] [--work DIR] [--jobs N] [--only GLOB…] [--pairs N] [--minutes N]
+                                [--pause-while FILE]
     record.py compare A B [--wording] [--lines N]
 
 `record` makes the folder OUT. A record is a command, or a store read as text, and has up to two files:
@@ -186,7 +187,8 @@ class Marks:
         self.first, self.last = now - DAY, now + 2 * DAY
         self.days = {time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (now - DAY, now, now + DAY)}
         self.replaced = sorted(replaced, key=lambda pair: -len(pair[0]))
-        self.hides_identifiers = False  # in tasks whose commands draw some
+        self.hides_identifiers = False  # every one, in tasks whose commands draw some as values
+        self.sources, self.known = [], {}
 
     def in_data(self, text):
         for path, mark in self.replaced:
@@ -194,6 +196,8 @@ class Marks:
         text = self.PRIVATE.sub(r"\1.<random>", text)
         if self.hides_identifiers:
             text = self.BLOB.sub("x'<16 bytes>'", self.UUID.sub("<uuid>", text))
+        if self.sources:
+            text = self.UUID.sub(lambda found: found.group() if self.is_known(found.group()) else "<uuid>", text)
         text = self.ISO.sub(lambda found: "<today>" if found.group()[:10] in self.days else found.group(), text)
         text = self.SECONDS.sub(lambda found: self.unless_now(found.group(), REFERENCE), text)
         return self.SINCE_1970.sub(lambda found: self.unless_now(found.group(), 0), text)
@@ -203,6 +207,20 @@ class Marks:
         text = self.CELL.sub(" <duration>", self.ATTRIBUTE.sub('time="<duration>"', text))
         text = self.SUM_OF_FILE.sub(r"\1<sum>", text)
         return self.CLOCK.sub("<time>", text)
+
+    def know(self, data):
+        """Keeps the identifiers that stand in these bytes, as text or as a value; others were drawn."""
+        if data not in self.sources:
+            self.sources.append(data)
+            self.known.clear()
+
+    def is_known(self, text):
+        if text not in self.known:
+            forms = [bytes.fromhex(text.replace("-", ""))]
+            for case in (text.upper(), text.lower()):
+                forms += [case.encode(), case.encode("utf-16-le")[:-1]]
+            self.known[text] = any(form in data for data in self.sources for form in forms)
+        return self.known[text]
 
     def unless_now(self, text, start):
         return "<now>" if self.first <= float(text) + start <= self.last else text
@@ -396,6 +414,7 @@ class Place:
     def take(self, store, name=None):
         """A copy of a store with its -wal and external data, under a name in this place."""
         name = name or os.path.basename(store)
+        self.know(store)
         for end in ("", "-wal", "-journal"):
             if os.path.exists(store + end):
                 shutil.copyfile(store + end, self.path(name + end))
@@ -406,6 +425,12 @@ class Place:
         if os.path.isdir(support):
             shutil.copytree(support, self.path(support_name(name)))
         return name
+
+    def know(self, store):
+        for end in ("", "-wal"):
+            if os.path.exists(store + end):
+                with open(store + end, "rb") as file:
+                    self.marks.know(file.read())
 
     def start(self, *arguments, stdin=None):
         while self.recorder.pause and os.path.exists(self.recorder.pause):
@@ -1512,7 +1537,6 @@ class Tasks:
         place.files("files with the model found")
 
     def reset(self, place):
-        place.marks.hides_identifiers = True
         for options in ([], ["--delete-backup"], ["--force"]):
             store = place.take(self.demo.store)
             place.run("reset", store, "--model", self.demo.bundle + "@Recipes", *options, "--json")
@@ -1543,6 +1567,7 @@ class Tasks:
 
     def read_odd(self, place, name):
         store = odd_store(name, self.demo, place.folder, self.damage)
+        place.know(store)
         read_store(place, os.path.basename(store), [self.odd_models.bundle + "@Little"], is_short=True)
         place.run("repair", "Recipes.sqlite", "--output", "mended.sqlite", "--json")
         if os.path.exists(place.path("mended.sqlite")):
@@ -1746,6 +1771,7 @@ class Tasks:
             migrate_store(place, store, to, ["--mapping", recipe], is_short=True)
 
     def damaged(self, place, damage, store):
+        place.know(store)
         facts = self.damage.make(damage, store, place.folder)
         if facts is None:
             return
@@ -1808,7 +1834,7 @@ def record(options):
         recorder.copy_inputs()
         copied = states(recorder.shared)
         tasks = Tasks(recorder, Inputs(recorder), options.pairs).all()
-        chosen = [task for task in tasks if fnmatch.fnmatch(task[0], options.only)]
+        chosen = [task for task in tasks if any(fnmatch.fnmatch(task[0], only) for only in options.only)]
         print("%d tasks of %d" % (len(chosen), len(tasks)), flush=True)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             # Kinds are mixed: what a run of some minutes recorded is of every kind.
@@ -1835,10 +1861,12 @@ def record(options):
     processor = sum(use.ru_utime + use.ru_stime
                     for use in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
     with open(os.path.join(options.out, "about.txt"), "w", encoding="utf-8") as file:
-        file.write("binary: %s\nsha256: %s\nscript: %s\ntasks: %d of %d (--only %s)\nrecords: %d\ncommands: %d\nseconds: %.0f, of processors %.0f\n" % (
-            os.path.abspath(options.strata), digest_of(options.strata), digest_of(__file__), len(finished), len(tasks),
-            options.only,
-            recorder.records, recorder.commands, seconds, processor))
+        for title, value in (("binary", os.path.abspath(options.strata)), ("sha256", digest_of(options.strata)),
+                             ("script", digest_of(__file__)), ("only", " ".join(options.only)),
+                             ("tasks", "%d of %d" % (len(finished), len(tasks))), ("records", recorder.records),
+                             ("commands", recorder.commands), ("seconds", "%.0f" % seconds),
+                             ("seconds of processors", "%.0f" % processor)):
+            file.write("%s: %s\n" % (title, value))
         for title, lines in (("left out", recorder.skipped), ("took more than %d s" % LIMIT, recorder.timeouts),
                              ("failed in this script", failures), ("inputs that were changed", changed)):
             file.write("%s: %s\n" % (title, "; ".join(lines) or "none"))
@@ -1932,7 +1960,7 @@ def main():
     one.add_argument("--shared", default="/work/shared", help="the folder with fixtures, cases and tools")
     one.add_argument("--work", default=None, help="where the work folder is made (in memory without it, /dev/shm)")
     one.add_argument("--jobs", type=int, default=2)
-    one.add_argument("--only", default="*", help="the tasks to carry out, as a pattern")
+    one.add_argument("--only", nargs="+", default=["*"], help="the tasks to carry out, as patterns")
     one.add_argument("--pairs", type=int, default=60, help="how many generated pairs of models")
     one.add_argument("--minutes", type=float, default=None, help="begin no task after so many minutes")
     one.add_argument("--pause-while", default=None, metavar="FILE", help="start no command while FILE is there")
