@@ -148,7 +148,7 @@ let package = Package(
         "TestSupport", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files",
       ],
-      path: "Tests/Benchmarks", exclude: ["kills.py", "pagefaults.py", "rescue.py"],
+      path: "Tests/Benchmarks", exclude: ["kills.py", "pagefaults.py", "record.py", "rescue.py"],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
