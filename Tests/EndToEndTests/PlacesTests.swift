@@ -62,13 +62,12 @@ struct PlacesTests {
   func permissions(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 200)
     let prefix = try Self.open(scene)
+    let program = scene.folder.path("strata")
+    try OtherProgram.copy(Shell.strata, to: program)
     for (file, folder) in [(mode_t(0o444), mode_t(0o777)), (0o666, 0o555)] {
       let place = try scene.fresh()
       chmod(place + "/Recipes.sqlite", file)
       chmod(place, folder)
-      let program = scene.folder.path("strata")
-      try FileSystem.copyOver(Shell.strata, to: program)
-      chmod(program, 0o755)
       let child = try scene.start(
         in: place, program: program, prefix: prefix,
         environment: ["XDG_STATE_HOME": place + "-state", "TMPDIR": "/tmp"])
