@@ -118,7 +118,9 @@ struct RepairChoiceTests {
     #expect(try Store(path: patient.path).database.triggers["AOWN"] == "ZSTEP")
   }
 
-  @Test("of one-to-ones that contradict each other the pair stays that agrees")
+  @Test(
+    "of one-to-ones that contradict each other the pair stays that agrees",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func oneToOnes() throws {
     let patient = try Patient(objects: 1500)
     // Of the second, its own profile still says so.
