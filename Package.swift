@@ -194,7 +194,7 @@ let package = Package(
       ],
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses", "TestSupport"]),
     .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
