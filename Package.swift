@@ -200,7 +200,7 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting",
+        "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

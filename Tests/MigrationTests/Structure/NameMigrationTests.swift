@@ -98,7 +98,7 @@ struct NameMigrationTests {
 
   @Test(
     "of generated models, every tenth, to a version with a property more",
-    arguments: [MigrationPlan.Strategy.inPlace, .copy])
+    arguments: TestScale.some(1, of: [MigrationPlan.Strategy.inPlace, .copy]))
   func samples(strategy: MigrationPlan.Strategy) throws {
     let samples =
       Fixtures.isAvailable
