@@ -269,6 +269,7 @@ struct RecipeExpressionTests {
 
   @Test(
     "archived values of real stores are JSON, and every attribute of theirs can be read",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
   func fixtures() throws {
     var archives = 0
