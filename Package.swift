@@ -197,13 +197,13 @@ let package = Package(
       ],
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses", "TestSupport"]),
     .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting",
+        "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

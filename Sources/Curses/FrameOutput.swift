@@ -19,6 +19,7 @@ final class FrameOutput {
   static let standard = FrameOutput(terminal: STDOUT_FILENO)
 
   private let terminal: Int32
+  private let now: () -> ContinuousClock.Instant
 
   /// What curses is to write to; `nil` for standard output.
   let file: UnsafeMutablePointer<FILE>?
@@ -31,8 +32,10 @@ final class FrameOutput {
   /// the rest of it when a key comes.
   private var isSlow = false
 
-  init(terminal: Int32) {
+  /// - Parameter now: what a frame's time is measured by.
+  init(terminal: Int32, now: @escaping () -> ContinuousClock.Instant = { .now }) {
     self.terminal = terminal
+    self.now = now
     let opened = Self.open(terminal)
     file = opened?.file
     descriptor = opened?.descriptor ?? terminal
@@ -55,8 +58,8 @@ final class FrameOutput {
 
   /// Sends what curses writes meanwhile.
   func sendFrame(_ write: () -> Void) {
-    let start = ContinuousClock.now
-    defer { isSlow = ContinuousClock.now - start > Self.patience }
+    let start = now()
+    defer { isSlow = now() - start > Self.patience }
     #if os(Linux)
       if memory >= 0, !isSlow, dup3(memory, descriptor, O_CLOEXEC) >= 0 {
         typeahead(-1)

@@ -21,15 +21,17 @@ struct ColorTests {
 
   @Test(
     "a terminal gets colour, a pipe only where that is asked for, and NO_COLOR nobody",
-    arguments: [
-      ([], ["TERM": "xterm"], true, true), ([], ["TERM": "xterm"], false, false),
-      ([], ["TERM": "dumb"], true, false), ([], [:], true, false),
-      ([], ["TERM": "xterm", "NO_COLOR": "1"], true, false),
-      ([], ["TERM": "xterm", "NO_COLOR": ""], true, true),
-      (["--color", "always"], [:], false, true), (["--color=always"], [:], false, true),
-      (["--color=always"], ["NO_COLOR": "1"], false, false),
-      (["--color", "never"], ["TERM": "xterm"], true, false),
-    ] as [([String], [String: String], Bool, Bool)])
+    arguments: TestScale.some(
+      5,
+      of: [
+        ([], ["TERM": "xterm"], true, true), ([], ["TERM": "xterm"], false, false),
+        ([], ["TERM": "dumb"], true, false), ([], [:], true, false),
+        ([], ["TERM": "xterm", "NO_COLOR": "1"], true, false),
+        ([], ["TERM": "xterm", "NO_COLOR": ""], true, true),
+        (["--color", "always"], [:], false, true), (["--color=always"], [:], false, true),
+        (["--color=always"], ["NO_COLOR": "1"], false, false),
+        (["--color", "never"], ["TERM": "xterm"], true, false),
+      ] as [([String], [String: String], Bool, Bool)]))
   func choice(
     words: [String], environment: [String: String], terminal: Bool, isColored: Bool
   ) throws {

@@ -126,7 +126,8 @@ struct NeverSilentTests {
   private static let versions = ["@Recipes", "@Recipes 2"]
 
   @Test(
-    "plan, rehearse, migrate and a batch agree on a log that is not applied", arguments: versions)
+    "plan, rehearse, migrate and a batch agree on a log that is not applied",
+    arguments: TestScale.some(1, of: versions))
   func agreement(version: String) throws {
     let folder = try TemporaryFolder()
     let (path, models) = try Self.demo(folder)
@@ -304,11 +305,13 @@ struct NeverSilentTests {
   @Test(
     "every damage of a -wal is told by dump, info, plan and rows, with the number of frames",
     .enabled(if: hasTool, "python3 or the damage tool is absent"),
-    arguments: [
-      ("wal-cut", "3 frames"), ("wal-bit", "257 frames"), ("wal-salt", "428 frames"),
-      ("wal-header", "428 frames"), ("wal-renamed", "428 frames"), ("empty-main", "428 frames"),
-      ("wal-stale", "428 frames"),
-    ])
+    arguments: TestScale.some(
+      3,
+      of: [
+        ("wal-cut", "3 frames"), ("wal-bit", "257 frames"), ("wal-salt", "428 frames"),
+        ("wal-header", "428 frames"), ("wal-renamed", "428 frames"), ("empty-main", "428 frames"),
+        ("wal-stale", "428 frames"),
+      ]))
   func logs(name: String, frames: String) throws {
     let folder = try TemporaryFolder()
     let base = Fixtures.path("wibosco/CoreDataMigration_Example_WAL.sqlite")
@@ -327,12 +330,14 @@ struct NeverSilentTests {
   @Test(
     "of every damage of a file everything readable is printed, and what is not is named",
     .enabled(if: hasTool, "python3 or the damage tool is absent"),
-    arguments: [
-      ("zero-leaf", 162, "162 objects of Amount lost, p1105–p1266"),
-      ("leaf-header", 0, "162 objects of Amount stand on pages that no tree"),
-      ("index-zero", 0, nil), ("index-wrong", 0, "named by an index and on no page of the table"),
-      ("pk-rows-missing", 0, nil), ("freelist-bad", 0, nil), ("zero-ptrmap", 0, nil),
-    ] as [(String, Int, String?)])
+    arguments: TestScale.some(
+      2,
+      of: [
+        ("zero-leaf", 162, "162 objects of Amount lost, p1105–p1266"),
+        ("leaf-header", 0, "162 objects of Amount stand on pages that no tree"),
+        ("index-zero", 0, nil), ("index-wrong", 0, "named by an index and on no page of the table"),
+        ("pk-rows-missing", 0, nil), ("freelist-bad", 0, nil), ("zero-ptrmap", 0, nil),
+      ] as [(String, Int, String?)]))
   func pages(name: String, lost: Int, gap: String?) throws {
     let folder = try TemporaryFolder()
     let (store, models) = try Self.demo(folder, objects: 5000)

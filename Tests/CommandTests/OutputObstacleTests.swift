@@ -81,7 +81,7 @@ struct OutputObstacleTests {
 
   @Test(
     "nothing outside the folder is created, changed or removed",
-    arguments: outputs.indices, Obstacle.allCases)
+    arguments: TestScale.pairs(Array(outputs.indices), Obstacle.allCases))
   func outside(index: Int, obstacle: Obstacle) throws {
     let output = Self.outputs[index]
     for suffix in [""] + output.besides {

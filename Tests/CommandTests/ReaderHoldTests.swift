@@ -47,8 +47,12 @@ struct ReaderHoldTests {
     }
     let isHeld = await Thread.wait(for: held)
     #expect(isHeld && isAsked.withLock { $0 })
-    // Held: the file is not there under its name.
-    try await Task.sleep(for: .milliseconds(200))
+    // Held: while another reader exports all of it, the file is not there under its name.
+    let other = StoreSession("other", source: StoreSource(path: store, model: nil))
+    let whole = ExportRequest(
+      query: RowQuery(entity: "Amount"), format: .csv, path: folder.path("whole.csv"))
+    let exported = try await other.export(whole) { @Sendable _, _ in }
+    #expect(exported?.rows == total)
     #expect(FileSystem.status(path) == nil)
     hold.end()
     #expect(try await export.value?.rows == total)
@@ -68,7 +72,10 @@ struct ReaderHoldTests {
       isAnswered.withLock { $0 = true }
       return count
     }
-    try await Task.sleep(for: .milliseconds(200))
+    // Held: another reader is answered meanwhile.
+    let other = StoreSession("other", source: StoreSource(path: store, model: nil))
+    let counted = try await other.ask { try $0.count(of: "Recipe", filter: nil) }
+    #expect(counted > 0)
     #expect(isAnswered.withLock { !$0 })
     hold.end()
     #expect(try await count.value > 0)

@@ -95,37 +95,42 @@ struct VerifyBookkeepingTests {
 
   @Test(
     "each difference is named by its part",
-    arguments: [
-      ("DELETE FROM ACHANGE", "history", "8 changes", true),
-      ("DELETE FROM ATRANSACTION WHERE Z_PK = 2", "history", "1 transactions", true),
-      (
-        "INSERT INTO ATRANSACTION VALUES (3, 16002, 1, 1, 99)", "history",
-        "1 transactions of history are new", true
-      ),
-      ("UPDATE ACHANGE SET ZENTITYPK = 99 WHERE Z_PK = 1", "history", "another ZENTITYPK", true),
-      ("UPDATE ACHANGE SET ZCOLUMNS = x'01' WHERE Z_PK = 1", "history", "other properties", true),
-      ("DROP TABLE ACHANGE", "history", "ACHANGE", true),
-      (
-        "UPDATE Z_METADATA SET Z_UUID = '11111111-2222-3333-4444-555555555555'", "uuid",
-        "11111111-2222-3333-4444-555555555555", false
-      ),
-      ("DELETE FROM Z_MODELCACHE", "model-cache", "missing", false),
-      ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'", "model-cache", "cannot be read", false),
-      (
-        "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Nobody' WHERE Z_NAME = 'Tag'", "primary-key", "Z_NAME",
-        false
-      ),
-      ("UPDATE Z_PRIMARYKEY SET Z_SUPER = 1 WHERE Z_NAME = 'Tag'", "primary-key", "Z_SUPER", false),
-      (
-        "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 5 WHERE Z_NAME = 'Tag'", "primary-key", "Z_MAX",
-        true
-      ),
-      ("UPDATE APPNOTE SET TEXT = 'other' WHERE ID = 2", "other-tables", "APPNOTE", false),
-      ("DROP TABLE APPNOTE", "schema", "APPNOTE is missing", false),
-      ("ALTER TABLE APPNOTE ADD COLUMN MORE", "schema", "APPNOTE is not the same", false),
-      ("DROP INDEX APPTITLE", "schema", "APPTITLE of ZTAG is missing", false),
-      ("DROP TRIGGER APPTRIGGER", "schema", "APPTRIGGER is missing", false),
-    ] as [(String, String, String, Bool)])
+    arguments: TestScale.some(
+      6,
+      of: [
+        ("DELETE FROM ACHANGE", "history", "8 changes", true),
+        ("DELETE FROM ATRANSACTION WHERE Z_PK = 2", "history", "1 transactions", true),
+        (
+          "INSERT INTO ATRANSACTION VALUES (3, 16002, 1, 1, 99)", "history",
+          "1 transactions of history are new", true
+        ),
+        ("UPDATE ACHANGE SET ZENTITYPK = 99 WHERE Z_PK = 1", "history", "another ZENTITYPK", true),
+        ("UPDATE ACHANGE SET ZCOLUMNS = x'01' WHERE Z_PK = 1", "history", "other properties", true),
+        ("DROP TABLE ACHANGE", "history", "ACHANGE", true),
+        (
+          "UPDATE Z_METADATA SET Z_UUID = '11111111-2222-3333-4444-555555555555'", "uuid",
+          "11111111-2222-3333-4444-555555555555", false
+        ),
+        ("DELETE FROM Z_MODELCACHE", "model-cache", "missing", false),
+        ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'", "model-cache", "cannot be read", false),
+        (
+          "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Nobody' WHERE Z_NAME = 'Tag'", "primary-key", "Z_NAME",
+          false
+        ),
+        (
+          "UPDATE Z_PRIMARYKEY SET Z_SUPER = 1 WHERE Z_NAME = 'Tag'", "primary-key", "Z_SUPER",
+          false
+        ),
+        (
+          "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 5 WHERE Z_NAME = 'Tag'", "primary-key", "Z_MAX",
+          true
+        ),
+        ("UPDATE APPNOTE SET TEXT = 'other' WHERE ID = 2", "other-tables", "APPNOTE", false),
+        ("DROP TABLE APPNOTE", "schema", "APPNOTE is missing", false),
+        ("ALTER TABLE APPNOTE ADD COLUMN MORE", "schema", "APPNOTE is not the same", false),
+        ("DROP INDEX APPTITLE", "schema", "APPTITLE of ZTAG is missing", false),
+        ("DROP TRIGGER APPTRIGGER", "schema", "APPTRIGGER is missing", false),
+      ] as [(String, String, String, Bool)]))
   func parts(sql: String, part: String, message: String, isBookkeeping: Bool) throws {
     try Self.change(after, sql)
     let told = Captured("verify", before, after, "--to", before, "--json")

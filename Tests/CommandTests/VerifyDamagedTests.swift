@@ -62,7 +62,8 @@ struct VerifyDamagedTests {
   }
 
   @Test(
-    "an index of the second that is wrong is told (1), whatever the size", arguments: [false, true])
+    "an index of the second that is wrong is told (1), whatever the size",
+    arguments: TestScale.some(1, of: [false, true]))
   func index(isLarge: Bool) throws {
     let scene = isLarge ? try Self(objects: 60_000) : self
     #expect(

@@ -29,7 +29,9 @@ struct VerifyLargeTests {
 
   private func verify() -> Captured { Captured("verify", before, after, "--to", models) }
 
-  @Test("SQLite is asked for all rows only where values may be in files")
+  @Test(
+    "SQLite is asked for all rows only where values may be in files",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func read() throws {
     let store = try Store(path: after)
     let source = try Store(path: before)
@@ -44,7 +46,9 @@ struct VerifyLargeTests {
     #expect(passes.allSatisfy { $0.contains("strata_result") }, "\(passes)")
   }
 
-  @Test("bytes in a file of the second store's own that are others are told (1)")
+  @Test(
+    "bytes in a file of the second store's own that are others are told (1)",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func file() throws {
     #expect(verify().status == .done)
     let own = StoreFiles(path: after).externalDataFolder
@@ -55,7 +59,9 @@ struct VerifyLargeTests {
     #expect(told.status == .no, "\(told.out)")
   }
 
-  @Test("saves by another program are no difference, a value that it changed is (1)")
+  @Test(
+    "saves by another program are no difference, a value that it changed is (1)",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func saved() throws {
     let table = try #require(
       try Store(path: after).entityTables.first { $0.entity == "Step" })
@@ -70,7 +76,7 @@ struct VerifyLargeTests {
     #expect(told.out.contains("✗ Step.text") && told.out.contains("/p7"), "\(told.out)")
   }
 
-  @Test("a bit of a value that is flipped is told (1)", arguments: [1, 2])
+  @Test("a bit of a value that is flipped is told (1)", arguments: TestScale.some(1, of: [1, 2]))
   func damaged(_ part: Int) throws {
     let whole = try FileSystem.read(after)
     let pages = whole.count / 4096

@@ -26,10 +26,16 @@ import Testing
       return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
+    /// Time that passes where a test says so, however busy the machine is.
+    private final class Clock {
+      var now = ContinuousClock.now
+    }
+    private let clock = Clock()
+
     @Test("a frame goes out whole when it is done, and the next without the last")
     func frames() throws {
       let (reading, writing) = try pipes()
-      let output = FrameOutput(terminal: writing)
+      let output = FrameOutput(terminal: writing, now: { [clock] in clock.now })
       #expect(output.descriptor != writing)
       for frame in [["one ", "and ", "more"], ["2"], [], ["three", "3"]] {
         output.sendFrame {
@@ -45,7 +51,7 @@ import Testing
     @Test("what is written between frames goes out at once")
     func between() throws {
       let (reading, writing) = try pipes()
-      let output = FrameOutput(terminal: writing)
+      let output = FrameOutput(terminal: writing, now: { [clock] in clock.now })
       output.sendFrame {}
       #expect(write(output.descriptor, "x", 1) == 1)
       #expect(text(reading) == "x")
@@ -54,8 +60,8 @@ import Testing
     @Test("after a frame that took long the next goes out piece by piece, so that a key can end it")
     func slow() throws {
       let (reading, writing) = try pipes()
-      let output = FrameOutput(terminal: writing)
-      output.sendFrame { usleep(40_000) }
+      let output = FrameOutput(terminal: writing, now: { [clock] in clock.now })
+      output.sendFrame { clock.now += .milliseconds(40) }
       output.sendFrame {
         #expect(write(output.descriptor, "x", 1) == 1)
         #expect(text(reading) == "x")
@@ -70,7 +76,7 @@ import Testing
     @Test("no program that is started holds the terminal or the frame open")
     func inheritance() throws {
       let (_, writing) = try pipes()
-      let output = FrameOutput(terminal: writing)
+      let output = FrameOutput(terminal: writing, now: { [clock] in clock.now })
       output.sendFrame { #expect(fcntl(output.descriptor, F_GETFD) & FD_CLOEXEC != 0) }
       #expect(fcntl(output.descriptor, F_GETFD) & FD_CLOEXEC != 0)
     }

@@ -119,7 +119,8 @@ struct CustomMigrationTests {
     "User.smallProfileRemoteIdentifier_data", "UserClient.modifiedDataFields",
   ]
 
-  @Test("planned, migrated and looked at, each in one command", arguments: cases)
+  @Test(
+    "planned, migrated and looked at, each in one command", arguments: TestScale.some(4, of: cases))
   func migration(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let store = try folder.copy(fixture: fixture.store, as: "before.sqlite")

@@ -104,8 +104,8 @@ struct FleetTests {
     let script = try ReadmeBlock.lines(with: "#SBATCH").joined(separator: "\n") + "\n"
     try FileSystem.write(Array(script.utf8), to: place + "/fleet.sh")
     let fake = "#!/bin/sh\necho \"$*\" >> asked.txt\n"
-    try FileSystem.write(Array(fake.utf8), to: folder.path("bin") + "/scontrol")
-    #expect(shell("chmod +x ../bin/scontrol; find Fleet -name '*.sqlite' | sort > stores.txt") == 0)
+    try OtherProgram.write(script: fake, to: folder.path("bin") + "/scontrol")
+    #expect(shell("find Fleet -name '*.sqlite' | sort > stores.txt") == 0)
     func task(_ number: Int, _ restarts: Int = 0) -> Int32 {
       shell(
         "SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=\(number) SLURM_RESTART_COUNT=\(restarts) sh fleet.sh"

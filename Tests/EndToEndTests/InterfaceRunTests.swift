@@ -87,7 +87,9 @@ struct InterfaceRunTests {
     #expect(screen.contains("before") && !screen.contains("Entities"), "\(screen)")
   }
 
-  @Test("a paste whose marks come in pieces is text, and what follows it are keys")
+  @Test(
+    "a paste whose marks come in pieces is text, and what follows it are keys",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func paste() {
     let demo = InterfaceDemo()
     let terminal = demo.open()
@@ -106,7 +108,9 @@ struct InterfaceRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
-  @Test("4⏎⏎, typed at once or pasted, changes no byte beside the store")
+  @Test(
+    "4⏎⏎, typed at once or pasted, changes no byte beside the store",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func pastedMigration() {
     let demo = InterfaceDemo()
     let before = demo.fingerprint

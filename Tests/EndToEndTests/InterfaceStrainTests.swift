@@ -13,7 +13,9 @@ import Testing
   "The interface under strain", .serialized, .enabled(if: Shell.hasTmux, "tmux is not installed"),
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct InterfaceStrainTests {
-  @Test("^C right after the start: the store is as it was, and it can be tried again")
+  @Test(
+    "^C right after the start: the store is as it was, and it can be tried again",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func interrupted() {
     let demo = InterfaceDemo(objects: 60_000)
     let before = demo.fingerprint
@@ -37,7 +39,9 @@ struct InterfaceStrainTests {
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
-  @Test("fifty resizes while it migrates leave the screen whole, and the migration alone")
+  @Test(
+    "fifty resizes while it migrates leave the screen whole, and the migration alone",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func resized() {
     let demo = InterfaceDemo(objects: 60_000)
     let terminal = demo.open()
@@ -63,7 +67,7 @@ struct InterfaceStrainTests {
 
   @Test(
     "asked to end, or its terminal closed, while it waits: nothing changed, nothing left",
-    arguments: ["TERM", "HUP", "closed"])
+    arguments: TestScale.some(1, of: ["TERM", "HUP", "closed"]))
   func ended(how: String) {
     let demo = InterfaceDemo()
     let before = demo.fingerprint
@@ -116,7 +120,9 @@ struct InterfaceStrainTests {
     #expect(demo.sum == before)
   }
 
-  @Test("a store whose file a killed rollback has moved away is restored after y alone")
+  @Test(
+    "a store whose file a killed rollback has moved away is restored after y alone",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func moved() {
     let demo = InterfaceDemo()
     let sum = demo.sum
@@ -149,7 +155,7 @@ struct InterfaceStrainTests {
 
   @Test(
     "the terminal is as it was after the end, a trap's and a fault's too",
-    arguments: ["TERM", "SEGV", "TRAP", "ILL", "ABRT"])
+    arguments: TestScale.some(2, of: ["TERM", "SEGV", "TRAP", "ILL", "ABRT"]))
   func restored(signal: String) {
     let demo = InterfaceDemo()
     let terminal = TmuxTerminal(
@@ -164,7 +170,9 @@ struct InterfaceStrainTests {
     #expect(!modes.isEmpty && modes == Shell.bytes(of: demo.folder + "/modes-after"))
   }
 
-  @Test("^Z and fg in the middle: the screen comes back and the migration goes on")
+  @Test(
+    "^Z and fg in the middle: the screen comes back and the migration goes on",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func suspended() {
     let demo = InterfaceDemo(objects: 60_000)
     let terminal = TmuxTerminal(
@@ -186,7 +194,9 @@ struct InterfaceStrainTests {
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
-  @Test("a second strata reads the store meanwhile, and may not migrate it")
+  @Test(
+    "a second strata reads the store meanwhile, and may not migrate it",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func second() {
     let demo = InterfaceDemo()
     let terminal = demo.open()
@@ -204,7 +214,9 @@ struct InterfaceStrainTests {
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
-  @Test("a store replaced while it is looked at is told, and ^R reads the new one")
+  @Test(
+    "a store replaced while it is looked at is told, and ^R reads the new one",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func replaced() {
     let demo = InterfaceDemo()
     let other = InterfaceDemo(objects: 800)
@@ -222,6 +234,7 @@ struct InterfaceStrainTests {
 
   @Test(
     "a disk that is full: told with what to do, and the store is as it was",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     .enabled(if: geteuid() == 0, "only root can mount"))
   func full() {
     let disk = "/tmp/strata-e2e-disk-\(getpid())"

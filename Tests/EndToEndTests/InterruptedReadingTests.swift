@@ -76,8 +76,7 @@ struct InterruptedReadingTests {
     // A git that takes its time.
     try FileSystem.makeDirectory(folder.path("bin"))
     let git = folder.path("bin/git")
-    try FileSystem.write(Array("#!/bin/sh\nexec sleep 3\n".utf8), to: git)
-    chmod(git, 0o755)
+    try OtherProgram.write(script: "#!/bin/sh\nexec sleep 3\n", to: git)
     let path = folder.path("bin") + ":" + (getenv("PATH").map { String(cString: $0) } ?? "/bin")
     let program = try start(["find-model", store, folder.path("demo")], path: path)
     #expect(

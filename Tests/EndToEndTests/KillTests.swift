@@ -11,14 +11,12 @@ import Testing
   import Darwin
 #endif
 
-/// The program is killed at random moments. STRATA_KILLS=n makes it n of each way.
+/// The program is killed at random moments: six of each kind of run, 48 and more with STRATA_TESTS=all,
+/// and n with STRATA_KILLS=n.
 @Suite(
-  "Killed at any moment", .serialized,
+  "Killed at any moment",
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct KillTests {
-  private static let kills =
-    getenv("STRATA_KILLS").flatMap { Int(String(cString: $0)) } ?? 48
-
   /// How a store was found after a kill.
   private struct Tally {
     var phases: [String: Int] = [:]
@@ -31,27 +29,39 @@ struct KillTests {
     "a store altered in place is the old or the new one, whole; the next run cleans up and succeeds"
   )
   func inPlace() throws {
-    try run([
-      KillScene(.inPlace), KillScene(.inPlace, hasLog: true), KillScene(.inPlace, objects: 6000),
-    ])
+    try run([.init(.inPlace), .init(.inPlace, hasLog: true), .init(.inPlace, objects: 6000)])
   }
 
   @Test("so is one that is copied, by a recipe or in a chain of two steps too")
   func copying() throws {
     try run([
-      KillScene(.copying), KillScene(.recipe), KillScene(.chain),
-      KillScene(.copying, hasLog: true), KillScene(.chain, hasLog: true),
+      .init(.copying), .init(.recipe), .init(.copying, hasLog: true), .init(.chain),
+      .init(.chain, hasLog: true),
     ])
   }
 
-  @Test("so is one that is repaired, at 60 moments")
+  @Test("so is one that is repaired")
   func repairing() throws {
-    try run(
-      [KillScene(.repair), KillScene(.repair, hasLog: true), KillScene(.repair, objects: 6000)],
-      kills: max(60, Self.kills))
+    try run([.init(.repair), .init(.repair, hasLog: true), .init(.repair, objects: 6000)], all: 60)
   }
 
-  private func run(_ scenes: [KillScene], kills: Int = kills) throws {
+  /// What a scene is made of.
+  private struct Setting {
+    let kind: KillScene.Kind
+    let hasLog: Bool
+    let objects: Int
+
+    init(_ kind: KillScene.Kind, hasLog: Bool = false, objects: Int = 1500) {
+      (self.kind, self.hasLog, self.objects) = (kind, hasLog, objects)
+    }
+
+    func scene() throws -> KillScene { try KillScene(kind, hasLog: hasLog, objects: objects) }
+  }
+
+  /// - Parameter all: how many times the program is killed where everything is tried.
+  private func run(_ settings: [Setting], all: Int = 48) throws {
+    let scenes = try TestScale.some((settings.count + 1) / 2, of: settings).map { try $0.scene() }
+    let kills = TestScale.count(6, ofAll: all, variable: "STRATA_KILLS")
     var generator = SeededGenerator(seed: 1_121)
     var tally = Tally()
     for number in 0..<kills {
@@ -82,7 +92,7 @@ struct KillTests {
     print(
       "killed \(kills) times, \(tally.old) old, \(tally.new) new, "
         + "\(tally.cleaned) cleaned up after: \(tally.phases.sorted { $0.key < $1.key })")
-    #expect(tally.phases.count >= 4, "\(tally.phases)")
+    #expect(tally.phases.count >= min(4, kills / 3), "\(tally.phases)")
     #expect(tally.old > 0 && tally.new > 0)
   }
 
@@ -133,14 +143,16 @@ struct KillTests {
     arguments: [SIGINT, SIGTERM])
   func asked(signal: Int32) throws {
     var generator = SeededGenerator(seed: UInt64(signal))
+    let times = TestScale.count(1, ofAll: 2)
     var cancelled: [String: Int] = [:]
-    for scene in try [
-      KillScene(.inPlace), KillScene(.copying), KillScene(.chain), KillScene(.repair),
-    ] {
+    let settings: [Setting] = [.init(.inPlace), .init(.repair), .init(.copying), .init(.chain)]
+    // In a sample one for each signal.
+    for setting in TestScale.isFull ? settings : [settings[signal == SIGINT ? 1 : 3]] {
+      let scene = try setting.scene()
       let before = try Self.bytes(in: scene.base)
       // It may be over before the signal arrives: another try then.
       var here: [String: Int] = [:]
-      for kind in (0..<8).flatMap({ _ in scene.kinds }) where here[kind, default: 0] < 2 {
+      for kind in (0..<8).flatMap({ _ in scene.kinds }) where here[kind, default: 0] < times {
         let place = try scene.fresh()
         let child = try scene.start(in: place)
         scene.wait(for: kind, of: child, using: &generator)
@@ -159,13 +171,13 @@ struct KillTests {
         here[kind, default: 0] += 1
       }
     }
-    #expect(cancelled.count >= 4, "\(cancelled)")
+    #expect(cancelled.count >= (TestScale.isFull ? 4 : 2), "\(cancelled)")
   }
 
   @Test("asked to end when all is done: 0, as if nobody had asked", arguments: [SIGINT, SIGTERM])
   func late(signal: Int32) throws {
     let scene = try KillScene(.inPlace)
-    for number in 0..<20 {
+    for number in 0..<TestScale.count(2, ofAll: 20) {
       let child = try scene.start(in: try scene.fresh())
       child.read { $0.has("\"receipt\"") }
       // Until after its end, whenever that is.

@@ -23,7 +23,9 @@ import Files
           """.utf8))
     }
 
-    @Test("is dumped, copied and verified in flat memory")
+    @Test(
+      "is dumped, copied and verified in flat memory",
+      .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
     func flatMemory() throws {
       let folder = try TemporaryFolder()
       let store = folder.path("Films.sqlite")

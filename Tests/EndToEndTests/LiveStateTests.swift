@@ -27,7 +27,7 @@ struct LiveStateTests {
     print(number)
     """
 
-  @Test("is printed in one state each time", arguments: ["dump", "rows"])
+  @Test("is printed in one state each time", arguments: TestScale.some(1, of: ["dump", "rows"]))
   func oneState(command: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("Notes.sqlite")

@@ -7,7 +7,7 @@ import Files
 
   /// A new store or model is not there, or it is whole; what a run that was killed left is no obstacle.
   @Suite(
-    "A system call that fails, or kills the program, while something new is written", .serialized,
+    "A system call that fails, or kills the program, while something new is written",
     .enabled(
       if: !Built.strata.isEmpty && Built.faultShim != nil, "the program or the shim was not built"))
   struct OutputFaultTests {
@@ -88,7 +88,7 @@ import Files
 
     @Test(
       "leaves nothing or all of it, says what it leaves, and the next run succeeds",
-      arguments: Work.allCases, actions)
+      arguments: TestScale.pairs(Work.allCases, actions))
     func fault(work: Work, action: Fault.Action) throws {
       let scene = try Scene(work)
       try scene.clear()
@@ -103,7 +103,7 @@ import Files
       let last = calls.count - 9
       let places = Set(stride(from: 1, to: max(2, last), by: max(1, last / 3)))
         .union(max(0, last)..<calls.count)
-      for call in places.sorted() {
+      for call in TestScale.some(2, of: places.sorted()) {
         let at: Comment = "\(action.rawValue) at \(call + 1): \(calls[call])"
         try scene.clear()
         let done = try scene.run(

@@ -12,7 +12,7 @@ import Testing
 
 /// The program where it may not write, under odd names, and beside another of its kind.
 @Suite(
-  "Places", .serialized, .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
+  "Places", .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct PlacesTests {
   private static let isRoot = geteuid() == 0
 
@@ -34,7 +34,7 @@ struct PlacesTests {
   @Test(
     "a folder mounted read-only: told before the work; elsewhere it can be written",
     .enabled(if: isRoot, "only root can mount"),
-    arguments: [KillScene.Kind.inPlace, .copying, .repair])
+    arguments: TestScale.some(1, of: [KillScene.Kind.inPlace, .copying, .repair]))
   func mounted(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, hasLog: true, objects: 200)
     let place = try scene.fresh()
@@ -58,17 +58,16 @@ struct PlacesTests {
   @Test(
     "a store or a folder without the right to write: told before the work",
     .enabled(if: isRoot && Shell.run("command -v setpriv") == 0, "not root, or no setpriv"),
-    arguments: [KillScene.Kind.inPlace, .copying, .repair])
+    arguments: TestScale.some(1, of: [KillScene.Kind.inPlace, .copying, .repair]))
   func permissions(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 200)
     let prefix = try Self.open(scene)
+    let program = scene.folder.path("strata")
+    try OtherProgram.copy(Shell.strata, to: program)
     for (file, folder) in [(mode_t(0o444), mode_t(0o777)), (0o666, 0o555)] {
       let place = try scene.fresh()
       chmod(place + "/Recipes.sqlite", file)
       chmod(place, folder)
-      let program = scene.folder.path("strata")
-      try FileSystem.copyOver(Shell.strata, to: program)
-      chmod(program, 0o755)
       let child = try scene.start(
         in: place, program: program, prefix: prefix,
         environment: ["XDG_STATE_HOME": place + "-state", "TMPDIR": "/tmp"])
@@ -80,7 +79,7 @@ struct PlacesTests {
   @Test(
     "migrated by root, a store still belongs to its user",
     .enabled(if: isRoot, "only root can give files away"),
-    arguments: [KillScene.Kind.inPlace, .copying, .repair])
+    arguments: TestScale.some(1, of: [KillScene.Kind.inPlace, .copying, .repair]))
   func owner(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 200)
     let place = try scene.fresh()
@@ -100,10 +99,11 @@ struct PlacesTests {
     arguments: [KillScene.Kind.inPlace, .copying, .chain, .repair])
   func names(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, hasLog: true, objects: 200)
-    for name in [
+    let all = [
       "My Store.sqlite", "it's \"mine\".sqlite", "100%41?a#b&c=d.sqlite", "two\nlines.sqlite",
       "😀é.sqlite", "no suffix", ".hidden.store", "-x.sqlite", "a;b$(c)`d`\\e.sqlite",
-    ] {
+    ]
+    for name in TestScale.some(kind == .inPlace ? 4 : 1, of: all) {
       let place = scene.folder.path("odd " + name.replacing("\n", with: " \n"))
       try KillScene.copy(scene.base, to: place)
       for suffix in ["", "-wal"] {
@@ -148,7 +148,7 @@ struct PlacesTests {
 
   @Test(
     "two at once: the second is refused, the first is not disturbed",
-    arguments: KillScene.Kind.allCases)
+    arguments: TestScale.isFull ? KillScene.Kind.allCases : [.inPlace])
   func two(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 12_000)
     let place = try scene.fresh()

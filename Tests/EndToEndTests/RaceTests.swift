@@ -10,15 +10,15 @@ import Testing
 #endif
 
 /// Root works in a folder of another user, who swaps links in for the files that root makes.
-/// STRATA_RACES=n makes it n runs of each command.
+/// Four runs of each command, or n with STRATA_RACES=n.
 @Suite(
   "Root in a user's folder", .serialized,
+  .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
   .enabled(
     if: geteuid() == 0 && !Shell.strata.isEmpty && Tool.python3.isAvailable,
     "only root can become another user, or the program or python3 is missing"))
 struct RaceTests {
-  private static let runs =
-    getenv("STRATA_RACES").flatMap { Int(String(cString: $0)) } ?? 4
+  private static let runs = TestScale.count(4, ofAll: 4, variable: "STRATA_RACES")
 
   /// Puts a link in the place of every new file of a run, as fast as it can, and the file back in turn.
   private static let swapper = """

@@ -46,7 +46,9 @@ struct RescueRunTests {
     #expect(demo.names.contains("Recipes-salvaged.sqlite") && !demo.names.contains(".salvaging"))
   }
 
-  @Test("of an encrypted store the screen says so, and that nothing can be read")
+  @Test(
+    "of an encrypted store the screen says so, and that nothing can be read",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func encrypted() {
     let demo = InterfaceDemo(objects: 60)
     Shell.run("head -c 200000 /dev/urandom > '\(demo.store)'")
@@ -61,7 +63,9 @@ struct RescueRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
-  @Test("what was deleted is looked at in Browse, and restored into a new store")
+  @Test(
+    "what was deleted is looked at in Browse, and restored into a new store",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func deleted() throws {
     let demo = InterfaceDemo()
     let connection = try Connection(path: demo.store, mode: .readWrite)

@@ -34,7 +34,7 @@ import Files
       try #require(!syncs.isEmpty && calls.count > 20, "\(calls)")
       var refused = 0
       let places = Set(stride(from: 0, to: calls.count, by: max(1, calls.count / 12))).union(syncs)
-      for call in places.sorted() {
+      for call in TestScale.some(6, of: places.sorted()) {
         FileSystem.removeTree(folder.path("out"))
         let done = try run(
           Fault(action, at: call + 1).environment(folder: folder.path("out")))

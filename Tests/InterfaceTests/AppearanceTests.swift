@@ -1,6 +1,7 @@
 import ManagedModel
 import Migration
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Interface
@@ -52,7 +53,9 @@ struct AppearanceTests {
     try Snapshot.expect(text, named: "colors-\(kind.rawValue)-\(screen.title.lowercased())")
   }
 
-  @Test("nothing traps on one cell, with whatever is open", arguments: Screen.allCases)
+  @Test(
+    "nothing traps on one cell, with whatever is open",
+    arguments: TestScale.some(1, of: Screen.allCases))
   func smallest(screen: Screen) throws {
     let popups = [
       [], ["?"], [":"], ["T"], ["!"], ["w"], ["o"], ["/"], ["r"], ["i"], ["F"], ["*"], ["y"],

@@ -1,4 +1,5 @@
 import ManagedStore
+import TestSupport
 import Testing
 
 @testable import Interface
@@ -10,13 +11,14 @@ struct RowWindowTests {
     var session = try Session()
     #expect(session.state.browse.table?.entity == "Recipe")
     var seen: [Int64] = []
-    for _ in 0..<SampleStore.recipes {
+    let steps = TestScale.count(1_300, ofAll: SampleStore.recipes)
+    for _ in 0..<steps {
       if let key = session.state.browse.table?.window.selectedRow?.id.key { seen.append(key) }
       try session.send("j")
     }
-    #expect(seen == Array(1...Int64(SampleStore.recipes)))
+    #expect(seen == Array(1...Int64(steps)))
     #expect(session.mostRows <= RowWindow.capacity + RowWindow.page)
-    #expect(session.state.browse.table?.window.hasEnd == true)
+    if TestScale.isFull { #expect(session.state.browse.table?.window.hasEnd == true) }
   }
 
   @Test("and back up again, with the row's number right all the way")
@@ -24,13 +26,14 @@ struct RowWindowTests {
     var session = try Session()
     try session.send("G")
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 10_000)
-    for expected in stride(from: Int64(10_000), through: 1, by: -1) {
+    let last = Int64(TestScale.isFull ? 1 : 8_700)
+    for expected in stride(from: Int64(10_000), through: last, by: -1) {
       let window = try #require(session.state.browse.table?.window)
       #expect(window.selectedRow?.id.key == expected)
       #expect(window.ordinal.map { $0 + window.selected + 1 } == Int(expected))
       try session.send("k")
     }
-    #expect(session.state.browse.table?.window.hasStart == true)
+    if TestScale.isFull { #expect(session.state.browse.table?.window.hasStart == true) }
     #expect(session.mostRows <= RowWindow.capacity + RowWindow.page)
   }
 

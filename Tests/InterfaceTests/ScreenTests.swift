@@ -1,4 +1,5 @@
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Interface
@@ -91,8 +92,8 @@ struct ScreenTests {
         [], ["?"], ["Esc", "o"], ["Esc", "f"], ["Esc", "Tab", "a"], ["Esc", "Tab", "⏎", "⏎"],
       ] {
         for key in keys { try session.send(key) }
-        for width in [0, 1, 2, 3, 17, 39, 40, 41, 60, 79, 80] {
-          for height in [0, 1, 2, 3, 9, 10, 11, 12, 14, 24] {
+        for width in TestScale.some(4, of: [0, 1, 2, 3, 17, 39, 40, 41, 60, 79, 80]) {
+          for height in TestScale.some(3, of: [0, 1, 2, 3, 9, 10, 11, 12, 14, 24]) {
             try session.send(.resized(Size(width: width, height: height)))
             try session.send("j", "PgDn", "k", "PgUp")
             #expect(session.screen().size == Size(width: width, height: height))

@@ -95,7 +95,8 @@ struct RuleTests {
 
   @Test(
     "nothing that shipped and worked is an error",
-    .enabled(if: Fixtures.isAvailable, "fixtures are absent"), arguments: FixtureHistory.all)
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
+    arguments: TestScale.some(4, of: FixtureHistory.all))
   func fixtures(history: FixtureHistory) throws {
     for run in try history.runs() {
       let errors = run.findings.filter { $0.severity == .error }

@@ -68,11 +68,10 @@ struct DataKindTests {
       "$top": .dictionary(["root": .uid(1)]), "$objects": .array(objects),
     ])
     let wide = PropertyListValue.array(Array(repeating: .integer(1), count: 300_000))
-    let clock = ContinuousClock()
     for value in [bomb, wide] {
       let bytes = PropertyList.binary(value)
-      let took = clock.measure { #expect(UnfoldedData(bytes).lines.count <= 201) }
-      #expect(took < .seconds(Patience.seconds))
+      let took = ProcessorTime.seconds { #expect(UnfoldedData(bytes).lines.count <= 201) }
+      #expect(took < 20)
     }
     var random = SeededGenerator(seed: 41)
     let seed = PropertyList.binary(bomb)

@@ -88,7 +88,7 @@ struct ModelFormTests {
     for length in stride(from: 0, to: xml.count, by: 29) {
       #expect(throws: CoreDataError.self) { try Model(contents: Array(xml.prefix(length))) }
     }
-    for _ in 0..<1_000 {
+    for _ in 0..<TestScale.count(150, ofAll: 1_000) {
       if let read = try? Model(archive: generator.mutated(archive)) {
         _ = read.versionHashes
         _ = read.archived()
@@ -110,7 +110,7 @@ struct ModelFormTests {
       default: value
       }
     }
-    for _ in 0..<400 {
+    for _ in 0..<TestScale.count(100, ofAll: 400) {
       let archive = try KeyedArchive(propertyList: turned(list))
       _ = try? Model(keyedArchive: archive)
       #expect(archive.tree(maximumNodes: 300).lines().count <= 2_000)

@@ -33,11 +33,12 @@ struct FileCopyTests {
     let folder = try TemporaryFolder()
     try FileSystem.write([], to: folder.path("from"))
     #expect(truncate(folder.path("from"), 1 << 40) == 0)
-    let start = Fuzzing.now()
-    try FileSystem.copyOver(folder.path("from"), to: folder.path("to"))
+    let took = try ProcessorTime.seconds {
+      try FileSystem.copyOver(folder.path("from"), to: folder.path("to"))
+    }
     #expect(FileSystem.status(folder.path("to"))?.size == 1 << 40)
     #expect(FileSystem.allocated(folder.path("to")) < 1 << 20)
-    #expect(Fuzzing.now() - start < 30)
+    #expect(took < 5)
   }
 
   @Test("a -journal of zeros is finished: however large it is, it is not copied for a look")

@@ -8,10 +8,11 @@ import Testing
 @Suite(
   "Stores that Apple's engine wrote", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
 struct FixtureStoreTests {
-  static let stores =
-    [".sqlite", ".wiredatabase", ".moody", ".db"].flatMap { Fixtures.paths(endingWith: $0) }
-    // No model cache: they open raw, see RawStoreTests.
-    .filter { !$0.hasSuffix("kik.sqlite") && !$0.hasSuffix("bookmigration/Model1.sqlite") }
+  static let stores = TestScale.some(
+    12,
+    of: [".sqlite", ".wiredatabase", ".moody", ".db"].flatMap { Fixtures.paths(endingWith: $0) }
+      // No model cache: they open raw, see RawStoreTests.
+      .filter { !$0.hasSuffix("kik.sqlite") && !$0.hasSuffix("bookmigration/Model1.sqlite") })
 
   @Test("the model in a store hashes as its metadata says", arguments: stores)
   func hashes(path: String) throws {

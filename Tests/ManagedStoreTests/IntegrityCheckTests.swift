@@ -81,7 +81,9 @@ struct IntegrityCheckTests {
     return try IntegrityCheck.agrees(table, of: path, on: connection)
   }
 
-  @Test("what SQLite wrote agrees, of any values, orders and collations", arguments: 1...12)
+  @Test(
+    "what SQLite wrote agrees, of any values, orders and collations",
+    arguments: TestScale.some(3, of: [UInt64](1...12)))
   func sound(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     let path = try makeDatabase(folder, seed: seed)
@@ -90,7 +92,9 @@ struct IntegrityCheckTests {
     #expect(try problems(path, isWhole: false).isEmpty)
   }
 
-  @Test("where jobs take all processors nothing helps, and as much is found", arguments: 1...3)
+  @Test(
+    "where jobs take all processors nothing helps, and as much is found",
+    arguments: TestScale.some(2, of: Array(1...3)))
   func alone(processors count: Int) throws {
     let folder = try TemporaryFolder()
     let path = try makeDatabase(folder)
@@ -100,7 +104,8 @@ struct IntegrityCheckTests {
     let bytes = try FileSystem.read(path)
     var random = SeededGenerator(seed: 9)
     var broken = 0
-    for _ in 0..<300 {
+    let rounds = TestScale.count(30, ofAll: 300)
+    for _ in 0..<rounds {
       var changed = bytes
       changed[Int.random(in: 1024..<bytes.count, using: &random)] ^= 4
       try FileSystem.write(changed, to: path)
@@ -111,7 +116,7 @@ struct IntegrityCheckTests {
       let told = (try? problems(path, on: Processors(count: count))) ?? ["unreadable"]
       #expect(!told.isEmpty, "\(own)")
     }
-    #expect(broken > 20)
+    #expect(broken > rounds / 15)
   }
 
   @Test("one bit anywhere: whatever SQLite finds is found")
@@ -121,7 +126,8 @@ struct IntegrityCheckTests {
     let bytes = try FileSystem.read(path)
     var random = SeededGenerator(seed: 5)
     var (broken, missed) = (0, 0)
-    for _ in 0..<1500 {
+    let rounds = TestScale.count(100, ofAll: 1500)
+    for _ in 0..<rounds {
       var changed = bytes
       let place = Int.random(in: 1024..<bytes.count, using: &random)
       changed[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -133,7 +139,7 @@ struct IntegrityCheckTests {
       let told = (try? problems(path)) ?? ["unreadable"]
       if told.isEmpty { missed += 1 }
     }
-    #expect(broken > 200)
+    #expect(broken > rounds / 8)
     #expect(missed == 0)
   }
 

@@ -8,10 +8,12 @@ import Testing
 
 @Suite("A second reader", .enabled(if: SecondReader.isAvailable, "there is no python3"))
 struct SecondReaderTests {
-  private static let stores = [".sqlite", ".wiredatabase", ".moody", ".db"]
-    .flatMap { Fixtures.paths(endingWith: $0) }
-    // From before there was a model in the store.
-    .filter { !["bookmigration/Model1.sqlite", "system/kik.sqlite"].contains($0) }
+  private static let stores = TestScale.some(
+    12,
+    of: [".sqlite", ".wiredatabase", ".moody", ".db"]
+      .flatMap { Fixtures.paths(endingWith: $0) }
+      // From before there was a model in the store.
+      .filter { !["bookmigration/Model1.sqlite", "system/kik.sqlite"].contains($0) })
 
   @Test(
     "agrees on every value and link of the fixtures",

@@ -76,6 +76,7 @@ struct ChainDataTests {
 
   @Test(
     "one mapping made of four does to Apple's store what the four do",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
   func wire() throws {
     let bundle = Fixtures.path("wire/zmessaging.xcdatamodeld")

@@ -160,7 +160,9 @@ struct ErrorSentenceTests {
     #expect(TableWords.bookkeeping("ZUSER") == nil)
   }
 
-  @Test("a text that is too long is read as far as the bound, and that is told")
+  @Test(
+    "a text that is too long is read as far as the bound, and that is told",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func long() {
     let filler = String(repeating: "all is well 12 \n", count: ErrorReport.limit / 16)
     let report = ErrorReport("Code: 134100 \(filler) no such table: ZFOO")
@@ -169,12 +171,14 @@ struct ErrorSentenceTests {
 
   @Test("a log that says one thing over and over is told once, with names up to a bound")
   func often() {
-    let lines = (0..<20_000).map { "no such column: t\($0).ZBAR\($0)" }.joined(separator: "\n")
+    let count = TestScale.count(2_000, ofAll: 20_000)
+    let lines = (0..<count).map { "no such column: t\($0).ZBAR\($0)" }.joined(separator: "\n")
     let entries = ErrorReport(lines).entries
-    #expect(entries.map(\.count) == [20_000] && entries[0].names.count == 100)
+    #expect(entries.map(\.count) == [count] && entries[0].names.count == 100)
   }
 
-  @Test("any mutation of a log is read without harm", arguments: 0..<4)
+  @Test(
+    "any mutation of a log is read without harm", arguments: TestScale.some(1, of: [UInt64](0..<4)))
   func mutated(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let bytes = Array(Self.log.utf8)

@@ -60,7 +60,9 @@ struct FixtureDerivedTests {
     #expect(try triggers(Store(path: path)) == before)
   }
 
-  @Test("all triggers and the R-tree of Photos survive a migration")
+  @Test(
+    "all triggers and the R-tree of Photos survive a migration",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func photos() throws {
     let folder = try TemporaryFolder()
     let path = try folder.copy(fixture: "system/Photos-10.15.7.sqlite")

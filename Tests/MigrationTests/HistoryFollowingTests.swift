@@ -434,7 +434,9 @@ struct HistoryFollowingTests {
   @Test(
     "real bitmaps and tombstones say the same when an attribute comes first",
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
-    arguments: ["system/Photos-10.15.7.sqlite", "system/knowledgec-10.13.db"],
+    arguments: TestScale.isFull
+      ? ["system/Photos-10.15.7.sqlite", "system/knowledgec-10.13.db"]
+      : ["system/knowledgec-10.13.db"],
     [Way.inPlace, .copying])
   func real(fixture: String, way: Way) throws {
     let folder = try TemporaryFolder()

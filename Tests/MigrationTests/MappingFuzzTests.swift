@@ -33,9 +33,9 @@ struct MappingFuzzTests {
         }
       }
     }
-    let result = Fuzzing.run(target, count: 4000, seed: seed)
+    let result = Fuzzing.run(target, count: TestScale.count(800, ofAll: 4000), seed: seed)
     #expect(result.slowest < 1, "seed \(seed)")
-    #expect(result.accepted > 10, "seed \(seed)")
+    #expect(result.accepted > 0, "seed \(seed)")
   }
 
   @Test("what compiles of damaged expressions is SQL that runs")
@@ -63,9 +63,9 @@ struct MappingFuzzTests {
         }
       }
     }
-    let result = Fuzzing.run(target, count: 4000, seed: seed)
+    let result = Fuzzing.run(target, count: TestScale.count(800, ofAll: 4000), seed: seed)
     #expect(result.slowest < 1, "seed \(seed)")
-    #expect(result.accepted > 10, "seed \(seed)")
+    #expect(result.accepted > 0, "seed \(seed)")
   }
 
   @Test("expressions put together of others compile to SQL that runs, or are refused")
@@ -109,7 +109,8 @@ struct MappingFuzzTests {
       }
     }
     var compiled = 0
-    for _ in 0..<3000 {
+    let rounds = TestScale.count(600, ofAll: 3000)
+    for _ in 0..<rounds {
       let expression = part(4)
       do {
         let sql = try scope.compile(expression).sql
@@ -123,7 +124,7 @@ struct MappingFuzzTests {
         #expect(error.kind == .refused, "\(error)")
       }
     }
-    #expect(compiled > 500, "seed \(seed)")
+    #expect(compiled > rounds / 6, "seed \(seed)")
   }
 
   /// Used by one thread at a time.

@@ -9,7 +9,7 @@ import Testing
 /// Functions mean the same in a filter, in a derived attribute and in a mapping's expression.
 @Suite("One meaning of each function")
 struct OneMeaningTests {
-  @Test("in a mapping's expression", arguments: ExpressionTable.examples)
+  @Test("in a mapping's expression", arguments: TestScale.some(40, of: ExpressionTable.examples))
   func mapped(_ example: ExpressionTable.Example) throws {
     let (store, source) = try ExpressionTable.store()
     let sql = try ExpressionScope(store: store, entity: "Recipe")
@@ -17,7 +17,8 @@ struct OneMeaningTests {
     #expect(try source.values(sql, of: "Recipe").first == example.value, "\(sql)")
   }
 
-  @Test("in a derived attribute's value", arguments: ExpressionTable.examples)
+  @Test(
+    "in a derived attribute's value", arguments: TestScale.some(40, of: ExpressionTable.examples))
   func derived(_ example: ExpressionTable.Example) throws {
     let (store, source) = try ExpressionTable.store()
     let scope = ExpressionScope(
@@ -26,7 +27,9 @@ struct OneMeaningTests {
     #expect(try source.values(sql, of: "Recipe").first == example.value, "\(sql)")
   }
 
-  @Test("in a filter, which takes the object by the value", arguments: ExpressionTable.examples)
+  @Test(
+    "in a filter, which takes the object by the value",
+    arguments: TestScale.some(40, of: ExpressionTable.examples))
   func filtered(_ example: ExpressionTable.Example) throws {
     let (store, _) = try ExpressionTable.store()
     for (sign, isTaken) in [("==", true), ("!=", false)] {

@@ -15,7 +15,7 @@ struct DamagedOpeningTests {
 
   @Test(
     "what can be read is shown, the rest is told, and nothing is changed",
-    arguments: Damage.allCases)
+    arguments: TestScale.some(3, of: Damage.allCases))
   func shown(damage: Damage) throws {
     let store = try DamagedDemo()
     switch damage {

@@ -60,7 +60,7 @@ struct DataFaultTests {
       kind: .triggers, count: 1),
   ]
 
-  @Test("with the kind and the number", arguments: faults)
+  @Test("with the kind and the number", arguments: TestScale.some(5, of: faults))
   func fault(fault: Fault) throws {
     let patient = try Patient(objects: 400)
     try patient.change(fault.sql)
@@ -71,7 +71,8 @@ struct DataFaultTests {
   }
 
   @Test(
-    "doctor says of a migration what a plan of it says", arguments: faults.map(\.sql) + ["SELECT 1"]
+    "doctor says of a migration what a plan of it says",
+    arguments: TestScale.some(5, of: faults.map(\.sql) + ["SELECT 1"])
   )
   func migration(sql: String) throws {
     let patient = try Patient(objects: 200)

@@ -44,7 +44,7 @@ struct FileFaultTests {
 
   @Test(
     "a header that is overwritten, in part or whole, with the page behind it or without",
-    arguments: [16, 100, 4096])
+    arguments: TestScale.some(2, of: [16, 100, 4096]))
   func overwritten(count: Int) throws {
     let patient = try Patient()
     try patient.spoil { bytes in for index in 0..<count { bytes[index] = 0xA5 } }
@@ -171,14 +171,16 @@ struct FileFaultTests {
 
   @Test(
     "metadata and model cache that are missing or garbage",
-    arguments: [
-      ("DELETE FROM Z_METADATA", FindingKind.metadata),
-      ("DROP TABLE Z_METADATA", .metadata),
-      ("UPDATE Z_METADATA SET Z_PLIST = x'62706C69737430300001'", .metadata),
-      ("DROP TABLE Z_MODELCACHE", .modelCache),
-      ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0011223344'", .modelCache),
-      ("DELETE FROM Z_PRIMARYKEY", .primaryKey),
-    ] as [(String, FindingKind)])
+    arguments: TestScale.some(
+      3,
+      of: [
+        ("DELETE FROM Z_METADATA", FindingKind.metadata),
+        ("DROP TABLE Z_METADATA", .metadata),
+        ("UPDATE Z_METADATA SET Z_PLIST = x'62706C69737430300001'", .metadata),
+        ("DROP TABLE Z_MODELCACHE", .modelCache),
+        ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0011223344'", .modelCache),
+        ("DELETE FROM Z_PRIMARYKEY", .primaryKey),
+      ] as [(String, FindingKind)]))
   func bookkeeping(sql: String, kind: FindingKind) throws {
     let patient = try Patient(objects: 400)
     try patient.change(sql)

@@ -39,7 +39,7 @@ struct ForeignLogTests {
 
   @Test(
     "it is named, and nothing of it comes into the store",
-    arguments: [(600, 900), (900, 600), (600, 650)], [false, true])
+    arguments: TestScale.pairs([(600, 900), (900, 600), (600, 650)], [false, true]))
   func exchanged(sizes: (own: Int, other: Int), growing: Bool) throws {
     let own = try Self.store(sizes.own, growing: growing)
     let other = try Self.store(sizes.other, growing: growing)
@@ -95,7 +95,7 @@ struct ForeignLogTests {
     case changed, grown, vacuumed, shrunk, checkpointedInPart, emptyMain
   }
 
-  @Test("no -wal of its own is called another's", arguments: Own.allCases)
+  @Test("no -wal of its own is called another's", arguments: TestScale.some(3, of: Own.allCases))
   func own(case own: Own) throws {
     let demo =
       own == .emptyMain ? try DamagedDemo.everythingLogged() : try DamagedDemo(objects: 900)

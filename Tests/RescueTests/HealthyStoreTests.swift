@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Nothing is wrong with a healthy store")
 struct HealthyStoreTests {
-  @Test("the recipe box of every version", arguments: [0, 1, 2, 3])
+  @Test("the recipe box of every version", arguments: TestScale.some(2, of: [0, 1, 2, 3]))
   func demo(version: Int) throws {
     let patient = try Patient()
     let versions = try DemoModels.versions()
@@ -65,12 +65,14 @@ struct HealthyStoreTests {
   @Test(
     "stores that Apple's engine wrote",
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
-    arguments: ["sqlite", "store", "wiredatabase", "moody", "db", "storedata"].flatMap {
-      Fixtures.paths(endingWith: "." + $0)
-    }.filter {
-      // They are told from other files of these endings by their first bytes.
-      (try? FileSystem.read(Fixtures.path($0), limit: 15)) == Array("SQLite format 3".utf8)
-    })
+    arguments: TestScale.some(
+      10,
+      of: ["sqlite", "store", "wiredatabase", "moody", "db", "storedata"].flatMap {
+        Fixtures.paths(endingWith: "." + $0)
+      }.filter {
+        // They are told from other files of these endings by their first bytes.
+        (try? FileSystem.read(Fixtures.path($0), limit: 15)) == Array("SQLite format 3".utf8)
+      }))
   func fixtures(path: String) throws {
     let diagnosis = try Diagnosis(of: Fixtures.path(path))
     let alarms = diagnosis.findings.filter { $0.severity != .note }

@@ -12,8 +12,9 @@ struct HostilePageTests {
   func fuzzed() throws {
     let folder = try TemporaryFolder()
     let target = try SalvageFuzzing.target(in: folder)
-    let result = Fuzzing.run(target, count: 400, seed: 11)
-    #expect(result.inputs == 400)
+    let count = TestScale.count(40, ofAll: 400)
+    let result = Fuzzing.run(target, count: count, seed: 11)
+    #expect(result.inputs == count)
     #expect(result.slowest < 20)
   }
 

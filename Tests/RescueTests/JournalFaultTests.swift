@@ -17,7 +17,7 @@ import Testing
 struct JournalFaultTests {
   @Test(
     "salvage and Store read the objects before the save",
-    arguments: InterruptedSave.Journal.allCases)
+    arguments: TestScale.some(2, of: InterruptedSave.Journal.allCases))
   func objects(kind: InterruptedSave.Journal) throws {
     let save = try InterruptedSave(kind)
     let before = try save.store.bytes()

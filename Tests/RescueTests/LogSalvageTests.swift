@@ -13,7 +13,7 @@ struct LogSalvageTests {
     case none, salts, header, bit, commitBit, renamed, emptyMain
   }
 
-  @Test("the last committed state comes back", arguments: Damage.allCases)
+  @Test("the last committed state comes back", arguments: TestScale.some(3, of: Damage.allCases))
   func committed(damage: Damage) throws {
     let store = try DamagedDemo(isLogged: true)
     switch damage {

@@ -18,7 +18,9 @@ struct MovedBytesTests {
     try expectAll(of: demo, kind: "stands before the file", "stand before the file")
   }
 
-  @Test("line ends that became two bytes are put right, those that were two as well")
+  @Test(
+    "line ends that became two bytes are put right, those that were two as well",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func lineEnds() throws {
     let demo = try DamagedDemo(objects: 700)
     let connection = try Connection(path: demo.path, mode: .create)
@@ -81,7 +83,8 @@ struct MovedBytesTests {
   }
 
   @Test(
-    "bytes too many or too few in the middle cost their page and no more", arguments: [5, -1000])
+    "bytes too many or too few in the middle cost their page and no more",
+    arguments: TestScale.some(1, of: [5, -1000]))
   func middle(by: Int) throws {
     let demo = try DamagedDemo(objects: 2_000)
     let pages = try FileSystem.read(demo.path).count / 4096

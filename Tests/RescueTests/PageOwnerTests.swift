@@ -96,7 +96,7 @@ struct PageOwnerTests {
   enum Fault: String, CaseIterable { case other, swapped, halfZero }
 
   /// A page in thirteen: each takes a whole salvage.
-  @Test("no fault of a page is silent", arguments: Fault.allCases)
+  @Test("no fault of a page is silent", arguments: TestScale.some(1, of: Fault.allCases))
   func faults(fault: Fault) throws {
     let demo = try DamagedDemo(objects: 500)
     let good = try FileSystem.read(demo.path)

@@ -131,7 +131,9 @@ struct RollbackJournalTests {
     #expect(try Self.image(of: save.path) == save.saved)
   }
 
-  @Test("whatever bytes a journal has, the image is SQLite's", arguments: 1...4)
+  @Test(
+    "whatever bytes a journal has, the image is SQLite's",
+    arguments: TestScale.some(2, of: [UInt64](1...4)))
   func hostile(seed: UInt64) throws {
     let kinds = InterruptedSave.Journal.allCases
     let save = try InterruptedSave(kinds[Int(seed) % kinds.count], objects: 300)
@@ -170,7 +172,9 @@ struct RollbackJournalTests {
     }
   }
 
-  @Test("a size that nobody wrote takes neither memory nor time")
+  @Test(
+    "a size that nobody wrote takes neither memory nor time",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func hugeSize() throws {
     let save = try InterruptedSave(objects: 300)
     try save.store.change("-journal") {

@@ -59,7 +59,9 @@ struct StoreSalvageTests {
     }
   }
 
-  @Test("every object comes back, with its values and relationships", arguments: Damage.allCases)
+  @Test(
+    "every object comes back, with its values and relationships",
+    arguments: TestScale.some(3, of: Damage.allCases))
   func whole(damage: Damage) throws {
     let store = try DamagedDemo()
     try Self.apply(damage, to: store)
@@ -80,7 +82,7 @@ struct StoreSalvageTests {
 
   @Test(
     "what was saved is as another reader has it, has no fault, and migrates",
-    arguments: [Damage.firstPage, .leafHeader, .interior, .index])
+    arguments: TestScale.some(1, of: [Damage.firstPage, .leafHeader, .interior, .index]))
   func usable(damage: Damage) throws {
     let store = try DamagedDemo()
     try Self.apply(damage, to: store)

@@ -40,7 +40,8 @@ struct TreeCopyTests {
   }
 
   @Test(
-    "all of a store comes along, whatever its pages' size", arguments: [512, 1024, 4096, 65_536])
+    "all of a store comes along, whatever its pages' size",
+    arguments: TestScale.some(1, of: [512, 1024, 4096, 65_536]))
   func whole(pageSize: Int) throws {
     let demo = try Self.demo(pageSize: pageSize)
     let (copy, problems) = try Self.copy(demo)
@@ -117,7 +118,7 @@ struct TreeCopyTests {
 
   @Test(
     "without page 1 tables and indexes are told by what is in them, and copied, too",
-    arguments: [1024, 4096])
+    arguments: TestScale.some(1, of: [1024, 4096]))
   func nameless(pageSize: Int) throws {
     let demo = try Self.demo(pageSize: pageSize)
     try Self.forgetSchema(of: demo)

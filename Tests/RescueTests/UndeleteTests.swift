@@ -72,7 +72,7 @@ struct UndeleteTests {
   /// Every ninth leaves its pages as they are; every third makes SQLite write some of them anew.
   @Test(
     "rows deleted here and there come back with their values and keys",
-    arguments: [(9, 100), (3, 75)])
+    arguments: TestScale.some(1, of: [(9, 100), (3, 75)]))
   func scattered(step: Int64, least: Int) throws {
     let deleted = try Deleted("DELETE FROM ZSTEP WHERE Z_PK % \(step) = 0")
     let gone = deleted.before.filter { $0.key % step == 0 }
@@ -337,7 +337,8 @@ struct UndeleteFixtureTests {
 
   @Test(
     "what was deleted is back in a new store, and every live object is as it was",
-    .enabled(if: Fixtures.isAvailable, "fixtures are absent"), arguments: stores)
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
+    arguments: TestScale.some(8, of: stores))
   func restore(_ name: String) throws {
     let path = Fixtures.path(name)
     let folder = try TemporaryFolder()

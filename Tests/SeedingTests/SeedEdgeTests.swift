@@ -12,7 +12,9 @@ import Testing
 struct SeedEdgeTests {
   private static let edges: @Sendable (inout SeedOptions) -> Void = { $0.hasEdgeCases = true }
 
-  @Test("they break no rule: doctor finds only what was put there")
+  @Test(
+    "they break no rule: doctor finds only what was put there",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func sound() throws {
     for model in [try SeedModels.values(), try SeedModels.relationships()] {
       let seeded = try SeededFolder(model, objects: 300, Self.edges)

@@ -84,3 +84,25 @@ public final class OtherProgram {
 
   deinit { kill() }
 }
+
+/// Files that a test makes and then starts.
+///
+/// A process of its own writes them. A file that this process has open for writing is open in every
+/// child, too, that another thread forks at that moment, and until that child runs its own program
+/// the file cannot be started: "Text file busy".
+extension OtherProgram {
+  /// Copies a program to where any user may start it.
+  public static func copy(_ program: String, to path: String) throws {
+    guard run("/bin/cp", ["-f", program, path]) == 0, chmod(path, 0o755) == 0 else {
+      throw FixtureError.missing(path)
+    }
+  }
+
+  /// Writes a script that is started by its name.
+  public static func write(script: String, to path: String) throws {
+    let command = "printf %s \"$1\" > \"$2\""
+    guard run("/bin/sh", ["-c", command, "sh", script, path]) == 0, chmod(path, 0o755) == 0 else {
+      throw FixtureError.missing(path)
+    }
+  }
+}

@@ -32,7 +32,7 @@ struct ContainerCommandTests {
 
   @Test(
     "one is listed, browsed and dumped as the plain store is, and what it is in stays as it was",
-    arguments: SampleContainers.Form.allCases)
+    arguments: TestScale.some(3, of: SampleContainers.Form.allCases))
   func equal(_ form: SampleContainers.Form) throws {
     let samples = try SampleContainers()
     let (path, inner) = try samples.make(form)
@@ -71,7 +71,7 @@ struct ContainerCommandTests {
 
   @Test(
     "one is migrated to a file, and never in its place",
-    arguments: SampleContainers.Form.allCases.filter { $0 != .folder })
+    arguments: TestScale.some(2, of: SampleContainers.Form.allCases.filter { $0 != .folder }))
   func migrated(_ form: SampleContainers.Form) throws {
     let samples = try SampleContainers()
     let (path, inner) = try samples.make(form)
@@ -104,7 +104,8 @@ struct ContainerCommandTests {
 
   @Test(
     "one is salvaged to a file, as the plain store is",
-    arguments: [SampleContainers.Form.appData, .backup, .packedZip, .packedTar])
+    arguments: TestScale.some(
+      1, of: [SampleContainers.Form.appData, .backup, .packedZip, .packedTar]))
   func salvaged(_ form: SampleContainers.Form) throws {
     let samples = try SampleContainers()
     let (path, _) = try samples.make(form)

@@ -40,7 +40,7 @@ struct ChainFixtureTests {
     return migration
   }
 
-  @Test("one command comes to what Apple's engine came to", arguments: cases)
+  @Test("one command comes to what Apple's engine came to", arguments: TestScale.some(1, of: cases))
   func wholeWay(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)
@@ -58,7 +58,9 @@ struct ChainFixtureTests {
     }
   }
 
-  @Test("each version in turn comes to the same as the way that was chosen", arguments: cases)
+  @Test(
+    "each version in turn comes to the same as the way that was chosen",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"), arguments: cases)
   func everyVersion(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)
@@ -83,7 +85,8 @@ struct ChainFixtureTests {
   }
 
   @Test(
-    "verification finds our result right, and Apple's but for what its app did", arguments: cases)
+    "verification finds our result right, and Apple's but for what its app did",
+    arguments: TestScale.some(1, of: cases))
   func verification(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)

@@ -1,4 +1,5 @@
 import ManagedModel
+import TestSupport
 import Testing
 
 /// What the generated pairs cover, and that a mistake in the rules would show: all in memory.
@@ -62,7 +63,9 @@ struct GeneratedCoverageTests {
     #expect(depth == 4)
   }
 
-  @Test("every refusal occurs, and most pairs are migrated")
+  @Test(
+    "every refusal occurs, and most pairs are migrated",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func outcomes() {
     var migrated = 0
     var causes: Set<OracleRefusal.Cause> = []
@@ -85,7 +88,7 @@ struct GeneratedCoverageTests {
 
   @Test(
     "each rule decides some pair: broken, the oracle would contradict the engine",
-    arguments: OracleRule.allCases)
+    arguments: TestScale.some(5, of: OracleRule.allCases))
   func rules(_ rule: OracleRule) {
     let isSeen = zip(Self.pairs, Self.outcomes).contains { pair, outcome in
       Self.text(pair.outcome(breaking: rule), pair.destination) != outcome

@@ -23,13 +23,14 @@ struct GeneratedPair {
   /// Edits that were tried.
   let count: Int
 
-  /// Two hundred, or as many as `STRATA_PAIRS` says; only the one that `STRATA_SEED` names.
+  /// Twenty-five, ``standard`` with STRATA_TESTS=all, or as many as `STRATA_PAIRS` says; only the one
+  /// that `STRATA_SEED` names.
   static let seeds: ClosedRange<UInt64> = {
     if let one = number("STRATA_SEED") { return one...one }
-    return 1...max(1, number("STRATA_PAIRS") ?? standard)
+    return 1...UInt64(TestScale.count(25, ofAll: Int(standard), variable: "STRATA_PAIRS"))
   }()
 
-  /// How many there are where nobody asks for another number.
+  /// So many cover every kind of model, edit and refusal.
   static let standard: UInt64 = 200
 
   private static func number(_ variable: String) -> UInt64? {

@@ -24,7 +24,7 @@ struct BrokenPageTests {
     }
   }
 
-  @Test("is refused, whichever page it is", arguments: [false, true])
+  @Test("is refused, whichever page it is", arguments: TestScale.some(1, of: [false, true]))
   func refused(isShifted: Bool) throws {
     let folder = try TemporaryFolder()
     let path = try Gallery.store(in: folder)

@@ -8,7 +8,8 @@ import Testing
 @Suite("Cancelling")
 struct CancellationTests {
   @Test(
-    "in each phase of each way: 134120, and nothing has changed", arguments: SafetyCase.allCases)
+    "in each phase of each way: 134120, and nothing has changed",
+    arguments: TestScale.some(3, of: SafetyCase.allCases))
   func everyPhase(way: SafetyCase) throws {
     let phases = try Phase.all(of: way, in: SafetyPlace())
     #expect(Set(phases.map(\.kind)).count >= 5, "\(phases)")
@@ -55,7 +56,8 @@ struct CancellationTests {
   }
 
   @Test(
-    "into another file, in each phase: no file, no external data", arguments: SafetyCase.allCases)
+    "into another file, in each phase: no file, no external data",
+    arguments: TestScale.some(3, of: SafetyCase.allCases))
   func output(way: SafetyCase) throws {
     let place = try SafetyPlace()
     var options = MigrationOptions()

@@ -77,7 +77,7 @@ struct DoorTests {
 
   @Test(
     "a support folder that is a link is neither copied, moved nor removed by any run",
-    arguments: InterruptedRun.allCases)
+    arguments: TestScale.some(3, of: InterruptedRun.allCases))
   func linkedSupport(run: InterruptedRun) throws {
     let elsewhere = try TemporaryFolder()
     try FileSystem.makeDirectory(elsewhere.path("_EXTERNAL_DATA"))

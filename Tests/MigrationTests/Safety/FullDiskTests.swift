@@ -8,7 +8,7 @@ import Testing
 @testable import Migration
 
 @Suite(
-  "A disk that fills up", .serialized,
+  "A disk that fills up",
   .enabled(if: SmallDisk.isAvailable, "a tmpfs cannot be mounted: not root, or not Linux"))
 struct FullDiskTests {
   /// A store on a small disk, with what was there.
@@ -51,7 +51,7 @@ struct FullDiskTests {
     let plan = try way.plan(place.path, output: options.output)
     var failedIn: Set<String> = []
     for moment in ["copy", "entity", "relationships", "indexes", "verify", "replace"] {
-      for left in [0, 64 << 10, 256 << 10] {
+      for left in TestScale.some(1, of: [0, 64 << 10, 256 << 10]) {
         var (isFilled, last) = (false, "")
         let error = failure(of: plan, options: options, isCancelled: { false }) { progress in
           last = Phase(progress)?.kind.rawValue ?? ""
@@ -78,6 +78,8 @@ struct FullDiskTests {
         #expect(try place.changes() == [], "\(moment) with \(left) left")
       }
     }
+    #expect(!failedIn.isEmpty)
+    guard TestScale.isFull else { return }
     // A clone that fits needs no more; a new file grows on, and external data come last.
     #expect(failedIn.count >= (way == .inPlace && !isOutput ? 1 : 2), "\(failedIn.sorted())")
     if isOutput { #expect(failedIn.contains("replace")) }
@@ -96,7 +98,7 @@ struct FullDiskTests {
   @Test(
     "while the backup is copied, where there are no hard links: the store stays, no half backup")
   func backup() throws {
-    for left in [0, 4096, 100 << 10] {
+    for left in TestScale.some(1, of: [0, 4096, 100 << 10]) {
       let place = try Place()
       let journal = try MigrationJournal(storePath: place.path)
       let work = try FileSystem.copy(place.path, to: journal.workPath)

@@ -103,6 +103,17 @@ enum InterruptedRun: String, CaseIterable, Codable, Sendable {
     self == .output ? [.note, .support, .rename, .done] : Cutover.Step.allCases
   }
 
+  /// The steps before which a process is killed, with rows in the -wal only and without.
+  ///
+  /// In a sample each run is killed at one step in each state, and all runs together at every step.
+  func kills() -> [(withLog: Bool, steps: [Cutover.Step])] {
+    guard !TestScale.isFull else { return [(true, steps), (false, steps)] }
+    let place = Self.allCases.firstIndex(of: self) ?? 0
+    return [true, false].enumerated().map { number, withLog in
+      (withLog, [steps[(place + number) % steps.count]])
+    }
+  }
+
   /// All that matters of a folder: each store's rows, -wal included, and every other file, link,
   /// folder and mode.
   static func state(of folder: String) throws -> [String: String] {

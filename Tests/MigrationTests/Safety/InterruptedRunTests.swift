@@ -16,7 +16,7 @@ import Testing
 struct InterruptedRunTests {
   @Test(
     "that fails at any step leaves everything as it was, and the next run succeeds",
-    arguments: InterruptedRun.allCases, [false, true])
+    arguments: TestScale.pairs(InterruptedRun.allCases, [false, true]))
   func failing(run: InterruptedRun, withLog: Bool) throws {
     let folder = try run.prepare(withLog: withLog)
     let before = try InterruptedRun.state(of: folder.path)
@@ -37,11 +37,11 @@ struct InterruptedRunTests {
     "by a kill at any step is told without a trace, and the next start makes it old or new, whole",
     arguments: InterruptedRun.allCases)
   func killed(run: InterruptedRun) async throws {
-    for withLog in [true, false] {
+    for (withLog, steps) in run.kills() {
       let whole = try run.prepare(withLog: withLog)
       try run.run(in: whole.path) { _ in }
       let after = try InterruptedRun.state(of: whole.path)
-      for step in run.steps {
+      for step in steps {
         let folder = try run.prepare(withLog: withLog)
         let before = try InterruptedRun.state(of: folder.path)
         let (path, number) = (folder.path, run.steps.firstIndex(of: step) ?? 0)

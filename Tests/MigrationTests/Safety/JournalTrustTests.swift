@@ -84,9 +84,9 @@ struct JournalTrustTests {
   }
 
   @Test(
-    "thousands that were made up or changed move nothing out of the folder, and lose nothing in it")
+    "those that were made up or changed move nothing out of the folder, and lose nothing in it")
   func madeUp() throws {
-    let count = getenv("STRATA_JOURNALS").flatMap { Int(String(cString: $0)) } ?? 1_500
+    let count = TestScale.count(200, ofAll: 1_500, variable: "STRATA_JOURNALS")
     var generator = SeededGenerator(seed: 2_026)
     var (moved, refused, batch) = (0, 0, 0)
     var place = try JournalPlace()
@@ -212,11 +212,11 @@ struct JournalTrustTests {
     "after a real kill the store is the old one or the new one, though the word is gone",
     arguments: InterruptedRun.allCases)
   func killed(run: InterruptedRun) async throws {
-    for withLog in [true, false] {
+    for (withLog, steps) in run.kills() {
       let whole = try run.prepare(withLog: withLog)
       try run.run(in: whole.path) { _ in }
       let after = try InterruptedRun.state(of: whole.path)
-      for step in run.steps {
+      for step in steps {
         let folder = try run.prepare(withLog: withLog)
         let before = try InterruptedRun.state(of: folder.path)
         let (path, number) = (folder.path, run.steps.firstIndex(of: step) ?? 0)

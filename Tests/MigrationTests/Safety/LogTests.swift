@@ -47,7 +47,7 @@ struct LogTests {
 
   @Test(
     "cancelled in any phase, the -wal and the store stay byte for byte",
-    arguments: SafetyCase.allCases)
+    arguments: TestScale.some(2, of: SafetyCase.allCases))
   func cancelled(way: SafetyCase) throws {
     let phases = try Phase.all(of: way, in: Self.logged())
     let place = try Self.logged()

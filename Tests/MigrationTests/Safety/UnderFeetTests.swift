@@ -38,7 +38,9 @@ struct UnderFeetTests {
     }.map(\.element)
   }
 
-  @Test("a store that is deleted, moved or replaced is not written over", arguments: ways)
+  @Test(
+    "a store that is deleted, moved or replaced is not written over",
+    arguments: TestScale.some(1, of: ways))
   func moved(way: SafetyCase) throws {
     for phase in try Self.phases(way) {
       for isOutput in [false, true] {
@@ -164,7 +166,7 @@ struct UnderFeetTests {
     #expect(try place.changes() == [])
   }
 
-  @Test("a folder that vanishes: an error, and no crash", arguments: ways)
+  @Test("a folder that vanishes: an error, and no crash", arguments: TestScale.some(1, of: ways))
   func vanished(way: SafetyCase) throws {
     for phase in try Self.phases(way) {
       let place = try SafetyPlace(books: 9)
@@ -176,7 +178,9 @@ struct UnderFeetTests {
     }
   }
 
-  @Test("an output that appears is not written over, nor its external data", arguments: ways)
+  @Test(
+    "an output that appears is not written over, nor its external data",
+    arguments: TestScale.some(1, of: ways))
   func output(way: SafetyCase) throws {
     for phase in try Self.phases(way) {
       let place = try SafetyPlace(books: 9)

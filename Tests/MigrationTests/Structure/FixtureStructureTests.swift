@@ -26,7 +26,8 @@ struct FixtureStructureTests {
 
   @Test(
     "an attribute more changes the text of one table of a Photos library and no other",
-    arguments: [("Asset", "ZGENERICASSET"), ("Keyword", "ZKEYWORD")], Way.allCases)
+    arguments: TestScale.some(1, of: [("Asset", "ZGENERICASSET"), ("Keyword", "ZKEYWORD")]),
+    TestScale.some(1, of: Way.allCases))
   func photos(_ changed: (entity: String, table: String), _ way: Way) throws {
     let folder = try TemporaryFolder()
     let store = try Store(path: Fixtures.path("system/Photos-10.15.7.sqlite"))

@@ -30,7 +30,9 @@ struct FileRepairTests {
     }
   }
 
-  @Test("a list of free pages: every row in a new file, with the ways of the old one")
+  @Test(
+    "a list of free pages: every row in a new file, with the ways of the old one",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func freelist() throws {
     let patient = try Patient(objects: 1500)
     let (pragmas, schema) = (try Self.pragmas(patient.path), try Self.schema(patient.path))
@@ -40,7 +42,9 @@ struct FileRepairTests {
     #expect(try Self.schema(patient.path) == schema)
   }
 
-  @Test("a map of pages, also where there are free ones", arguments: [false, true])
+  @Test(
+    "a map of pages, also where there are free ones",
+    arguments: TestScale.some(1, of: [false, true]))
   func pointerMap(hasFreePages: Bool) throws {
     let patient = try Patient(objects: 1500)
     if hasFreePages {
@@ -86,9 +90,11 @@ struct FileRepairTests {
 
   @Test(
     "an index whose first page is zeros, one that SQLite makes by itself too",
-    arguments: [
-      "ZSTEP_ZRECIPE_INDEX", "Z_Recipe_UNIQUE_identifier", "sqlite_autoindex_Z_8TAGS_1",
-    ])
+    arguments: TestScale.some(
+      1,
+      of: [
+        "ZSTEP_ZRECIPE_INDEX", "Z_Recipe_UNIQUE_identifier", "sqlite_autoindex_Z_8TAGS_1",
+      ]))
   func indexZero(name: String) throws {
     let patient = try Patient(objects: 1500)
     let root = try patient.root(of: name)

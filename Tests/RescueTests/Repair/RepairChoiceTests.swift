@@ -136,7 +136,9 @@ struct RepairChoiceTests {
     #expect(try FileSystem.read(patient.path) == before)
   }
 
-  @Test("of one-to-ones that contradict each other the pair stays that agrees")
+  @Test(
+    "of one-to-ones that contradict each other the pair stays that agrees",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func oneToOnes() throws {
     let patient = try Patient(objects: 1500)
     // Of the second, its own profile still says so.

@@ -67,7 +67,7 @@ struct RepairRefusalTests {
 
   @Test(
     "a failure at any step of the cut-over",
-    arguments: StoreReplacement.CutoverStep.allCases.filter { $0 != .done })
+    arguments: TestScale.some(2, of: StoreReplacement.CutoverStep.allCases.filter { $0 != .done }))
   func cutover(step: StoreReplacement.CutoverStep) throws {
     let patient = try Patient(objects: 400)
     try patient.change(RepairFaults.sql)

@@ -55,7 +55,9 @@ struct RepairTests {
       sql: "UPDATE ZPROFILE SET ZPERSON = NULL WHERE Z_PK <= 2", kind: .oneToOne, changes: 2),
   ]
 
-  @Test("doctor finds nothing afterwards, and the list tells each change", arguments: faults)
+  @Test(
+    "doctor finds nothing afterwards, and the list tells each change",
+    arguments: TestScale.some(5, of: faults))
   func fault(fault: Fault) throws {
     let patient = try Patient(objects: 400)
     try patient.change(fault.sql)
@@ -96,10 +98,12 @@ struct RepairTests {
 
   @Test(
     "a model cache that is gone is made of the model that is given",
-    arguments: [
-      "DROP TABLE Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0011223344556677'",
-      "DROP TABLE Z_MODELCACHE; DELETE FROM Z_METADATA",
-    ])
+    arguments: TestScale.some(
+      1,
+      of: [
+        "DROP TABLE Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0011223344556677'",
+        "DROP TABLE Z_MODELCACHE; DELETE FROM Z_METADATA",
+      ]))
   func modelCache(sql: String) throws {
     let patient = try Patient(objects: 400)
     var options = RepairOptions()
