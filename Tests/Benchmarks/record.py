@@ -1597,9 +1597,10 @@ class Tasks:
                 related.append(os.path.join(parent, old))
         read_models(place, bundle, related)
         if len(versions_of(bundle) if bundle.endswith(Inputs.MODELS) else "") <= 12:
-            place.run("rehearse", "--seeded", bundle, "--objects", "60", "--json")
-            place.run("rehearse", "--seeded", bundle, "--objects", "60")
-            place.run("rehearse", "--seeded", bundle, "--objects", "60", "--edge-cases", "--format", "junit")
+            # One at a time: a line a store is printed as each is done.
+            place.run("rehearse", "--seeded", bundle, "--jobs", "1", "--objects", "60", "--json")
+            place.run("rehearse", "--seeded", bundle, "--jobs", "1", "--objects", "60")
+            place.run("rehearse", "--seeded", bundle, "--jobs", "1", "--objects", "60", "--edge-cases", "--format", "junit")
 
     def mappings(self, place):
         for mapping in [*self.inputs.mappings,
