@@ -93,7 +93,9 @@ struct SeedCommandTests {
     Captured(["rehearse", "--seeded", place.bundle, "--objects", "150"] + words)
   }
 
-  @Test("a store of each version is made and migrated to the current one")
+  @Test(
+    "a store of each version is made and migrated to the current one",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func rehearsal() {
     let run = rehearse("--json")
     // From the fourth of the demo's versions no way leads back to the second.

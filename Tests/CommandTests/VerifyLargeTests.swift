@@ -8,7 +8,9 @@ import Testing
 @testable import strata
 
 /// A comparison that checks the second file by the way, and reads rows beside the first.
-@Suite("verify, while the file is checked")
+@Suite(
+  "verify, while the file is checked",
+  .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
 struct VerifyLargeTests {
   private let folder: TemporaryFolder
   private let before: String
@@ -30,8 +32,7 @@ struct VerifyLargeTests {
   private func verify() -> Captured { Captured("verify", before, after, "--to", models) }
 
   @Test(
-    "SQLite is asked for all rows only where values may be in files",
-    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
+    "SQLite is asked for all rows only where values may be in files")
   func read() throws {
     let store = try Store(path: after)
     let source = try Store(path: before)
@@ -47,8 +48,7 @@ struct VerifyLargeTests {
   }
 
   @Test(
-    "bytes in a file of the second store's own that are others are told (1)",
-    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
+    "bytes in a file of the second store's own that are others are told (1)")
   func file() throws {
     #expect(verify().status == .done)
     let own = StoreFiles(path: after).externalDataFolder
@@ -60,8 +60,7 @@ struct VerifyLargeTests {
   }
 
   @Test(
-    "saves by another program are no difference, a value that it changed is (1)",
-    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
+    "saves by another program are no difference, a value that it changed is (1)")
   func saved() throws {
     let table = try #require(
       try Store(path: after).entityTables.first { $0.entity == "Step" })
@@ -76,7 +75,7 @@ struct VerifyLargeTests {
     #expect(told.out.contains("✗ Step.text") && told.out.contains("/p7"), "\(told.out)")
   }
 
-  @Test("a bit of a value that is flipped is told (1)", arguments: TestScale.some(1, of: [1, 2]))
+  @Test("a bit of a value that is flipped is told (1)", arguments: [1, 2])
   func damaged(_ part: Int) throws {
     let whole = try FileSystem.read(after)
     let pages = whole.count / 4096

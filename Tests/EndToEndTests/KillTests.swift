@@ -51,7 +51,9 @@ struct KillTests {
     let hasLog: Bool
     let objects: Int
 
-    init(_ kind: KillScene.Kind, hasLog: Bool = false, objects: Int = 1500) {
+    init(
+      _ kind: KillScene.Kind, hasLog: Bool = false, objects: Int = TestScale.count(500, ofAll: 1500)
+    ) {
       (self.kind, self.hasLog, self.objects) = (kind, hasLog, objects)
     }
 

@@ -5,8 +5,7 @@ import Files
   import TestSupport
   import Testing
 
-  /// Two faults of some scenes, seven of each with STRATA_TESTS=all; `Benchmarks strain` tries every
-  /// call.
+  /// Seven faults of each scene; `Benchmarks strain` tries every call.
   @Suite(
     "A system call that fails, or kills the program",
     .enabled(
@@ -22,7 +21,8 @@ import Files
 
     @Test(
       "leaves the old store or the new one, whole, nothing untold, and the next run succeeds",
-      arguments: TestScale.some(5, of: Array(scenes.indices)))
+      .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
+      arguments: scenes.indices)
     func sample(index: Int) throws {
       let (work, hasLog, hasExternal) = Self.scenes[index]
       var strain = Strain(try StrainScene(work, hasLog: hasLog, hasExternal: hasExternal))
@@ -30,14 +30,13 @@ import Files
       try #require(faults.count > 100, "\(strain.scene.calls)")
       var generator = SeededGenerator(seed: UInt64(1_122 + index))
       let first = Int.random(in: 0..<faults.count, using: &generator)
-      let count = TestScale.count(2, ofAll: 7)
+      let count = 7
       for number in 0..<count {
         // Evenly over calls and actions.
         let fault = faults[(first + number * faults.count / count) % faults.count]
         for finding in try strain.run(fault) { Issue.record("\(strain.scene.name): \(finding)") }
       }
-      #expect(strain.tally.runs == count, "\(strain.tally)")
-      if TestScale.isFull { #expect(strain.tally.old > 0, "\(strain.tally)") }
+      #expect(strain.tally.runs == count && strain.tally.old > 0, "\(strain.tally)")
     }
 
     @Test("the shim counts what is below its folder only, and fails the call it is told to")

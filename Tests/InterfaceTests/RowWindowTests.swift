@@ -21,7 +21,9 @@ struct RowWindowTests {
     if TestScale.isFull { #expect(session.state.browse.table?.window.hasEnd == true) }
   }
 
-  @Test("and back up again, with the row's number right all the way")
+  @Test(
+    "and back up again, with the row's number right all the way",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func up() throws {
     var session = try Session()
     try session.send("G")

@@ -42,7 +42,9 @@ struct KeyOrderTests {
     return (path, rows)
   }
 
-  @Test("rows end at the first that does not rise, and each comes once")
+  @Test(
+    "rows end at the first that does not rise, and each comes once",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func rows() throws {
     let folder = try TemporaryFolder()
     let (path, all) = try Self.store(in: folder)

@@ -114,6 +114,7 @@ struct MigrationMatrixTests {
 
   @Test(
     "every store of two large apps reaches every newer version in one step",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
     arguments: [("wire/zmessaging.xcdatamodeld", 22), ("trailer/Trailer.momd", 11)])
   func large(bundle: String, count: Int) throws {

@@ -42,7 +42,8 @@ struct MovedBytesTests {
   }
 
   @Test(
-    "line ends that lost a byte cost the rows of which nothing tells where it stood, and no more")
+    "line ends that lost a byte cost the rows of which nothing tells where it stood, and no more",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func lineFeeds() throws {
     let demo = try DamagedDemo(objects: 2_000)
     let connection = try Connection(path: demo.path, mode: .create)

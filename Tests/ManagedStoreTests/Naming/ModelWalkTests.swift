@@ -159,7 +159,9 @@ struct ModelWalkTests {
       ])
   }
 
-  @Test("a hierarchy of thousands that inherit thousands has its tables, too, and soon")
+  @Test(
+    "a hierarchy of thousands that inherit thousands has its tables, too, and soon",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func large() throws {
     var root = Entity("Root")
     root.attributes = (0..<3000).map { Attribute("value\($0)", .integer64) }

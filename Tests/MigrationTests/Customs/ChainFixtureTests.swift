@@ -7,7 +7,9 @@ import Testing
 
 /// One store that Apple's engine took through a hundred versions of Wire's model.
 @Suite(
-  "Chains that Apple's engine went too", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
+  "Chains that Apple's engine went too",
+  .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
+  .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
 struct ChainFixtureTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var from: String
@@ -40,7 +42,7 @@ struct ChainFixtureTests {
     return migration
   }
 
-  @Test("one command comes to what Apple's engine came to", arguments: TestScale.some(1, of: cases))
+  @Test("one command comes to what Apple's engine came to", arguments: cases)
   func wholeWay(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)
@@ -59,8 +61,7 @@ struct ChainFixtureTests {
   }
 
   @Test(
-    "each version in turn comes to the same as the way that was chosen",
-    .enabled(if: TestScale.isFull, "\(TestScale.condition)"), arguments: cases)
+    "each version in turn comes to the same as the way that was chosen", arguments: cases)
   func everyVersion(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)
@@ -86,7 +87,7 @@ struct ChainFixtureTests {
 
   @Test(
     "verification finds our result right, and Apple's but for what its app did",
-    arguments: TestScale.some(1, of: cases))
+    arguments: cases)
   func verification(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)

@@ -10,11 +10,11 @@ import Testing
 /// Random pairs of versions, odd stores, recipes and mapping models: everybody says the same of them.
 @Suite("One verdict")
 struct VerdictTests {
-  /// Sixty, 2,000 with STRATA_TESTS=all, or as many as `STRATA_VERDICTS` says; only the one that
+  /// Thirty, 2,000 with STRATA_TESTS=all, or as many as `STRATA_VERDICTS` says; only the one that
   /// `STRATA_SEED` names.
   static let seeds: [UInt64] = {
     if let one = number("STRATA_SEED") { return [one] }
-    let all = 1...UInt64(TestScale.count(60, ofAll: 2000, variable: "STRATA_VERDICTS"))
+    let all = 1...UInt64(TestScale.count(30, ofAll: 2000, variable: "STRATA_VERDICTS"))
     return Array(all) + formerFaults.filter { !all.contains($0) }
   }()
 

@@ -43,7 +43,7 @@ struct FullDiskTests {
 
   @Test(
     "while clone, rows, indexes or external data are written: told so, all as it was",
-    arguments: SafetyCase.allCases, [false, true])
+    arguments: TestScale.pairs(SafetyCase.allCases, [false, true]))
   func phases(way: SafetyCase, isOutput: Bool) throws {
     let place = try Place()
     var options = MigrationOptions()

@@ -210,6 +210,7 @@ struct JournalTrustTests {
 
   @Test(
     "after a real kill the store is the old one or the new one, though the word is gone",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     arguments: InterruptedRun.allCases)
   func killed(run: InterruptedRun) async throws {
     for (withLog, steps) in run.kills() {

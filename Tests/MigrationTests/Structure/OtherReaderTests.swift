@@ -68,6 +68,7 @@ enum OtherReader {
 struct OtherReaderTests {
   @Test(
     "osxphotos reads a Photos library before and after a migration alike",
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"),
     arguments: TestScale.some(1, of: [MigrationPlan.Strategy.inPlace, .copy]))
   func photos(_ strategy: MigrationPlan.Strategy) throws {
     let folder = try TemporaryFolder()
