@@ -65,4 +65,60 @@ struct DriftAnalysisTests {
     #expect(plan.checks.map(\.code) == [134020] && plan.checks[0].rows == 1)
     #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
   }
+
+  @Test(
+    "a join table that is missing is refused in the plan, with what brings it back",
+    arguments: Way.allCases)
+  func joinTable(way: Way) throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let name = try #require(Store(path: path).schema.joins.first?.name)
+    try Connection(path: path, mode: .readWrite).execute("DROP TABLE \(quoted(name))")
+    let plan = try way.plan(Store(path: path), to: Library.model(replacing: Self.added))
+    let missing = plan.checks.filter { $0.message.contains("the join table \(name) is missing") }
+    #expect(missing.map(\.code) == [134020])
+    #expect(missing.first?.hint?.contains("strata salvage") == true)
+    let before = try folder.contents()
+    #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
+    #expect(try folder.contents() == before)
+  }
+
+  @Test("a join table that never held a link can be made by a repair")
+  func emptyJoinTable() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let name = try #require(Store(path: path).schema.joins.first?.name)
+    try Connection(path: path, mode: .readWrite).execute(
+      """
+      DROP TABLE \(quoted(name)); DELETE FROM ZSHELF;
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Shelf'
+      """)
+    let plan = try Store(path: path).plan(
+      to: Library.model(replacing: Self.added), names: ("1", "2"))
+    #expect(plan.checks.count == 1)
+    #expect(plan.checks.first?.hint?.contains("--fix table-missing") == true)
+  }
+
+  @Test(
+    "a link to an object that is not there is no link where the object's row would keep it",
+    arguments: Way.allCases)
+  func dangling(way: Way) throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    try Connection(path: path, mode: .readWrite).execute("DELETE FROM ZBOOK WHERE Z_PK = 4")
+    let plan = try way.plan(
+      Store(path: path),
+      to: Library.model(replacing: [
+        (
+          "<relationship name=\"shelves\" optional=\"YES\" toMany=\"YES\" destinationEntity=\"Shelf\" inverseName=\"books\"/>",
+          ""
+        ), ("destinationEntity=\"Book\" inverseName=\"shelves\"", "destinationEntity=\"Book\""),
+      ]))
+    var options = MigrationOptions()
+    options.allowedLosses = Set(plan.losses.map(\.name))
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
+    let kept = try Connection(path: receipt.resultPath, mode: .readOnly).value(
+      "SELECT count(*) FROM ZBOOK WHERE Z_PK IN (1, 3)")
+    #expect(kept == .integer(2))
+  }
 }

@@ -36,6 +36,14 @@ struct DriftAnalysis {
       : "\(table.lastKey.map { "Z_MAX says that \($0) keys were given out in it. " } ?? "")Its rows may still be in the file: strata undelete \(path). Or take another copy of the store."
   }
 
+  /// What brings a missing join table back.
+  static func hint(_ join: StoreDrift.Join, _ path: String) -> String {
+    let path = ShellText.quoted(path)
+    return join.isUnused
+      ? "It never held a link, so an empty table is all that is missing: strata repair \(path) --fix table-missing"
+      : "Its rows may still be in the file: strata salvage \(path). To go on without these links: strata repair \(path) --fix table-missing --force"
+  }
+
   /// Rows that belong to no entity of their table, and tables and columns that are not there: their
   /// values are lost already, and a migration would hide it.
   ///
@@ -55,6 +63,11 @@ struct DriftAnalysis {
       check(
         table.entity, says: "the table \(table.table) is missing",
         hint: Self.hint(table, store.path))
+    }
+    checks += store.drift.joins.filter { $0.found == nil && isTaken($0, taken) }.map { join in
+      check(
+        join.entity, join.relationship, says: "the join table \(join.expected) is missing",
+        hint: Self.hint(join, store.path))
     }
     checks += store.drift.missingColumns.map { column in
       check(
@@ -77,5 +90,15 @@ struct DriftAnalysis {
           says: "rows have the entity number \(rows.number), which belongs to no entity here",
           hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
       }
+  }
+
+  /// Whether a plan takes over objects at an end of a join table.
+  private func isTaken(_ join: StoreDrift.Join, _ taken: Set<String>?) -> Bool {
+    guard let taken else { return true }
+    let other = store.model.relationship(named: join.relationship, of: join.entity)?.destination
+    return taken.contains { entity in
+      store.model.isKind(entity, of: join.entity)
+        || other.map { store.model.isKind(entity, of: $0) } ?? false
+    }
   }
 }

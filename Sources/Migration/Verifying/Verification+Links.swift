@@ -100,6 +100,15 @@ extension Verification {
       if relationship.isToMany ? storage?.isInDestinationRow == true : hasToOneInverse {
         expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
+      // A link is kept in the row of the object that it leads to, if there is one.
+      if relationship.isToMany, storage?.isInDestinationRow == true,
+        let other = destination.table(of: relationship.destination)
+      {
+        expected = """
+          SELECT * FROM (\(expected)) e
+          WHERE EXISTS (SELECT 1 FROM main.\(quoted(other.name)) d WHERE d.Z_PK = e.destination)
+          """
+      }
       if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
         let other = destination.table(of: relationship.destination)
       {
