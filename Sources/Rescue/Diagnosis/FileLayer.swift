@@ -21,7 +21,7 @@ struct FileLayer {
       return (
         [
           finding(
-            .shifted,
+            .savedAsText,
             "The file was opened as text and saved: bytes that are no text became EF BF BD, and what they were is lost."
           )
         ], true
