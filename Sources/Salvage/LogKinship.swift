@@ -27,10 +27,12 @@ package struct LogKinship {
     case unreadable
     /// A page of the log does not fit the pages that lead to it.
     case page(Int)
+    /// With the log an index does not have the rows of its table; without it it has.
+    case index(String)
   }
 
-  private let image: DatabaseImage
-  private let main: DatabaseImage
+  let image: DatabaseImage
+  let main: DatabaseImage
   private let log: LogFrames
   private static let mostPages = 20_000
 
@@ -71,7 +73,7 @@ package struct LogKinship {
     let isWhole = !log.frames.contains { $0.state == .wrong }
     if isWhole, let found = try pageCount() { return found }
     if let found = try names() { return found }
-    return isWhole ? try pages() : nil
+    return isWhole ? try pages() ?? indexes() : nil
   }
 
   /// The first page counts as many pages as the last commit leaves.

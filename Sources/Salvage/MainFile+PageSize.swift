@@ -35,14 +35,50 @@ extension MainFile {
 
   /// Whether the file was opened as text and saved: each byte that was no text became the three bytes
   /// EF BF BD, and what it was is lost.
+  ///
+  /// The file is text then, from its first byte on. No database with a page in use is: where its cells are
+  /// is written in bytes that no text has.
   package func isSavedAsText() throws -> Bool {
-    let bytes = try read(at: 0, count: 65_536)
-    var count = 0
-    for index in bytes.indices.dropLast(2)
-    where bytes[index] == 0xEF && bytes[index + 1] == 0xBF && bytes[index + 2] == 0xBD {
-      count += 1
+    guard try read(at: 0, count: 16) == Array("SQLite format 3\0".utf8) else { return false }
+    var (text, offset) = (TextCheck(), 0)
+    while offset < min(size, Self.mostText) {
+      let bytes = try read(at: offset, count: 65_536)
+      guard !bytes.isEmpty, text.goesOn(with: bytes) else { return false }
+      offset += bytes.count
     }
-    // A text of these has no page of a tree among them.
-    return try count > 64 && count * 3 > bytes.count / 200 && shownPageSize() == nil
+    return text.replacements >= 8
+  }
+
+  /// What is text up to there is text.
+  private static let mostText = 4 << 20
+}
+
+/// Follows UTF-8 from chunk to chunk, as far as telling it from other bytes needs.
+private struct TextCheck {
+  /// How many characters stand for bytes that are no text.
+  private(set) var replacements = 0
+  /// Bytes of the character that are still to come.
+  private var rest = 0
+  private var character: UInt32 = 0
+
+  /// - Returns: false from the first byte on that no text has there.
+  mutating func goesOn(with bytes: [UInt8]) -> Bool {
+    for byte in bytes {
+      if rest > 0 {
+        guard byte & 0xC0 == 0x80 else { return false }
+        character = character << 6 | UInt32(byte & 0x3F)
+        rest -= 1
+        if rest == 0, character == 0xFFFD { replacements += 1 }
+        continue
+      }
+      switch byte {
+      case 0..<0x80: continue
+      case 0xC2..<0xE0: (rest, character) = (1, UInt32(byte & 0x1F))
+      case 0xE0..<0xF0: (rest, character) = (2, UInt32(byte & 0x0F))
+      case 0xF0..<0xF5: (rest, character) = (3, UInt32(byte & 0x07))
+      default: return false
+      }
+    }
+    return true
   }
 }

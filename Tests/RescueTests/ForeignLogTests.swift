@@ -74,6 +74,43 @@ struct ForeignLogTests {
     #expect(try own.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
+  @Test("where its pages fit, an index without the rows of its table tells that it is another's")
+  func small() throws {
+    let demo = try DamagedDemo(objects: 600)
+    func files(_ sql: String) throws -> (main: [UInt8], log: [UInt8]) {
+      let copy = demo.path + ".open"
+      try FileSystem.copyOver(demo.path, to: copy)
+      let connection = try Connection(path: copy, mode: .create)
+      try StoreFunctions.define(on: connection)
+      // Of the log only the page of the table, not that of its index.
+      try connection.execute(
+        """
+        PRAGMA journal_mode = DELETE; \(sql); PRAGMA journal_mode = WAL;
+        PRAGMA wal_autocheckpoint = 0; UPDATE ZTAG SET Z_OPT = Z_OPT + 1
+        """)
+      let files = (try FileSystem.read(copy), try FileSystem.read(copy + "-wal"))
+      connection.close()
+      for suffix in ["", "-wal", "-shm"] { FileSystem.remove(copy + suffix) }
+      return files
+    }
+    let own = try files("SELECT 1")
+    let keys = try files("UPDATE ZTAG SET Z_PK = 7000 WHERE Z_PK = 1")
+    let values = try files("UPDATE ZTAG SET ZNAME = 'of the other' WHERE Z_PK = 1")
+    try FileSystem.write(own.main, to: demo.path)
+    try FileSystem.write(own.log, to: demo.path + "-wal")
+    let log = try WriteAheadLog(besideStore: demo.path)
+    #expect(log.frames > 0 && log.unapplied?.reason != .foreign)
+    for other in [keys, values] {
+      try FileSystem.write(other.log, to: demo.path + "-wal")
+      let log = try WriteAheadLog(besideStore: demo.path)
+      #expect(log.frames == 0 && log.unapplied?.reason == .foreign)
+      let finding = try Diagnosis(of: demo.path).findings.first
+      #expect(finding?.kind == .walForeign)
+      #expect(finding?.sentence.contains("does not have the rows of its table") == true)
+      #expect(finding?.command?.contains("--ignore-wal") == true)
+    }
+  }
+
   @Test("the -wal that belongs to the store can be named, wherever it is")
   func named() throws {
     let own = try Self.store(600, growing: true)

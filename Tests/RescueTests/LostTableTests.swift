@@ -124,4 +124,29 @@ struct LostTableTests {
       Set(tables.split(separator: " ").map(String.init))
         == Set(StoreSchema(model: model).joins.map(\.name)))
   }
+
+  /// The list of tables takes several pages there, and lost those that name the tables of history.
+  @Test(
+    "tables of history are made anew also where all of the model's are listed",
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
+  func historyAlone() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Pages.sqlite")
+    var bytes = try FileSystem.read(
+      Fixtures.path("coredataplus/SampleModel2/SampleModel2_V2.sqlite"))
+    // The first sector of every eighth page is gone.
+    for page in stride(from: 5, through: 37, by: 8) {
+      for place in (page - 1) * 4096..<(page - 1) * 4096 + 512 where place < bytes.count {
+        bytes[place] = 0
+      }
+    }
+    try FileSystem.write(bytes, to: path)
+    let output = folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: path, output: output)
+    #expect(report.isLossy)
+    let saved = try Connection(path: output, mode: .immutable)
+    for (table, rows) in [("ACHANGE", 126), ("ATRANSACTION", 1), ("ATRANSACTIONSTRING", 2)] {
+      #expect(try saved.value("SELECT count(*) FROM \(table)") == .integer(Int64(rows)), "\(table)")
+    }
+  }
 }

@@ -18,6 +18,19 @@ struct MovedBytesTests {
     try expectAll(of: demo, kind: "stands before the file", "stand before the file")
   }
 
+  @Test("a file that was saved as text is named so, and no other is")
+  func savedAsText() throws {
+    let demo = try DamagedDemo(objects: 700)
+    #expect(try !Diagnosis(of: demo.path).findings.contains { $0.kind == .savedAsText })
+    try demo.change { bytes in bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
+    let finding = try Diagnosis(of: demo.path).findings.first
+    #expect(finding?.kind == .savedAsText && finding?.severity == .error)
+    #expect(finding?.command?.hasPrefix("strata salvage ") == true)
+    // A byte that no text has: it is damaged in another way.
+    try demo.change { $0[200] = 0xFF }
+    #expect(try !Diagnosis(of: demo.path).findings.contains { $0.kind == .savedAsText })
+  }
+
   @Test(
     "line ends that became two bytes are put right, those that were two as well",
     .enabled(if: TestScale.isFull, "\(TestScale.condition)"))

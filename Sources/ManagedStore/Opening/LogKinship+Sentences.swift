@@ -40,6 +40,8 @@ extension LogKinship.Contradiction {
     case .counters:
       "its first page is of another list of changes than the store's, and its rows have keys beyond the store's counters (Z_MAX)"
     case .unreadable: "with it Z_METADATA cannot be read, and without it it can"
+    case .index(let name):
+      "with it the index \(name) does not have the rows of its table, and without it it has"
     case .page(let number): "its page \(number) does not fit the pages of the store that lead to it"
     }
   }

@@ -34,11 +34,14 @@ extension SalvagedCopy {
     let known = Set(try DatabaseTables(connection).tables.keys)
     // A join table that is not there may be so under another name.
     let lost = schema.tables.filter { !known.contains($0.name) }
-    if contents == .everything, !lost.isEmpty {
+    // Those of history may be gone where all of the model's are listed.
+    let lacksHistory =
+      !source.isSchemaWhole && HistoryTable.allCases.contains { !known.contains($0.name) }
+    if contents == .everything, !lost.isEmpty || lacksHistory {
       let columns = try LostColumns(
-        source, schema, tables: lost, versions: versions, looksForTexts: true,
+        source, schema, tables: lost, versions: versions, looksForTexts: !lost.isEmpty,
         isCancelled: isCancelled)
-      supposed = columns.orders()
+      if !lost.isEmpty { supposed = columns.orders() }
       if !source.isSchemaWhole {
         for table in HistoryTable.allCases where !known.contains(table.name) {
           guard let length = columns.ofCoreData[table.rawValue],

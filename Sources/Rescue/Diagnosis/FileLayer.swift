@@ -18,7 +18,7 @@ struct FileLayer {
     if facts.size == 0 { return emptyMain() }
     if let shift = try facts.shift() { return ([finding(.shifted, shift.sentence)], true) }
     if try facts.isSavedAsText() {
-      return ([finding(.shifted, SalvageSource.savedAsText)], true)
+      return ([finding(.savedAsText, SalvageSource.savedAsText)], true)
     }
     guard facts.hasMagic else { return try noMagic() }
     guard facts.head.count == 100 else {

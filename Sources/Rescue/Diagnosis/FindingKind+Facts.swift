@@ -55,6 +55,11 @@ extension FindingKind {
         .error, "bytes of the file were moved on its way", sqlite: 26, .salvage,
         "Salvaging reads the pages where they stand. Ask for the file once more, in a ZIP or sent as binary: that one is whole."
       )
+    case .savedAsText:
+      Facts(
+        .error, "the file was saved as text", sqlite: 11, .salvage,
+        "What the replaced bytes were cannot be found out: salvaging returns the rows that have none of them. Ask for the file once more, in a ZIP or sent as binary: that one is whole."
+      )
     case .cutOff:
       Facts(
         .error, "the file is cut off", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)

@@ -6,6 +6,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case encrypted
   case header
   case shifted
+  case savedAsText = "saved-as-text"
   case cutOff = "cut-off"
   case pageSize = "page-size"
   case pageCount = "page-count"
@@ -83,7 +84,8 @@ extension FindingKind {
   /// Whether it is about the main file, and not about what stands in it.
   var isOfFile: Bool {
     switch self {
-    case .emptyMain, .encrypted, .header, .shifted, .cutOff, .pageSize, .pageCount, .schemaGone,
+    case .emptyMain, .encrypted, .header, .shifted, .savedAsText, .cutOff, .pageSize, .pageCount,
+      .schemaGone,
       .mixedPages, .pageUnreadable:
       true
     default: false
@@ -105,7 +107,7 @@ extension FindingKind {
   /// Whether rows are lost with pages of the file.
   var losesPages: Bool {
     switch self {
-    case .shifted, .cutOff, .schemaGone, .mixedPages, .pageUnreadable: true
+    case .shifted, .savedAsText, .cutOff, .schemaGone, .mixedPages, .pageUnreadable: true
     default: false
     }
   }

@@ -1,0 +1,166 @@
+extension LogKinship {
+  /// More pages than these take too long to read whenever a store is opened.
+  private static let mostPagesOfIndexes = 1_000
+
+  /// An index that does not have the rows of its table with the log, and has them without it.
+  ///
+  /// Each row has its one entry in each index after every commit. Pages of another store laid over those of
+  /// this one seldom hold both.
+  func indexes() throws -> Contradiction? {
+    guard max(image.pageCount, main.pageCount) <= Self.mostPagesOfIndexes else { return nil }
+    let own = try IndexWitness(main)
+    guard !own.indexes.isEmpty else { return nil }
+    let both = try IndexWitness(image)
+    for index in own.indexes where both.indexes.contains(index) {
+      if try both.agrees(index) == false, try own.agrees(index) == true {
+        return .index(index.name)
+      }
+    }
+    return nil
+  }
+}
+
+/// What the tables of a small database hold, to compare its indexes with.
+private struct IndexWitness {
+  /// An index over columns that has an entry of each row.
+  struct Index: Equatable {
+    var name: String
+    var root: Int
+    /// The first page of its table.
+    var table: Int
+    /// Whether it holds nothing but values of columns.
+    var isPlain: Bool
+  }
+
+  /// The keys of a table or of an index, whatever their order.
+  private struct Keys: Equatable {
+    var count = 0
+    var sum: UInt64 = 0
+
+    mutating func add(_ key: Int64) {
+      count += 1
+      // Spread over all bits, so that other keys do not come to the same.
+      var bits = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
+      bits ^= bits >> 32
+      sum &+= bits &* 0xD6E8_FEB8_6659_FD93
+    }
+  }
+
+  private let image: DatabaseImage
+  private(set) var indexes: [Index] = []
+  /// Of each table that was read whole, by its first page.
+  private var tables: [Int: Keys] = [:]
+  /// Each value of a row, mixed with the row's key and its table.
+  private var values: Set<Int> = []
+
+  init(_ image: DatabaseImage) throws {
+    self.image = image
+    guard let listed = try Self.list(image) else { return }
+    indexes = listed
+    let roots = Set(indexes.map(\.table))
+    let trees = try TreeMap(image, roots: roots.sorted(), isComplete: true)
+    var scan = RowScan(image, trees)
+    for root in roots where !trees.holes.contains(where: { $0.root == root }) {
+      tables[root] = Keys()
+    }
+    try scan.rows(where: { [tables] role, root in role == .leaf && tables[root] != nil }) {
+      row, record in
+      tables[row.root]?.add(row.key)
+      for column in 0..<record.count {
+        if let value = Self.hash(record, column, of: row.root, row.key) { values.insert(value) }
+      }
+    }
+    // Whose row it was that could not be read is not known.
+    if scan.unreadable > 0 { tables = [:] }
+  }
+
+  /// Whether an index has the rows of its table, and what they hold; `nil` where it cannot be told.
+  func agrees(_ index: Index) throws -> Bool? {
+    guard let table = tables[index.table] else { return nil }
+    var (keys, isStrange, isTold) = (Keys(), false, true)
+    let isWhole = try IndexTree.rows(of: index.root, in: image) { record in
+      guard record.count >= 2, let key = record.integer(record.count - 1) else {
+        isTold = false
+        return
+      }
+      keys.add(key)
+      guard index.isPlain else { return }
+      for column in 0..<record.count - 1 {
+        guard let value = Self.hash(record, column, of: index.table, key) else { continue }
+        if !values.contains(value) { isStrange = true }
+      }
+    }
+    guard isWhole, isTold else { return nil }
+    return keys == table && !isStrange
+  }
+
+  /// Longer values are not compared.
+  private static let mostBytes = 1_000
+
+  /// - Returns: `nil` for what is not compared: no value, which a row that is too short has as well.
+  private static func hash(
+    _ record: borrowing Record, _ column: Int, of table: Int, _ key: Int64
+  ) -> Int? {
+    var hasher = Hasher()
+    hasher.combine(table)
+    hasher.combine(key)
+    switch record.value(column) {
+    case nil, .null?: return nil
+    case .integer(let number)?: hasher.combine(number)
+    case .real(let number)?:
+      // A table keeps a whole number as an integer where its index keeps it as it is.
+      if let whole = Int64(exactly: number) {
+        hasher.combine(whole)
+      } else {
+        hasher.combine(number)
+      }
+    case .text(let bytes)?, .blob(let bytes)?:
+      guard bytes.count <= mostBytes else { return nil }
+      hasher.combine(bytes)
+    }
+    return hasher.finalize()
+  }
+
+  /// The indexes that the list of tables names; `nil` where it cannot be read whole.
+  private static func list(_ image: DatabaseImage) throws -> [Index]? {
+    let master = try TreeMap(image, roots: [1], isComplete: true)
+    var tables: [String: Int] = [:]
+    var found: [(name: String, table: String, root: Int, sql: String?)] = []
+    var scan = RowScan(image, master)
+    func text(_ record: borrowing Record, _ column: Int) -> String? {
+      record.kind(column) == .text
+        ? record.content(column).map(image.header.encoding.text) : nil
+    }
+    try scan.rows(where: { role, root in role == .leaf && root == 1 }) { _, record in
+      guard record.count == 5, let type = text(record, 0), let name = text(record, 1),
+        let table = text(record, 2), let root = record.integer(3), root > 1
+      else { return }
+      if type == "table" { tables[name] = Int(clamping: root) }
+      if type == "index" { found.append((name, table, Int(clamping: root), text(record, 4))) }
+    }
+    guard master.holes.isEmpty, scan.unreadable == 0 else { return nil }
+    return found.compactMap { index in
+      guard let table = tables[index.table] else { return nil }
+      let words = index.sql?.uppercased().split(whereSeparator: \.isWhitespace) ?? []
+      // One with a condition leaves rows out.
+      guard !words.contains("WHERE") else { return nil }
+      return Index(
+        name: index.name, root: index.root, table: table,
+        isPlain: index.sql.map(namesColumnsAlone) ?? true)
+    }
+  }
+
+  /// Whether a statement lists names between its brackets, and computes nothing.
+  private static func namesColumnsAlone(_ sql: String) -> Bool {
+    guard let open = sql.firstIndex(of: "("), sql.last == ")" else { return false }
+    return sql[sql.index(after: open)...].dropLast().utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: ","),
+        UInt8(ascii: "\""), UInt8(ascii: " "):
+        true
+      default: byte >= 0x80
+      }
+    }
+  }
+}
