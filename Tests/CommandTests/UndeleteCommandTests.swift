@@ -65,6 +65,9 @@ struct UndeleteCommandTests {
     let written = String(decoding: try FileSystem.read(report), as: UTF8.self)
     #expect(written.contains("\"Tag/p1\"") && written.contains("\"restored\""))
     #expect(Captured("undelete", path, "--output", output).status == .refused)
+    // What is wrong is told of the store, not of the copy in which it is looked for.
+    let unknown = Captured("undelete", path, "Tga")
+    #expect(unknown.err.contains(path) && !unknown.err.contains("strata-copy"), "\(unknown.err)")
   }
 
   @Test("the report names every object that is back, also of more than are printed")

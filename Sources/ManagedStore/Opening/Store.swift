@@ -115,9 +115,8 @@ public final class Store {
       (opened, soundness) = try files.openAnyhow(wal: wal, model: given)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
-    } catch var error as CoreDataError {
-      if error.path == files.path { error.path = path }
-      throw error
+    } catch let error as CoreDataError {
+      throw error.at(path: path, insteadOf: files.path)
     }
     let connection = soundness.mended?.connection ?? opened.connection
     Self.setCache(of: connection, kilobytes: Self.cacheSize)

@@ -36,6 +36,15 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     return all
   }
 
+  /// The same with another text in place of one.
+  package func replacing(_ text: String, with other: String) -> Advice {
+    var all = self
+    all.parts = parts.map { part in
+      if case .text(let words) = part { .text(words.replacing(text, with: other)) } else { part }
+    }
+    return all
+  }
+
   /// Whether it asks for a value.
   package func names(_ choice: Choice) -> Bool {
     parts.contains { if case .choice(choice, _, _) = $0 { true } else { false } }

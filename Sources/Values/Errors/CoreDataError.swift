@@ -78,6 +78,15 @@ public struct CoreDataError: Error, Sendable, Equatable {
     copy.path = copy.path ?? path
     return copy
   }
+
+  /// The same failure of a private copy, as one of the file that was copied: in its path, and in the commands
+  /// to try.
+  package func at(path: String, insteadOf copy: String) -> CoreDataError {
+    var error = self
+    if error.path == copy { error.path = path }
+    error.advice = error.advice?.replacing(ShellText.quoted(copy), with: ShellText.quoted(path))
+    return error
+  }
 }
 
 extension CoreDataError: CustomStringConvertible {

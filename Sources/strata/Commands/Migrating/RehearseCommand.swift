@@ -70,9 +70,8 @@ struct Rehearsal {
       let result = try withExtendedLifetime(folder) { try migrate(copy, report) }
       try requireUnchanged(since: before)
       return result
-    } catch var error as CoreDataError {
-      if error.path == copy { error.path = path }
-      throw error
+    } catch let error as CoreDataError {
+      throw error.at(path: path, insteadOf: copy)
     }
   }
 

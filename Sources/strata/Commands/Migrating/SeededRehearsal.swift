@@ -132,9 +132,8 @@ extension Rehearsal {
         result.seeded = seeded.objects
         result.seedNotes = seeded.notes
         return result
-      } catch var error as CoreDataError {
-        if error.path == store { error.path = path }
-        throw error
+      } catch let error as CoreDataError {
+        throw error.at(path: path, insteadOf: store)
       }
     }
   }

@@ -52,56 +52,62 @@ enum UndeleteCommand {
         of: arguments[0], model: model, log: try .init(arguments),
         isCancelled: { Interruption.isRequested }, progress: progress)
     }
-    let filter = try predicate.map {
-      try RowFilter($0, entity: entity ?? "", store: undeletion.store)
-    }
-    if let entity, filter == nil { _ = try undeletion.store.columns(of: entity) }
-    if let output {
-      let objects = try only.map { text in
-        guard let id = ObjectID(text) else {
-          throw CoreDataError(
-            .usage, "“\(text)” names no object", hint: "Name objects like Recipe/p12.")
+    do {
+      let filter = try predicate.map {
+        try RowFilter($0, entity: entity ?? "", store: undeletion.store)
+      }
+      if let entity, filter == nil { _ = try undeletion.store.columns(of: entity) }
+      if let output {
+        let objects = try only.map { text in
+          guard let id = ObjectID(text) else {
+            throw CoreDataError(
+              .usage, "“\(text)” names no object", hint: "Name objects like Recipe/p12.")
+          }
+          return id
         }
-        return id
+        let choice: Restoration.Choice =
+          !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
+        RecoveryNotice.write(forOutput: output, to: console)
+        let restoration = Restoration(undeletion)
+        let report = try working("writing the new store") { progress in
+          try restoration.run(
+            choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
+        }
+        if arguments.flag("json") {
+          console.json { $0.restoration(report) }
+        } else {
+          UndeleteText.print(report, to: console)
+        }
+        try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects")
+        {
+          add in
+          try restoration.forEach(of: report) { object in try add { $0.object(object) } }
+        }
+        return console.finish(
+          lookedThrough: arguments[0],
+          report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
       }
-      let choice: Restoration.Choice =
-        !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
-      RecoveryNotice.write(forOutput: output, to: console)
-      let restoration = Restoration(undeletion)
-      let report = try working("writing the new store") { progress in
-        try restoration.run(
-          choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
+      guard only.isEmpty else {
+        throw CoreDataError(
+          .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
       }
-      if arguments.flag("json") {
-        console.json { $0.restoration(report) }
-      } else {
-        UndeleteText.print(report, to: console)
+      guard let entity else {
+        if arguments.flag("json") {
+          console.json { $0.undeletion(undeletion) }
+        } else {
+          UndeleteText.print(undeletion, to: console)
+        }
+        return console.finish(lookedThrough: arguments[0], .done)
       }
-      try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects") {
-        add in
-        try restoration.forEach(of: report) { object in try add { $0.object(object) } }
-      }
-      return console.finish(
-        lookedThrough: arguments[0],
-        report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
-    }
-    guard only.isEmpty else {
-      throw CoreDataError(
-        .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
-    }
-    guard let entity else {
-      if arguments.flag("json") {
-        console.json { $0.undeletion(undeletion) }
-      } else {
-        UndeleteText.print(undeletion, to: console)
-      }
+      try rows(
+        of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted,
+        arguments,
+        console)
+      for note in undeletion.notes { console.note(note.printable) }
       return console.finish(lookedThrough: arguments[0], .done)
+    } catch let error as CoreDataError {
+      throw error.at(path: arguments[0], insteadOf: undeletion.store.path)
     }
-    try rows(
-      of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted, arguments,
-      console)
-    for note in undeletion.notes { console.note(note.printable) }
-    return console.finish(lookedThrough: arguments[0], .done)
   }
 
   /// Prints an entity's rows, with where each comes from before its values.
