@@ -32,6 +32,42 @@ struct DemoTests {
     #expect(external.missing == [] && external.orphaned == [])
   }
 
+  @Test("what it says to try can be pasted, and begins with what opens the store")
+  func commands() throws {
+    let folder = try TemporaryFolder()
+    let place = folder.path("a box")
+    let demo = Captured("demo", place, "--objects", "50", "--no-open")
+    let commands = demo.lines.drop { $0 != "try:" }.dropFirst().map { $0.drop { $0 == " " } }
+    #expect(commands.count == 6 && commands.first == "strata '\(place)/Recipes.sqlite'")
+    for command in commands.dropFirst() {
+      // No word has a space and a quote of its own.
+      let parts = command.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+      let words = parts.flatMap { index, part in
+        index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
+      }
+      let answer = Captured(Array(words.dropFirst()))
+      #expect(answer.status == .done || answer.status == .no, "\(command): \(answer.err)")
+    }
+  }
+
+  @Test("the program is called by its path where a shell would run none or another by its name")
+  func name() throws {
+    let folder = try TemporaryFolder()
+    let (own, other) = (folder.path("own dir/strata"), folder.path("other/strata"))
+    for path in [own, other] {
+      try FileSystem.makeDirectory(String(path.dropLast(7)))
+      try FileSystem.write([], to: path)
+    }
+    let folders = (own: folder.path("own dir"), other: folder.path("other"))
+    #expect(OwnName.word(startedBy: own, path: folders.own) == "strata")
+    #expect(
+      OwnName.word(startedBy: own, path: "/nowhere:\(folders.own):\(folders.other)") == "strata")
+    #expect(OwnName.word(startedBy: own, path: "\(folders.other):\(folders.own)") == "'\(own)'")
+    #expect(OwnName.word(startedBy: own, path: "") == "'\(own)'")
+    #expect(OwnName.word(startedBy: "strata", path: "") == "strata")
+    #expect(OwnName.word(startedBy: folder.path("tests"), path: "") == "strata")
+  }
+
   @Test("every object is dumped, the same ones for the same number")
   func dump() throws {
     let first = Captured("dump", store)

@@ -122,12 +122,13 @@ enum DemoCommand {
     console.line("\(written.objects) objects, model “Recipes”:  \(written.store)")
     console.line("four model versions:  \(written.model)")
     console.line("try:")
+    let (store, model) = (ShellText.quoted(written.store), ShellText.quoted(written.model))
     for command in [
-      "strata info \(written.store)",
-      "strata rows \(written.store) Recipe --sort createdAt:desc --columns title,author,tags",
-      "strata plan \(written.store) --to \(written.model)",
-      "strata plan \(written.store) --to \(written.model)@'Recipes 3'",
-      "strata migrate \(written.store) --to \(written.model)",
-    ] { console.line("  " + command) }
+      store, "info \(store)",
+      "rows \(store) Recipe --sort createdAt:desc --columns title,author,tags",
+      "plan \(store) --to \(model)",
+      "plan \(store) --to \(ShellText.quoted(written.model + "@Recipes 3"))",
+      "migrate \(store) --to \(model)",
+    ] { console.line("  \(OwnName.word) \(command)") }
   }
 }
