@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 
 #if canImport(Darwin)
   import Darwin
