@@ -54,6 +54,10 @@ public struct Finding: Sendable, Equatable {
   public var consequence: Consequence?
   /// What helps, whatever is put off for another finding.
   let remedy: Remedy
+  /// What the command is of: another finding's where this one is put off.
+  private var offered: Remedy
+  /// What the command does; `nil` where there is none.
+  package var action: Remedy.Action? { command == nil ? nil : offered.action }
 
   /// A finding whose advice and command are those of its kind, unless they are given.
   init(
@@ -64,6 +68,7 @@ public struct Finding: Sendable, Equatable {
   ) {
     let remedy = remedy ?? kind.remedy
     self.remedy = remedy
+    offered = remedy
     self.kind = kind
     self.severity = severity ?? kind.severity
     self.entity = entity
@@ -99,6 +104,7 @@ extension Finding {
         "This may come of the \(cause.kind.losesJournal ? "-journal" : "-wal"): see to that first."
       }
     command = cause.command
+    offered = cause.offered
   }
 }
 

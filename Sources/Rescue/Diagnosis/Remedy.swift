@@ -3,7 +3,10 @@ import ManagedModel
 import ManagedStore
 
 /// What helps against a finding, as a command.
-enum Remedy: Sendable, Equatable {
+package enum Remedy: Sendable, Equatable {
+  /// What a remedy comes to for whoever offers it by other means than its command.
+  package enum Action: Sendable { case salvage, repair, undelete, other }
+
   /// Everything that can be read, in a new store.
   case salvage
   /// The same with a model, which has to be given.
@@ -34,6 +37,15 @@ enum Remedy: Sendable, Equatable {
   case explain
   /// Nothing that a command does.
   case none
+
+  package var action: Action {
+    switch self {
+    case .salvage, .salvageByModel, .salvageMain: .salvage
+    case .repair, .repairByModel, .repairByEntity: .repair
+    case .undelete, .undeleteByModel: .undelete
+    case .copyWithLog, .copyWithJournal, .copyAlone, .rows, .objects, .explain, .none: .other
+    }
+  }
 
   /// The command, quoted for a shell.
   func command(for kind: FindingKind, _ store: StorePlace) -> String? {

@@ -97,5 +97,5 @@ struct RepairLayer: ChoosingLayer {
 
 extension Finding {
   /// Whether a repair is what helps.
-  var isRepaired: Bool { command?.hasPrefix("strata repair ") == true && !asksForEntity }
+  var isRepaired: Bool { action == .repair && !asksForEntity }
 }

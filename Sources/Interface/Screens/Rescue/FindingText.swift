@@ -52,9 +52,9 @@ struct FindingText {
       if isLastResort {
         add("→ P: look again, when the folder is there", .success)
         add("→ f: without it, make the values null, with a backup", .success)
-      } else if finding.command?.hasPrefix("strata salvage ") == true {
+      } else if finding.action == .salvage {
         add("→ s: salvage it into a new store", .success)
-      } else if finding.command?.hasPrefix("strata undelete ") == true {
+      } else if finding.action == .undelete {
         add("→ u: look for what is left of them", .success)
       } else if finding.isRepaired {
         add("→ f: put it right in the store, with a backup", .success)

@@ -222,7 +222,7 @@ extension StoreCondition {
     let output = ShellText.quoted(state.newStore("salvaged"))
     var condition = self
     for index in condition.findings.indices {
-      let isSalvaged = condition.findings[index].command?.hasPrefix("strata salvage ") == true
+      let isSalvaged = condition.findings[index].action == .salvage
       condition.findings[index].command =
         isSalvaged ? "strata salvage \(state.storeArgument) --output \(output)" : nil
     }

@@ -20,11 +20,12 @@ extension MappedAnalysis {
         }
         let other =
           "CASE WHEN json_valid(\(list)) THEN json_type(\(list)) <> 'array' ELSE (\(list)) IS NOT NULL END"
-        guard let rows = data.rows(of: from, where: [other] + (condition.map { [$0] } ?? [])) else {
-          continue
-        }
+        guard
+          let rows = data.rows(
+            of: from, where: [other] + (condition.map { [$0] } ?? []), in: "src.")
+        else { continue }
         let found = try entityMapping.evaluating(property: { child.relationship }) {
-          try connection.rows("SELECT count(*), min(t.Z_PK) \(qualified(rows))")
+          try connection.rows("SELECT count(*), min(t.Z_PK) \(rows)")
         }
         guard let row = found.first, let count = row.first?.integer, count > 0,
           let key = row.last?.integer

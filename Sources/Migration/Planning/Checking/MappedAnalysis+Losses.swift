@@ -60,11 +60,12 @@ extension MappedAnalysis {
     let takers = takers(of: entity)
     let removals = step.mapping.mappings(fromSource: entity).filter { $0.destination == nil }
     // Conditions may call functions that only a migration's connection has.
-    guard let rows = data.rows(of: entity, where: kept == "0" ? [] : ["NOT (\(kept))"]) else {
+    guard let rows = data.rows(of: entity, where: kept == "0" ? [] : ["NOT (\(kept))"], in: "src.")
+    else {
       return nil
     }
     func find() throws -> FoundRows {
-      try FoundRows(qualified(rows), key: "t.Z_PK", of: entity, on: connection)
+      try FoundRows(rows, key: "t.Z_PK", of: entity, on: connection)
     }
     let lost = try (takers.first ?? removals.first)?.evaluating(find) ?? find()
     guard lost.count > 0 else { return nil }
@@ -93,10 +94,10 @@ extension MappedAnalysis {
         conditions.append("NOT (\(read))")
       }
       if let kept { conditions.append(kept) }
-      guard let rows = data.rows(of: entity, where: conditions) else { continue }
+      guard let rows = data.rows(of: entity, where: conditions, in: "src.") else { continue }
       let lost: FoundRows
       do {
-        lost = try FoundRows(qualified(rows), key: "t.Z_PK", of: entity, on: connection)
+        lost = try FoundRows(rows, key: "t.Z_PK", of: entity, on: connection)
       } catch let error as SQLiteError where error.isEvaluation {
         // The checks meet it again, and name the property that it is for.
         continue

@@ -67,7 +67,4 @@ struct MappedAnalysis {
     }
     return notes
   }
-
-  /// The source's tables under the name they have here.
-  func qualified(_ rows: String) -> String { "FROM src." + rows.dropFirst(5) }
 }

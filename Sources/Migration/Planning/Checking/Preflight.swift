@@ -203,11 +203,10 @@ struct Preflight {
       conditions.append("NOT (\(empty))")
     }
     // Asked of another connection: not with the others.
-    guard !data.counts.isGathering, let rows = data.rows(of: from, where: conditions) else {
-      return []
-    }
+    guard !data.counts.isGathering, let rows = data.rows(of: from, where: conditions, in: "src.")
+    else { return [] }
     let found = try FoundRows(
-      "FROM src." + rows.dropFirst(5), key: "t.Z_PK", of: from, on: planned.connection)
+      rows, key: "t.Z_PK", of: from, on: planned.connection)
     guard found.count > 0 else { return [] }
     return [DestinationRule.objects(in: relationship, of: to).check(found)]
   }

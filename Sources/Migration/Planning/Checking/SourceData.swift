@@ -9,12 +9,16 @@ struct SourceData {
   let counts = GatheredCounts()
 
   /// The rows of exactly one entity: `FROM … WHERE …`, with further conditions to be added.
-  func rows(of entity: String, where conditions: [String] = []) -> String? {
+  ///
+  /// - Parameter schema: prefix of the source's tables, on another connection than the store's own.
+  func rows(
+    of entity: String, where conditions: [String] = [], in schema: String = ""
+  ) -> String? {
     guard let table = store.table(of: entity), store.database.contains(table.table) else {
       return nil
     }
     let all = [table.ownRows("t")].compactMap { $0 } + conditions.map { "(\($0))" }
-    return "FROM \(quoted(table.table)) t"
+    return "FROM \(schema)\(quoted(table.table)) t"
       + (all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND "))
   }
 
