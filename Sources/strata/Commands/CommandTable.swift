@@ -3,7 +3,7 @@ import Migration
 import Rescue
 import RowText
 
-/// Every subcommand; usage, help and the README come from this list.
+/// Every subcommand; usage, help, manual and completions come from this list.
 enum CommandTable {
   static func command(named name: String) -> Command? {
     // A path is none, and need not wait until all of them are made.
