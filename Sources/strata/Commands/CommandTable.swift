@@ -385,6 +385,10 @@ enum CommandTable {
       statuses: "3 where a file is there already, 5 where it failed, 130 where it was cancelled",
       run: Interruption.watched(SeedCommand.run)),
     Command(
+      "help", .shell, "the commands, the help of one, or an article on a topic",
+      arguments: ["TOPIC"], optionalArguments: 1, options: [], details: HelpCommand.help,
+      example: "strata help predicates", run: HelpCommand.run),
+    Command(
       "completions", .shell, "completions for a shell, to be sourced or installed",
       arguments: ["SHELL"], optionalArguments: 1,
       options: [
