@@ -108,6 +108,9 @@ let package = Package(
     .target(
       name: "RowText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),
+    // Articles that `strata help TOPIC` prints: each byte is a literal, which others need not wait for.
+    .target(
+      name: "Topics", resources: [.embedInCode("Articles")], swiftSettings: unoptimized),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
       name: "Interface",
@@ -127,7 +130,7 @@ let package = Package(
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
         "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON", "RowText", "Demo", "Seeding",
+        "Files", "JSON", "RowText", "Demo", "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -211,9 +214,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Terminal", "Containers", "Lint", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "Demo",
-        "TestSupport",
+        "strata", "Interface", "Terminal", "Topics", "Containers", "Lint", "Migration",
+        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "Demo", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

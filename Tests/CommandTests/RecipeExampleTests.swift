@@ -8,8 +8,8 @@ import Testing
 @testable import ManagedStore
 @testable import strata
 
-/// The README's recipe, run as it stands there, and what plan, migrate and rehearse tell of it.
-@Suite("The README's recipe")
+/// The recipe in the article on recipes, run as it stands there, and what plan, migrate and rehearse report.
+@Suite("The article's recipe")
 struct RecipeExampleTests {
   private let folder: TemporaryFolder
   private let store: String
@@ -57,15 +57,18 @@ struct RecipeExampleTests {
     try writer.insert("Draft", attributes: ["text": .string("gone")])
     try writer.finish()
     recipe = folder.path("contacts.json5")
-    try FileSystem.write(Array(Self.readme().utf8), to: recipe)
+    try FileSystem.write(Array(Self.example().utf8), to: recipe)
   }
 
-  /// The first block of JSON5 in the README.
-  private static func readme() throws -> String {
-    let path = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/README.md"
+  /// The recipe between the versions that are here, which the article has for the command line.
+  private static func example() throws -> String {
+    let path =
+      #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+      + "/Sources/Migration/Migration.docc/Recipes.md"
     let lines = String(decoding: try FileSystem.read(path), as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
-    let block = lines.drop { $0 != "```json5" }.dropFirst().prefix { $0 != "```" }
+    let section = lines.drop { $0 != "## From the command line" }
+    let block = section.drop { $0 != "```json5" }.dropFirst().prefix { $0 != "```" }
     try #require(!block.isEmpty)
     return block.joined(separator: "\n")
   }

@@ -2,9 +2,9 @@ import Files
 import TestSupport
 import Testing
 
-/// The README's workflow for a build server and its hook, run as the scripts that they are.
+/// The workflow for a build server and the hook in the article on lint, run as the scripts that they are.
 @Suite(
-  "The README's scripts for a team",
+  "The article's scripts for a team",
   .enabled(
     if: !Shell.strata.isEmpty && Shell.run("command -v git") == 0,
     "the program was not built, or there is no git"))
@@ -52,7 +52,7 @@ struct BuildServerTests {
   private static func steps() throws -> [String] {
     var steps: [String] = []
     var isScript = false
-    for line in try ReadmeBlock.lines(with: "runs-on:") {
+    for line in try ArticleBlock.lines(of: "Linting", with: "runs-on:") {
       let text = String(line.drop { $0 == " " })
       if text.hasPrefix("- ") {
         isScript = text == "- run: |"
@@ -110,7 +110,8 @@ struct BuildServerTests {
 
   @Test("the hook lets a harmless commit pass, and stops one that edits what shipped")
   func hook() throws {
-    let script = try ReadmeBlock.lines(with: "exec strata lint").joined(separator: "\n") + "\n"
+    let script =
+      try ArticleBlock.lines(of: "Linting", with: "exec strata lint").joined(separator: "\n") + "\n"
     #expect(script.contains("strata lint"))
     try FileSystem.write(Array(script.utf8), to: app + "/.git/hooks/pre-commit")
     #expect(shell("chmod +x .git/hooks/pre-commit") == 0)

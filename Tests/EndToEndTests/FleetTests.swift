@@ -3,9 +3,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What the README says of fleets, run as it stands there.
+/// The scripts in the article on fleets, run as they stand there.
 @Suite(
-  "The README's scripts for a fleet",
+  "The article's scripts for a fleet",
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct FleetTests {
   private let folder: TemporaryFolder
@@ -71,7 +71,8 @@ struct FleetTests {
       print("skipped: there is no GNU parallel")
       return
     }
-    let script = try ReadmeBlock.lines(with: "parallel --jobs").joined(separator: "\n")
+    let script = try ArticleBlock.lines(of: "Fleets", with: "parallel --jobs").joined(
+      separator: "\n")
     // Of four stores one that fails is more than a fifth.
     let patient = script.split(separator: "fail=20%").joined(separator: "fail=60%")
     // With --halt in percent, its own status is the share of those that failed.
@@ -89,7 +90,7 @@ struct FleetTests {
 
   @Test("xargs: the same")
   func xargs() throws {
-    let script = try ReadmeBlock.lines(with: "xargs -0").joined(separator: "\n")
+    let script = try ArticleBlock.lines(of: "Fleets", with: "xargs -0").joined(separator: "\n")
     #expect(shell(script) == 0)
     expectMigrated()
     #expect(statuses(column: 0, skipping: 0) == ["0", "0", "0", "4"])
@@ -101,7 +102,8 @@ struct FleetTests {
 
   @Test("the array's script: one store a task, asked to run again where that may help")
   func array() throws {
-    let script = try ReadmeBlock.lines(with: "#SBATCH").joined(separator: "\n") + "\n"
+    let script =
+      try ArticleBlock.lines(of: "Fleets", with: "#SBATCH").joined(separator: "\n") + "\n"
     try FileSystem.write(Array(script.utf8), to: place + "/fleet.sh")
     let fake = "#!/bin/sh\necho \"$*\" >> asked.txt\n"
     try OtherProgram.write(script: fake, to: folder.path("bin") + "/scontrol")
@@ -128,7 +130,7 @@ struct FleetTests {
 
   @Test("the Job's command takes the line of its index")
   func job() throws {
-    let lines = try ReadmeBlock.lines(with: "kind: Job")
+    let lines = try ArticleBlock.lines(of: "Fleets", with: "kind: Job")
     let start = try #require(lines.firstIndex { $0.hasSuffix("- |") })
     let script = lines[(start + 1)...].map { String($0.drop { $0 == " " }) }
     #expect(shell("find Fleet -name '*.sqlite' | sort > stores.txt") == 0)

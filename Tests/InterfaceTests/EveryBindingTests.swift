@@ -99,9 +99,9 @@ struct EveryBindingTests {
     }
   }
 
-  @Test("is in the README's table, under its section")
-  func readme() throws {
-    let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
+  @Test("is in the table of the article on keys, under its section")
+  func article() throws {
+    let text = try #require(Snapshot.read(Snapshot.article("Keys")))
     for section in Keymap.allSections(State(storePath: "STORE")) {
       for binding in section.bindings {
         let line = "| \(section.title) | `\(binding.label)` | \(binding.title) |"

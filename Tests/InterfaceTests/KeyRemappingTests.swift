@@ -20,8 +20,8 @@ struct KeyRemappingTests {
     #expect(session.screen().description.contains("S            sort"))
   }
 
-  @Test("the README's table shows the keys as they come")
-  func readme() {
+  @Test("the article's table shows the keys as they come")
+  func article() {
     #expect(Keymap.markdown().contains("| Browse | `s` | sort |"))
   }
 

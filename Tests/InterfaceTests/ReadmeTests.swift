@@ -2,11 +2,11 @@ import Testing
 
 @testable import Interface
 
-@Suite("The README")
+@Suite("The README and the articles of the program")
 struct ReadmeTests {
-  @Test("its table of keys is the one that input goes by")
+  @Test("the table of keys is the one that input goes by")
   func keys() throws {
-    let path = Snapshot.package + "/README.md"
+    let path = Snapshot.article("Keys")
     let text = try #require(Snapshot.read(path))
     let (start, end) = ("<!-- keys -->\n", "<!-- /keys -->")
     let head = try #require(text.range(of: start))
@@ -19,10 +19,9 @@ struct ReadmeTests {
     }
   }
 
-  @Test("it names every module that the package has")
+  @Test("every module that the package has is named")
   func modules() throws {
-    let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
-    let start = try #require(text.range(of: "## How it is made"))
+    let text = try #require(Snapshot.read(Snapshot.article("HowItIsMade")))
     let manifest = try #require(Snapshot.read(Snapshot.package + "/Package.swift"))
     let names = manifest.split(separator: "\n").joined().split(separator: "arget(").dropFirst()
       .compactMap { part -> Substring? in
@@ -35,7 +34,40 @@ struct ReadmeTests {
         return part.contains("path: \"Tests") || words[1].hasSuffix("Tests") ? nil : words[1]
       }
     #expect(names.count > 10)
-    for name in names { #expect(text[start.upperBound...].contains("`\(name)`"), "\(name)") }
+    for name in names { #expect(text.contains("`\(name)`"), "\(name)") }
+  }
+
+  @Test("the program for the libraries has the lines that ClientTests compile and run")
+  func program() throws {
+    let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
+    let client = try #require(
+      Snapshot.read(Snapshot.package + "/Tests/ClientTests/ClientProgramTests.swift"))
+    let compiled = Set(client.split(separator: "\n").map { $0.drop { $0 == " " } })
+    let block = text.split(separator: "\n").drop { $0 != "```swift" }.dropFirst().prefix {
+      $0 != "```"
+    }
+    let lines = block.filter { $0.hasPrefix("let target") || $0.contains("= try StoreMigration.") }
+    #expect(lines.count == 3)
+    for line in lines { #expect(compiled.contains(line), "\(line)") }
+  }
+
+  @Test("every article is linked to, and every link leads to a file")
+  func links() throws {
+    let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
+    let links = text.split(separator: "](").dropFirst().compactMap { part in
+      part.split(separator: ")", maxSplits: 1).first
+    }.filter { $0.hasSuffix(".md") }
+    for link in links {
+      #expect(Snapshot.read(Snapshot.package + "/" + link) != nil, "\(link)")
+    }
+    let contents = try #require(Snapshot.read(Snapshot.article("strata")))
+    let names = contents.split(separator: "<doc:").dropFirst().compactMap { part in
+      part.split(separator: ">", maxSplits: 1).first
+    }
+    #expect(names.count > 10)
+    for name in names {
+      #expect(links.contains { $0.hasSuffix("strata.docc/\(name).md") }, "\(name)")
+    }
   }
 }
 

@@ -17,6 +17,11 @@ enum Snapshot {
   static let package = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
+  /// The file of an article of the program.
+  static func article(_ name: String) -> String {
+    "\(package)/Sources/strata/strata.docc/\(name).md"
+  }
+
   static func expect(_ grid: Grid, named name: String) throws {
     try expect(grid.description + "\n", named: name)
   }

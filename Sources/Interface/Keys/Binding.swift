@@ -2,7 +2,7 @@ import Terminal
 
 /// A key with what it does here and now.
 ///
-/// Input, the footer, the help page and the README's table of keys are made of the same list.
+/// Input, the footer, the help page and the table in the article on keys are made of the same list.
 package struct Binding: Sendable, Equatable {
   /// What is pressed; none where only the palette does it.
   package var keys: [Key]

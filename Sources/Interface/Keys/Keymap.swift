@@ -1,6 +1,6 @@
 import Terminal
 
-/// The keys there are: one list for input, footer, help page and README.
+/// The keys there are: one list for input, footer, help page and the article on keys.
 package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
@@ -82,7 +82,7 @@ package enum Keymap {
     ]
   }
 
-  /// Every binding under the name of its screen: the help page, and the README's table.
+  /// Every binding under the name of its screen: the help page, and the article's table.
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
     // While a store is chosen the other screens have nothing to show.
     let others = state.picker == nil ? Screen.allCases.filter { $0 != state.screen } : []
@@ -107,7 +107,7 @@ package enum Keymap {
     return sections(state) + (state.picker == nil ? [files] : [])
   }
 
-  /// The README's table of keys.
+  /// The table of the article on keys.
   static func markdown() -> String {
     let state = State.blank
     var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]

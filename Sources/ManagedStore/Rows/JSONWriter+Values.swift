@@ -2,7 +2,7 @@ import JSON
 import ManagedModel
 
 extension JSONWriter {
-  /// A value in the form that `dump` promises, see the README.
+  /// A value in the form that `dump` promises, see the article *Formats and JSON*.
   package mutating func value(_ value: AttributeValue, blobs: Bool) {
     switch value {
     case .null: null()

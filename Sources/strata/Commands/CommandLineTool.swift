@@ -4,6 +4,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 import Terminal
+import Topics
 
 /// The program as a function: words in, a status out, text through the console.
 enum CommandLineTool {
@@ -42,7 +43,7 @@ enum CommandLineTool {
     }
     guard !options.isEmpty, let name = rest.first,
       CommandTable.command(named: name) != nil
-        || ["--help", "-h", "help", "--version"].contains(name)
+        || ["--help", "-h", "--version"].contains(name)
     else { return words }
     return [name] + options + rest.dropFirst()
   }
@@ -54,14 +55,8 @@ enum CommandLineTool {
       return .usage
     }
     switch first {
-    case "--help", "-h", "help":
-      let name = words.dropFirst().first { !$0.hasPrefix("-") }
-      if let command = name.flatMap(CommandTable.command(named:)) {
-        console.write(command.help)
-      } else {
-        console.write(usage)
-      }
-      return .done
+    case "--help", "-h":
+      return try HelpCommand.write(words.dropFirst().first { !$0.hasPrefix("-") }, to: console)
     case "--version":
       console.line("strata \(version)")
       return .done
@@ -123,6 +118,7 @@ enum CommandLineTool {
       folder), PATH@VERSION, or a store.
       strata COMMAND --help tells more, with an example; strata man prints the manual; strata
       --version the version. --json and --color WHEN may stand before the command.
+      strata help TOPIC prints an article: \(Topic.all.map(\.name).joined(separator: ", ")).
 
       """
   }

@@ -3,7 +3,7 @@ import Migration
 import Rescue
 import RowText
 
-/// Every subcommand; usage, help and the README come from this list.
+/// Every subcommand; usage, help, manual and completions come from this list.
 enum CommandTable {
   static func command(named name: String) -> Command? {
     // A path is none, and need not wait until all of them are made.
@@ -384,6 +384,10 @@ enum CommandTable {
       example: "strata seed Recipes.xcdatamodeld@'Recipes 2' New.sqlite --objects 100000",
       statuses: "3 where a file is there already, 5 where it failed, 130 where it was cancelled",
       run: Interruption.watched(SeedCommand.run)),
+    Command(
+      "help", .shell, "the commands, the help of one, or an article on a topic",
+      arguments: ["TOPIC"], optionalArguments: 1, options: [], details: HelpCommand.help,
+      example: "strata help predicates", run: HelpCommand.run),
     Command(
       "completions", .shell, "completions for a shell, to be sourced or installed",
       arguments: ["SHELL"], optionalArguments: 1,

@@ -126,7 +126,6 @@ enum BashCompletions {
       "        :*)",
       "            _strata_files -f",
       "            _strata_words '\(names)' ;;",
-      "        help:0) _strata_words '\(names)' ;;",
     ]
     for command in CommandTable.commands {
       for (index, argument) in command.arguments.enumerated() {

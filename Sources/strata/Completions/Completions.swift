@@ -29,6 +29,7 @@ enum Completions {
     case "DIR": .folders
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
+    case "TOPIC": .words(HelpCommand.names)
     case "RULE": .words(LintRule.all.map(\.id))
     case "NAME": .words(ThemeLibrary.builtInNames)
     case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "S", "A,B,C", "TEXT", "AUTHOR",

@@ -1,12 +1,13 @@
 import Files
 import TestSupport
 
-/// What stands between fences in the README.
-enum ReadmeBlock {
-  /// A block of the README between fences, by a line that is in it.
-  static func lines(with part: String) throws -> [String] {
+/// What stands between fences in an article of the program.
+enum ArticleBlock {
+  /// A block of an article between fences, by a line that is in it.
+  static func lines(of article: String, with part: String) throws -> [String] {
     let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    let text = try FileSystem.read(package.joined(separator: "/") + "/README.md")
+    let text = try FileSystem.read(
+      package.joined(separator: "/") + "/Sources/strata/strata.docc/\(article).md")
     let lines = String(decoding: text, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false
     ).map(String.init)

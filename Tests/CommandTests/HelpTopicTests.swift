@@ -1,0 +1,122 @@
+import Files
+import Terminal
+import Testing
+import Topics
+
+@testable import strata
+
+@Suite("Topics of help")
+struct HelpTopicTests {
+  private static let package =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    .joined(separator: "/")
+
+  private static func text(_ path: String) throws -> String {
+    String(decoding: try FileSystem.read(package + "/" + path), as: UTF8.self)
+  }
+
+  @Test("help of a topic prints its article without markup", arguments: Topic.all.map(\.name))
+  func article(_ name: String) throws {
+    let topic = try #require(Topic.topic(named: name))
+    let title = topic.article.split(separator: "\n").first?.dropFirst(2) ?? ""
+    let help = Captured(["help", name], width: 100)
+    #expect(help.status == .done && help.err.isEmpty)
+    #expect(help.lines.first == title && !title.isEmpty)
+    #expect(help.lines.count > 20)
+    for markup in ["``", "<doc:", "\n#", "\n|", "](", "## Topics"] {
+      #expect(!help.out.contains(markup), "\(markup)")
+    }
+    // Code stands four cells in and is not broken.
+    for line in help.lines where !line.hasPrefix("    ") {
+      #expect(TextWidth.of(String(line)) <= 100, "\(line)")
+    }
+  }
+
+  @Test("help lists commands and topics, and prints the help of a command")
+  func list() {
+    let help = Captured("help")
+    #expect(help.status == .done)
+    for name in HelpCommand.names { #expect(help.out.contains(name), "\(name)") }
+    #expect(Captured("help", "rows").out == Captured("rows", "--help").out)
+    #expect(Captured("--help", "recipes").out == Captured("help", "recipes").out)
+  }
+
+  @Test("an unknown topic is wrong usage, with what was probably meant")
+  func unknown() {
+    let near = Captured("help", "recipe")
+    #expect(near.status == .usage && near.out.isEmpty)
+    #expect(near.err.contains("Did you mean “strata help recipes”?"))
+    let far = Captured("help", "nothinglikethis")
+    #expect(far.status == .usage)
+    for topic in Topic.all { #expect(far.err.contains(topic.name)) }
+  }
+
+  @Test("no topic has the name of a command, which would hide it")
+  func names() {
+    #expect(Set(HelpCommand.names).count == HelpCommand.names.count)
+  }
+
+  @Test("markup becomes plain text: headings, links, lists, tables and code")
+  func markup() {
+    let lines = ArticleText.lines(
+      of: """
+        # A title
+
+        ## Overview
+
+        A *line* and ``Recipe/text(of:)-1a2b``,
+        `a * b` and <doc:Recipes>, <doc:InferredMappings>, [a link](x.md).
+
+        - one item that is
+          too long
+        - two
+
+        | a | b |
+        | --- | --- |
+        | `x \\| y` | some words in a cell |
+
+        ```
+        code that is longer than the width of the text
+        ```
+
+        ## Topics
+
+        - ``Recipe``
+        """, width: 36)
+    #expect(
+      lines.map { ($0.isHeading ? "#" : "") + $0.text } == [
+        "#A title", "",
+        "A line and `Recipe.text(of:)`, `a *", "b` and `strata help recipes`, the",
+        "article “Inferred mappings”, a link.", "",
+        "- one item that is too long", "- two", "",
+        "#a        b", "`x | y`  some words in a cell", "",
+        "    code that is longer than the width of the text",
+      ])
+  }
+
+  @Test("the article on statuses has every status that a command's help names")
+  func statuses() throws {
+    let rows = try Self.text("Sources/strata/strata.docc/Statuses.md").split(separator: "\n")
+    for command in CommandTable.commands where !command.statuses.isEmpty {
+      let row = try #require(
+        rows.first { $0.hasPrefix("| `\(command.name)` |") }, "\(command.name)")
+      for status in command.statuses.split(whereSeparator: { !$0.isNumber }) {
+        let words = row.split { !$0.isNumber }
+        #expect(words.contains(status), "\(command.name): \(status)")
+      }
+    }
+    for status in CommandStatus.allCases {
+      #expect(rows.contains { $0.hasPrefix("| \(status.rawValue) |") }, "\(status)")
+    }
+  }
+
+  @Test("the README and the article on commands name every command")
+  func commands() throws {
+    let readme = try Self.text("README.md")
+    let article = try Self.text("Sources/strata/strata.docc/Commands.md")
+    for command in CommandTable.commands {
+      #expect(readme.contains("| `\(command.name)` |"), "\(command.name)")
+      #expect(article.contains("| `strata \(command.name)"), "\(command.name)")
+    }
+  }
+}
