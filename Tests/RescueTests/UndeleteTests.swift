@@ -231,7 +231,8 @@ struct UndeleteTests {
     }
     let found = try deleted.search()
     let steps = found.entities.first { $0.name == "Step" }
-    #expect(steps?.unsaved == 1 && steps?.deleted == 1, "\(found.entities)")
+    // The checksum of that frame does not fit any more: a save may have been lost, nobody deleted anything.
+    #expect(steps?.unsaved == 1 && steps?.lost == 1 && steps?.deleted == 0, "\(found.entities)")
     #expect(try deleted.restored().report.restored.isEmpty)
   }
 
