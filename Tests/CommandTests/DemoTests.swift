@@ -1,4 +1,5 @@
 import Demo
+import Files
 import ManagedModel
 import ManagedStore
 import ModelSearch
