@@ -116,8 +116,9 @@ package enum StoreSalvage {
         report.gone = try copy.goneTables(of: source)
         // A person has to name it for what looks into the store.
         if !report.gone.isEmpty { report.sourceLacksModel = try source.model() == nil }
-        report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
+        // Before the counters are made anew: of those that are lost nobody knows how far keys went.
         report.tables = try tables(of: copy)
+        report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,
           let note = try DanglingLinks.note(copy.connection, schema)
         {
@@ -175,7 +176,9 @@ package enum StoreSalvage {
     let schema = copy.schema
     return try copy.tables.compactMap { table in
       let entity = schema?.table(named: table.name)?.root
-      let greatest = try copy.connection.greatestKey(of: entity)
+      let greatest = try entity.flatMap { schema?.numbers[$0] }.flatMap {
+        try copy.greatestKey(of: $0, in: table.name)
+      }
       let holes = try table.holes.map { keys in
         let end = keys.upperBound == .max ? greatest : keys.upperBound
         guard let end else { return SalvageReport.Hole(keys: keys, missing: nil) }
@@ -280,10 +283,15 @@ package enum StoreSalvage {
   }
 }
 
-extension Connection {
-  /// The last key that was given out in an entity's hierarchy, as Z_PRIMARYKEY has it.
-  fileprivate func greatestKey(of entity: String?) throws -> Int64? {
-    guard let entity else { return nil }
-    return try value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?", [.text(entity)])?.integer
+extension SalvagedCopy {
+  /// The last key that was given out in an entity's hierarchy, as its counter has it; `nil` where there is none,
+  /// or where it is less than a key that is there.
+  fileprivate func greatestKey(of number: Int64, in table: String) throws -> Int64? {
+    let columns = try DatabaseTables(connection).columns(of: "Z_PRIMARYKEY")
+    guard columns.isSuperset(of: ["Z_ENT", "Z_MAX"]),
+      let given = try PrimaryKeys(connection).given(number)
+    else { return nil }
+    let last = try connection.value("SELECT max(rowid) FROM \(quoted(table))")?.integer ?? 0
+    return given >= last ? given : nil
   }
 }
