@@ -1,6 +1,6 @@
 import Salvage
 
-/// Tells of rows that can be read which table each is of: by the tree that its page belongs to, else by what
+/// Assigns each readable row to its table: by the tree that its page belongs to, else by what
 /// it holds.
 struct RowTables {
   /// A row's table.
@@ -11,17 +11,17 @@ struct RowTables {
     case other(SalvagedTable)
     /// None, though it stands where a table's rows do.
     case none
-    /// Nothing tells which.
+    /// The table is unknown.
     case unknown
   }
 
   /// The tables of the trees that are known, by their roots.
   let named: [Int: SalvagedTable]
-  /// Tells of pages that no known tree leads to.
+  /// Reports pages that belong to no known tree.
   private(set) var placing: RowPlacing
   private let owners: [String: RowOwner]
   private let byNumber: [Int64: SalvagedTable]
-  /// Trees that rows told the tables of, which are no proof for others.
+  /// Trees whose table was inferred from rows; they are no proof for other trees.
   private let told: Set<String>
   private let trees: TreeMap
   private let encoding: FileHeader.Encoding

@@ -51,7 +51,8 @@ package enum RestorationText {
     return lines + rest[start...]
   }
 
-  /// How many of those that are back nobody may have deleted, as a sentence without its stop; `nil` for none.
+  /// The number of restored objects that may have been lost instead of deleted, as a sentence without its full
+  /// stop; `nil` for none.
   package static func uncertainty(_ report: Restoration.Report) -> String? {
     guard report.uncertain > 0 else { return nil }
     return
