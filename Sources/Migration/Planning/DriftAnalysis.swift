@@ -41,7 +41,7 @@ struct DriftAnalysis {
     let path = ShellText.quoted(path)
     return join.isUnused
       ? "It never held a link, so an empty table is all that is missing: strata repair \(path) --fix table-missing"
-      : "Its rows may still be in the file: strata salvage \(path). To go on without these links: strata repair \(path) --fix table-missing --force"
+      : "Its rows may still be in the file: strata salvage \(path) --output FILE. To go on without these links: strata repair \(path) --fix table-missing --force"
   }
 
   /// Rows that belong to no entity of their table, and tables and columns that are not there: their
