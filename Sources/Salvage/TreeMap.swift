@@ -61,8 +61,13 @@ public struct TreeMap {
     for page in free.pages {
       if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
     }
+    let unreached = try unreachedPages()
+    // A leaf that pages are said to be under stands in the place of the page that led to them.
+    for parent in Set(unreached.map(\.parent)) where role(of: parent) == .leaf {
+      holes.append(TreeHole(root: owner(of: parent), page: parent))
+    }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
-    if isMapped { try takeLastLeaves() }
+    try takeLastLeaves(unreached)
   }
 
   /// Whether the pointer map says of a page that it is free, or of the tree of the list of tables.
@@ -210,18 +215,31 @@ extension TreeMap {
 
   /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not lead to
   /// them, as where that page is of before they were added.
-  private mutating func takeLastLeaves() throws {
-    for page in 2...max(2, image.pageCount) where role(of: page) == .unknown {
-      guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue,
-        let entry = try pointers?.entry(page), entry.kind == .tree,
-        role(of: entry.parent) == .interior, let (first, last) = try ends(of: page)
+  private mutating func takeLastLeaves(_ unreached: [(page: Int, parent: Int)]) throws {
+    for (page, parent) in unreached where role(of: page) == .unknown {
+      guard role(of: parent) == .interior, let (first, last) = try ends(of: page),
+        try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue
       else { continue }
-      let root = owner(of: entry.parent)
+      let root = owner(of: parent)
       guard let greatest = greatest[root], first > greatest else { continue }
       roles[page - 1] = .adopted
       owners[page - 1] = Int32(clamping: root)
       self.greatest[root] = last
     }
+  }
+
+  /// Pages of tables that no tree leads to and that the map has under another page.
+  private mutating func unreachedPages() throws -> [(page: Int, parent: Int)] {
+    guard isMapped else { return [] }
+    var result: [(page: Int, parent: Int)] = []
+    for page in 2...max(2, image.pageCount) where role(of: page) == .unknown {
+      let kind = try image.kind(of: page).flatMap { TreePage.Kind(rawValue: $0) }
+      guard kind == .tableLeaf || kind == .tableInterior, let entry = try pointers?.entry(page),
+        entry.kind == .tree
+      else { continue }
+      result.append((page, entry.parent))
+    }
+    return result
   }
 
   /// Walks the trees of tables that no schema names, from where the pages say that they begin.

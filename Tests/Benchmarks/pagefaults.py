@@ -67,9 +67,9 @@ def change(path):
 
 def rows(path):
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    found, names = {}, tables(connection)
     connection.text_factory = bytes
-    found = {}
-    for table in tables(connection):
+    for table in names:
         try:
             for row in connection.execute(f"SELECT * FROM {table} NOT INDEXED"):
                 found[(table, row[0])] = row
@@ -157,6 +157,8 @@ def main():
     sound = {name: run(*words)[1] for name, words in {
         "info": ("info", new), "rows": ("rows", new, "Step", "--format", "csv"),
         "search": ("search", new, "a", "--json")}.items()}
+    if not truth or truth == truth_before:
+        sys.exit(f"{options.store}: no objects were read, or none were changed")
     print("pages", len(new_bytes) // PAGE, "objects", len(truth), "tables", len(names), flush=True)
     runs = 0
     for kind, number, damaged in faults(new_bytes, old_bytes, options.kinds.split(","), options.step):
@@ -203,13 +205,22 @@ def main():
                 if status == 0 and rows(path) != truth:
                     wrong("plan")
             elif command == "salvage":
-                status, _ = run("salvage", path, "--output", out)
+                status, printed = run("salvage", path, "--output", out)
                 if os.path.exists(out):
                     saved = rows(out)
-                    # A value that is lost is NULL, and is told.
+                    # A value that is lost is NULL, and is told; so is one that holds zeros up to the end of its page.
+                    def is_lost(value, was):
+                        return value is None or isinstance(value, bytes) and bytes(512) in value and (
+                            not isinstance(was, bytes) or bytes(512) not in was)
+
                     never = [key for key, row in saved.items()
-                             if all(other is None or any(a != b and a is not None for a, b in zip(row, other))
+                             if all(other is None or any(a != b and not is_lost(a, b) for a, b in zip(row, other))
                                     for other in (truth.get(key), truth_before.get(key)))]
+                    zeroed = [key for key in saved if key in truth and key not in never and any(
+                        value is not None and value != was and is_lost(value, was)
+                        for value, was in zip(saved[key], truth[key]))]
+                    if zeroed and b"zeros up to the end of a page" not in printed:
+                        report("salvage-zeros", status, kind, number, len(zeroed), zeroed[:2])
                     if never:
                         report("salvage-never", status, kind, number, len(never), never[:2])
                     if status == 0 and saved != truth:

@@ -226,6 +226,24 @@ struct NeverSilentTests {
     #expect(Captured("object", path, "Tag/p2").status == .done)
   }
 
+  @Test("objects that no fetch finds are counted by what prints the others")
+  func unfetched() throws {
+    let folder = try TemporaryFolder()
+    let (path, _) = try Self.demo(folder, objects: 100)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("UPDATE ZINGREDIENT SET Z_ENT = 999 WHERE Z_PK <= 2")
+    connection.close()
+    for words in [
+      ["dump", path], ["rows", path, "Ingredient"], ["search", path, "a"], ["info", path],
+    ] {
+      let run = Captured(words)
+      #expect(run.status == .unreadable, "\(words)")
+      #expect(
+        (run.out + run.err).contains("2 rows of the table ZINGREDIENT have the entity number 999"),
+        "\(words)")
+    }
+  }
+
   @Test("--allow-loss wal migrates without its frames, and keeps them under another name")
   func allowed() throws {
     let folder = try TemporaryFolder()

@@ -134,4 +134,85 @@ struct PageOwnerTests {
       FileSystem.remove(output)
     }
   }
+
+  @Test(
+    "of a page that is a save older than its indexes, the objects that are not on it are counted")
+  func older() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let before = try FileSystem.read(demo.path)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; \
+      INSERT INTO ZPERSON SELECT Z_PK + 1000, Z_ENT, Z_OPT, ZPROFILE, ZBORN, ZNAME, ZHOMEPAGE, ZIDENTIFIER \
+      FROM ZPERSON WHERE Z_PK < 4
+      """)
+    connection.close()
+    let root = try #require(demo.roots["ZPERSON"])
+    try demo.change { bytes in
+      let place = (root - 1) * 4096..<root * 4096
+      bytes.replaceSubrange(place, with: before[place])
+    }
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    #expect(report.isLossy)
+    #expect(report.missing == ["ZPERSON": [1001, 1002, 1003]])
+    let store = try Store(path: demo.path)
+    try store.inspect()
+    #expect(store.gaps.contains { $0.contains("3 objects of Person") }, "\(store.gaps)")
+  }
+
+  @Test("values that an index has otherwise are counted")
+  func doubtful() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let before = try FileSystem.read(demo.path)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; UPDATE ZPERSON SET ZPROFILE = NULL WHERE Z_PK IN (2, 3)")
+    connection.close()
+    let root = try #require(demo.roots["ZPERSON"])
+    try demo.change { bytes in
+      let place = (root - 1) * 4096..<root * 4096
+      bytes.replaceSubrange(place, with: before[place])
+    }
+    let store = try Store(path: demo.path)
+    try store.inspect()
+    #expect(store.damage?.rows.doubtful == ["ZPERSON": [2, 3]])
+    #expect(store.gaps.contains { $0.contains("other values in an index (p2, p3)") })
+  }
+
+  @Test(
+    "the first page of a table's tree is found again where one of its leaves stands in its place")
+  func swappedRoot() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let root = try #require(demo.roots["ZSTEP"])
+    let leaf = try #require(try DamagedFile(demo.path).leaves(root: root).last)
+    try demo.change { bytes in
+      let (own, other) = ((root - 1) * 4096..<root * 4096, (leaf - 1) * 4096..<leaf * 4096)
+      let page = Array(bytes[own])
+      bytes.replaceSubrange(own, with: Array(bytes[other]))
+      bytes.replaceSubrange(other, with: page)
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.missing.isEmpty)
+    #expect(try StoreDump.lines(at: output) == demo.lines)
+  }
+
+  @Test("no row of a join table is taken for an object")
+  func joinInPlace() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let root = try #require(demo.roots["ZTAG"])
+    let join = try #require(demo.roots.first { $0.key.hasPrefix("Z_") && $0.key.hasSuffix("TAGS") })
+    let leaf = try #require(try DamagedFile(demo.path).leaves(root: join.value).first)
+    try demo.change { bytes in
+      let (own, other) = ((root - 1) * 4096..<root * 4096, (leaf - 1) * 4096..<leaf * 4096)
+      bytes.replaceSubrange(own, with: Array(bytes[other]))
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy)
+    #expect(try StoreDump.lines(at: output).allSatisfy { !$0.contains("\"entity\":\"Tag\"") })
+  }
 }

@@ -8,9 +8,15 @@ struct RowOwner {
   let others: Set<Int64>
 
   /// Whether a row can be the table's: with no more values than columns, and not of another's entity. A Z_ENT
-  /// that no table has is an error of the row, and not of its page.
+  /// that no table has is an error of the row, and not of its page, where the row has a value for each column;
+  /// else it is a row of a table without a Z_ENT, such as a join table.
+  ///
+  /// - Parameter number: the Z_ENT; `nil` where there is no number in its place.
   func isOwn(_ count: Int, _ number: Int64?) -> Bool {
-    count <= columns
-      && (numbers.isEmpty || number.map { !others.contains($0) || numbers.contains($0) } ?? true)
+    guard count <= columns else { return false }
+    guard !numbers.isEmpty, let number, !numbers.contains(number) else {
+      return numbers.isEmpty || number != nil
+    }
+    return count == columns && !others.contains(number)
   }
 }

@@ -47,7 +47,11 @@ struct RowTables {
     guard let table = named[row.root] else { return .unknown }
     // Of a cell without one column nothing is a row.
     guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
-    guard owners[table.name]?.isOwn(record.count, record.integer(1)) != false else {
+    guard
+      owners[table.name]?.isOwn(record.count, record.integer(1)) != false
+        // Nobody gave the object its entity.
+        || record.kind(1) == .null && record.count == table.columns.count && table.fits(record)
+    else {
       guard let other = record.integer(1).flatMap({ byNumber[$0] }), other.fits(record) else {
         return .none
       }

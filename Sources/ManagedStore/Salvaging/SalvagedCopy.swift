@@ -71,6 +71,9 @@ package final class SalvagedCopy {
   /// make it row by row where something in it is wrong.
   package private(set) var hasCopiedTrees = false
 
+  /// Whether every index came with its table, so that a check of the result compares the two.
+  package var hasCopiedIndexes: Bool { hasCopiedTrees && trees.emptyIndexes.isEmpty }
+
   let source: SalvageSource
   var byRoot: [Int: SalvagedTable] = [:]
   var all: [SalvagedTable] = []

@@ -276,8 +276,6 @@ struct BookkeepingLayer {
 
   private func unknownEntities() throws -> [Finding] {
     let isRaw = store.modelSource == .raw
-    // Without a model Z_PRIMARYKEY alone tells which numbers there are.
-    guard !isRaw || store.database.contains("Z_PRIMARYKEY") else { return [] }
     return try store.rowsOfUnknownEntities(isExact: true).map { rows in
       let first = try store.reading {
         try store.connection.rows(

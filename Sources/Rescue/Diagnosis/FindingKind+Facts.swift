@@ -189,7 +189,7 @@ extension FindingKind {
     case .entityUnknown:
       Facts(
         .error, "rows are of an entity that is not of their table", .repair,
-        "No fetch finds these objects; rows and dump do not print them either. Where history tells their entity, or only one has objects, it can be set."
+        "Where several entities share a table, no fetch finds these objects, and rows and dump do not print them either. Where history tells their entity, or only one has objects, it can be set."
       )
     case .entityWrong:
       Facts(

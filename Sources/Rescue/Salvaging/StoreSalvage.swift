@@ -85,6 +85,8 @@ package enum StoreSalvage {
     var file = try pending.folder.create(name)
     let empty = report
     var doubtful = 0
+    // Whether indexes that were copied with their tables do not agree with them.
+    var isDoubted = false
     // Nobody writes to the new store while it is checked.
     var sync: EarlySync?
     // What was copied page for page and is not right after all is made again row by row.
@@ -133,10 +135,13 @@ package enum StoreSalvage {
         let problems = try problems(of: work, report.tables)
         if copy.hasCopiedTrees, !problems.isEmpty {
           doubtful = problems.count { $0.contains("missing from index") }
+          isDoubted = true
           continue
         }
         report.doubtful = doubtful
-        if doubtful > 0 || report.isShort { report.missing = try missing(of: source, in: work) }
+        if isDoubted || report.isShort || !copy.hasCopiedIndexes {
+          report.missing = try missing(of: source, in: work)
+        }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
       } catch let error as SQLiteError {

@@ -71,6 +71,10 @@ extension Console {
       )
       return .unreadable
     }
-    return gaps.isEmpty ? status : .unreadable
+    let unfetched = store.unfetchedRows
+    for sentence in unfetched where !told.contains(sentence) {
+      note("! \(sentence) No fetch finds them, and they are not printed.")
+    }
+    return gaps.isEmpty && unfetched.isEmpty ? status : .unreadable
   }
 }

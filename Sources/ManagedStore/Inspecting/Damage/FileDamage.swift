@@ -82,7 +82,10 @@ extension FileDamage {
 
 extension FileDamage {
   /// What of the rows is damaged, as sentences.
-  package func rowSentences(_ tables: [EntityTable]) -> [String] { rows.sentences(tables) }
+  package func rowSentences(_ tables: [EntityTable]) -> [String] {
+    // Which of an index and its table is right is told with the index.
+    rows.sentences(tables, withDoubts: false)
+  }
 }
 
 extension FileDamage.Hole {

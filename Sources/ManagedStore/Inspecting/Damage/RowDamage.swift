@@ -19,6 +19,8 @@ package struct RowDamage: Sendable, Equatable {
   package var outOfPlace = 0
   /// Keys that an index holds and that no page of its table has, by table.
   package var missing: [String: [Int64]] = [:]
+  /// Keys of rows of which an index has other values, by table: one of the two is older, or damaged.
+  package var doubtful: [String: [Int64]] = [:]
 
   private static let mostListed = 10_000
 
@@ -27,7 +29,7 @@ package struct RowDamage: Sendable, Equatable {
     !cut.isEmpty || !adopted.isEmpty || unreadable > 0 || misplaced > 0 || outOfPlace > 0
   }
   /// Whether nothing was found.
-  package var isEmpty: Bool { !isReadWrong && missing.isEmpty }
+  package var isEmpty: Bool { !isReadWrong && missing.isEmpty && doubtful.isEmpty }
 
   /// Nothing.
   init() {}
@@ -75,16 +77,30 @@ package struct RowDamage: Sendable, Equatable {
         """)) ?? []
     for row in rows where row.count == 2 {
       guard let table = row[0].text, let index = row[1].text else { continue }
+      func add(_ sql: String, to list: inout [String: [Int64]]) throws {
+        let keys = try connection.rows("\(sql) LIMIT \(Self.mostListed)").compactMap {
+          $0.first?.integer
+        }
+        guard !keys.isEmpty else { return }
+        list[table] = Set(list[table] ?? []).union(keys).sorted()
+      }
       do {
-        let keys = try connection.rows(
-          """
-          SELECT k FROM (SELECT rowid k FROM \(quoted(table)) INDEXED BY \(quoted(index)) \
-          WHERE ifnull(rowid, 1) IS NOT NULL) WHERE k NOT IN \
-          (SELECT rowid FROM \(quoted(table)) NOT INDEXED) LIMIT \(Self.mostListed)
-          """
-        ).compactMap { $0.first?.integer }
-        guard !keys.isEmpty else { continue }
-        missing[table] = Set(missing[table] ?? []).union(keys).sorted()
+        let columns = try connection.rows("PRAGMA index_info(\(quoted(index)))").map {
+          $0.last?.text
+        }
+        let own = columns.compactMap { $0.map(quoted) }
+        let values = own.enumerated().map { ", \($1) v\($0)" }.joined()
+        let entries =
+          "(SELECT rowid k\(values) FROM \(quoted(table)) INDEXED BY \(quoted(index)) WHERE ifnull(rowid, 1) IS NOT NULL)"
+        try add(
+          "SELECT k FROM \(entries) WHERE k NOT IN (SELECT rowid FROM \(quoted(table)) NOT INDEXED)",
+          to: &missing)
+        // One over an expression is not compared.
+        guard !own.isEmpty, own.count == columns.count else { continue }
+        let differs = own.enumerated().map { "t.\($1) IS NOT v\($0)" }.joined(separator: " OR ")
+        try add(
+          "SELECT k FROM \(entries) JOIN \(quoted(table)) t NOT INDEXED ON t.rowid = k WHERE \(differs)",
+          to: &doubtful)
       } catch let error as SQLiteError {
         if error.isInterrupted { throw error }
         // An index that cannot be read proves nothing.
@@ -96,8 +112,10 @@ package struct RowDamage: Sendable, Equatable {
 extension RowDamage {
   /// What a person should know of it, as sentences.
   ///
-  /// - Parameter tables: entities by their tables.
-  func sentences(_ tables: [EntityTable]) -> [String] {
+  /// - Parameters:
+  ///   - tables: entities by their tables.
+  ///   - withDoubts: whether rows are named of which an index says otherwise.
+  func sentences(_ tables: [EntityTable], withDoubts: Bool = true) -> [String] {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
@@ -115,6 +133,9 @@ extension RowDamage {
     }
     result += missing.sorted { $0.key < $1.key }.map { table, own in
       "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") named by an index and on no page of the table (\(keys(own)))."
+    }
+    result += (withDoubts ? doubtful : [:]).sorted { $0.key < $1.key }.map { table, own in
+      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "has" : "have") other values in an index (\(keys(own))): one of the two is older, or damaged."
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
       "\(what(count, table)) \(count == 1 ? "stands" : "stand") on pages that no tree of the table leads to."

@@ -40,6 +40,18 @@ extension Store {
     return result
   }
 
+  /// Rows of entities that are not of their table, where it is by their entity that rows are found, as
+  /// sentences; empty also for a file that was not checked whole.
+  package var unfetchedRows: [String] {
+    guard isInspected else { return [] }
+    let shared = Set(entityTables.filter { $0.numbers.count > 1 }.map(\.table))
+    var drift = StoreDrift()
+    drift.rows = ((try? rowsOfUnknownEntities(isExact: true)) ?? []).filter {
+      shared.contains($0.table)
+    }
+    return drift.sentences
+  }
+
   /// What is wrong with a file of which every row could be read, as sentences.
   package var faults: [String] {
     guard let damage, damage.holes.isEmpty, damage.failure == nil, damage.rows.isEmpty else {
