@@ -87,6 +87,10 @@ struct VerifyLargeTests {
     FileSystem.remove(after)
     try FileSystem.write(bytes, to: after)
     let told = verify()
-    #expect(told.status == .no, "page \(page + 1): \(told.out)")
+    // 4 where an index shows that one of its rows is damaged.
+    #expect(
+      told.status == .no
+        || told.status == .unreadable && told.err.contains("other values in an index"),
+      "page \(page + 1): \(told.out)")
   }
 }
