@@ -13,8 +13,9 @@ public struct StoreFiles: Sendable, Equatable {
   /// Names the files; nothing is looked at.
   public init(path: String) {
     self.path = path
-    externalDataFolder = Self.externalDataFolder(
-      folder: FileSystem.parent(of: path) ?? ".", stem: FileSystem.stem(of: path))
+    externalDataFolder =
+      (FileSystem.parent(of: path) ?? ".") + "/" + StoreSuffix.supportFolder(of: path)
+      + "/_EXTERNAL_DATA"
   }
 
   /// Files of a store that refers to the external data of another: a version on the way of it.
@@ -31,10 +32,6 @@ public struct StoreFiles: Sendable, Equatable {
   public var journalPath: String { path + "-journal" }
   /// The folder that the store is in.
   package var folder: String { FileSystem.parent(of: path) ?? "." }
-
-  static func externalDataFolder(folder: String, stem: String) -> String {
-    folder + "/." + stem + "_SUPPORT/_EXTERNAL_DATA"
-  }
 
   /// How the files were read.
   public enum Access: Sendable, Equatable {
@@ -55,6 +52,9 @@ public struct StoreFiles: Sendable, Equatable {
     return try RollbackJournal.isHot(
       journalPath, besideMainOf: FileSystem.status(path)?.size ?? 0)
   }
+
+  /// Whether the -journal holds pages of a change that was not finished.
+  package var hasUnfinishedChange: Bool { (FileSystem.status(journalPath)?.size ?? 0) > 512 }
 
   /// The main file as SQLite finds it, with the -journal beside it.
   ///
@@ -240,7 +240,7 @@ public struct StoreFiles: Sendable, Equatable {
   }
 
   /// Bytes of the main file and of its log, as far as they can be told.
-  var size: Int {
+  package var size: Int {
     (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(walPath)?.size ?? 0)
   }
 }

@@ -69,7 +69,7 @@ struct Cutover {
     handover.bring.append(
       .init(from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity)
     )
-    let support = StoreNames.support(of: FileSystem.name(of: storePath))
+    let support = StoreSuffix.supportFolder(of: FileSystem.name(of: storePath))
     let backup = backupPath.map(FileSystem.name(of:))
     let discarded =
       handover.aside.filter {
@@ -126,18 +126,18 @@ struct Cutover {
     let names = journal.names
     var handover = Handover(names: names)
     handover.old = names.file(names.store)
-    let support = StoreNames.support(of: names.store)
+    let support = StoreSuffix.supportFolder(of: names.store)
     switch logs {
     case .merged:
       if let backupPath { try planBackup(backupPath, lock, journal, &handover) }
     case .moved:
       let other = backupPath.map(FileSystem.name) ?? names.undone(withSupport: false)
       // The one rename replaces what is to go, where no logs lie beside it.
-      let hasLogs = StoreNames.fileSuffixes.dropFirst().contains {
+      let hasLogs = StoreSuffix.companions.contains {
         names.file(names.store + $0) != nil
       }
       guard backupPath != nil || hasLogs else { break }
-      for suffix in StoreNames.fileSuffixes {
+      for suffix in StoreSuffix.all {
         handover.setAside(names.store + suffix, as: other + suffix)
       }
     }

@@ -8,7 +8,7 @@ extension Cutover {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable for anything but a regular file there.
   static func requireFiles(beside path: String) throws {
-    for suffix in StoreNames.fileSuffixes.dropFirst() {
+    for suffix in StoreSuffix.companions {
       guard let there = try FileSystem.present(path + suffix), there.kind != .file else { continue }
       throw FileSystem.refusal(
         of: there.kind == .directory ? .folder : .other, at: path + suffix)

@@ -18,9 +18,8 @@ package struct ExpectedBackup: Sendable, Equatable {
   }
 
   private init?(_ storePath: String, name: (StoreNames) -> String) {
-    guard let status = FileSystem.status(storePath) else { return nil }
-    let log = FileSystem.status(StoreFiles(path: storePath).walPath)?.size ?? 0
-    self.init(name: name(StoreNames(storePath)), bytes: status.size + log)
+    guard FileSystem.status(storePath) != nil else { return nil }
+    self.init(name: name(StoreNames(storePath)), bytes: StoreFiles(path: storePath).size)
   }
 
   /// The backup that a migration or a repair keeps; `nil` where it keeps none.

@@ -176,7 +176,7 @@ final class MigrationJournal {
 
   /// Removes a temporary file with what SQLite puts beside it.
   static func removeTemporary(_ path: String) {
-    for suffix in StoreNames.fileSuffixes { FileSystem.remove(path + suffix) }
+    StoreSuffix.removeAll(of: path)
     FileSystem.removeTree(path + externalSuffix)
   }
 }

@@ -67,7 +67,7 @@ public struct StoreBackup: Sendable, Equatable {
       } else {
         continue
       }
-      guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix),
+      guard !StoreSuffix.isCompanion(name),
         let backup = StoreBackup(path: folder + "/" + name, origin: origin),
         // A migration that died before its rename leaves a second name of the store itself.
         let status = FileSystem.status(backup.path),
@@ -130,7 +130,7 @@ extension StoreBackup {
     }
     self.init(
       path: path, origin: origin,
-      bytes: Int(info.st_size) + (FileSystem.status(path + "-wal")?.size ?? 0),
+      bytes: StoreFiles(path: path).size,
       modified: seconds(info.written), named: seconds(info.changed))
   }
 }

@@ -142,7 +142,7 @@ package struct StoreReplacement {
     let backup = backupPath(journal.names)
     // What becomes the backup is read while the result is made; beside a log SQLite holds locks on it,
     // which would end with that.
-    let isLogged = ["-wal", "-journal"].contains { FileSystem.status(path + $0) != nil }
+    let isLogged = StoreSuffix.content.contains { FileSystem.status(path + $0) != nil }
     let early = backup == nil || isLogged ? nil : EarlySum(of: path)
     do {
       let made = try made(work, fingerprint, make, beside: early, meter)
@@ -265,7 +265,7 @@ extension StoreReplacement {
         .refused, "the output exists already", path: output,
         hint: "Name a file that does not exist.")
     }
-    for suffix in ["-wal", "-journal"] {
+    for suffix in StoreSuffix.content {
       guard let there = try FileSystem.present(output + suffix),
         there.kind != .file || there.size > 0
       else { continue }
@@ -321,7 +321,7 @@ extension StoreReplacement {
         hint:
           "Close it and \(deed == .repair ? "repair" : "migrate") again. The store is as it was.")
     }
-    if (FileSystem.status(path + "-journal")?.size ?? 0) > 512 {
+    if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
         "the store's last change was cut off: a -journal lies beside it", path: storePath,

@@ -113,7 +113,7 @@ public enum StoreReset {
       var cutover = Cutover(
         storePath: path, result: fresh, fingerprint: fingerprint,
         logs: isMergeable ? .merged : .moved, backupPath: names.path(backup),
-        supportPath: names.path(StoreNames.support(of: backup)), newSupportPath: newSupport,
+        supportPath: names.path(StoreSuffix.supportFolder(of: backup)), newSupportPath: newSupport,
         attributesPath: path)
       cutover.before = before
       cutover.discardsOld = options.deletesBackup

@@ -82,9 +82,7 @@ public enum StoreMigration {
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
       request.destination.archive ?? (whole == steps.last?.destination ? nil : whole.archived())
-    let size =
-      (FileSystem.status(store.path)?.size ?? 0)
-      + (FileSystem.status(store.files.walPath)?.size ?? 0)
+    let size = store.files.size
     // A step's result, or the copy that a stage edits, lies beside what it is made of.
     let isTwofold = steps.count > 1 || steps.first?.handlers?.willMigrate != nil
     let place = FileSystem.parent(of: request.output ?? store.path) ?? "."
