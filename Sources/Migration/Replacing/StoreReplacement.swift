@@ -150,7 +150,7 @@ package struct StoreReplacement {
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file, or the same one as it
       // was then.
-      made.sum?.wait()
+      try? made.sum?.wait()
       let file = try VerifiedFile(made.file)
       let sha256 = try made.sum?.sum(of: file.path) ?? made.file.sha256()
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
@@ -177,7 +177,7 @@ package struct StoreReplacement {
     beside early: EarlySum?, _ meter: ProgressMeter
   ) throws -> Made<Result> {
     // The cut-over's locks must not end with it.
-    defer { early?.wait() }
+    defer { try? early?.wait() }
     let made: Made<Result>
     do {
       made = try make(work)
@@ -277,7 +277,7 @@ extension StoreReplacement {
   }
 
   /// - Throws: ``CoreDataError`` of kind refused where there is too little room.
-  package func refuseSpace(needed: Int, free: Int?) throws {
+  package func refuseSpace(needed: Int, free: Int?) throws(CoreDataError) {
     guard let free, free < needed else { return }
     throw CoreDataError(
       .refused, code: .migrationManagerDestinationStore,
