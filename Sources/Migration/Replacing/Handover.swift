@@ -151,8 +151,7 @@ struct Handover: Equatable {
       do {
         try body()
       } catch {
-        let reason = (error as? CoreDataError)?.message ?? "\(error)"
-        result.problems.append("\(name) could not be put back: \(reason).")
+        result.problems.append("\(name) could not be put back: \(error.clause).")
       }
     }
     let isForeign = isForeign && !isOutput

@@ -91,7 +91,7 @@ final class MigrationJournal {
     } catch is JournalFile.Busy {
       return []
     } catch {
-      return [(error as? CoreDataError)?.message ?? "\(error)"]
+      return [error.clause]
     }
   }
 

@@ -143,7 +143,7 @@ struct StoreBatch {
       }
     } catch {
       return .failure(
-        (error as? CoreDataError ?? CoreDataError(.failed, "\(error)")).at(path: path))
+        CoreDataError(error, or: .failed).at(path: path))
     }
   }
 

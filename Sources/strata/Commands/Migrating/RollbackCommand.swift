@@ -33,7 +33,7 @@ enum RollbackCommand {
       do {
         return (backup, Result<StoreBackup.Contents, CoreDataError>.success(try backup.contents()))
       } catch {
-        let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)")
+        let error = CoreDataError(error, or: .unreadable)
         return (backup, .failure(error))
       }
     }

@@ -146,7 +146,7 @@ struct StoreSource: Sendable {
         name: loaded.name, path: path, isStores: loaded.model.makes(hashes),
         result: .success(loaded.model))
     } catch {
-      let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+      let error = CoreDataError(error, or: .unreadable).at(path: path)
       return ModelVersion(
         name: FileSystem.stem(of: reference.path), path: path, result: .failure(error))
     }
