@@ -1,7 +1,4 @@
-import ManagedModel
-import ManagedStore
 import Migration
-import ModelSearch
 import TestSupport
 import Testing
 

@@ -142,8 +142,7 @@ struct StoreBatch {
         }
       }
     } catch {
-      return .failure(
-        CoreDataError(error, or: .failed).at(path: path))
+      return .failure(CoreDataError(error, or: .failed).at(path: path))
     }
   }
 
