@@ -11,10 +11,10 @@ package final class EarlyResult<Value: Sendable>: Sendable {
   /// Begins.
   ///
   /// - Parameter make: may ask now and then whether the result is still of interest.
-  package init(_ make: @escaping @Sendable (_ isStopped: () -> Bool) throws -> Value) {
+  package init(_ make: @escaping @Sendable (_ isStopped: @escaping () -> Bool) throws -> Value) {
     done.enter()
     Processors.begin { [self] in
-      let made = Result { try make { isStopped.load(ordering: .relaxed) } }
+      let made = Result { try make { self.isStopped.load(ordering: .relaxed) } }
       result.withLock { $0 = made }
       done.leave()
     }
@@ -29,6 +29,16 @@ package final class EarlyResult<Value: Sendable>: Sendable {
   @discardableResult package func wait() throws -> Value {
     done.wait()
     return try result.withLock(\.self).get()
+  }
+
+  /// The same without keeping a thread from others; where the task is cancelled, it is stopped.
+  package func value() async throws -> Value {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { ready in done.notify(queue: .global()) { ready.resume() } }
+    } onCancel: {
+      stop()
+    }
+    return try wait()
   }
 }
 

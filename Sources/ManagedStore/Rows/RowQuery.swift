@@ -115,10 +115,12 @@ public struct RowColumn: Sendable, Equatable {
 /// Some consecutive rows of an entity.
 public struct RowPage: Sendable, Equatable {
   /// One object of a page.
-  public struct Row: Sendable, Equatable {
+  public struct Row: Sendable, Equatable, NamedValues {
     /// The object's own entity and its key.
     public var id: ObjectID
-    /// One a column of the page.
+    /// Those of the page.
+    public internal(set) var columns: [RowColumn] = []
+    /// One a column.
     public var values: [PropertyValue]
     /// The row's place in the page's order, to go on from.
     public var cursor: RowCursor
@@ -143,5 +145,6 @@ public struct RowPage: Sendable, Equatable {
     self.entity = entity
     self.columns = columns
     self.rows = rows
+    for index in rows.indices { self.rows[index].columns = columns }
   }
 }

@@ -138,6 +138,27 @@ public enum StoreMigration {
     try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
   }
 
+  /// The same in a thread of its own; where the task is cancelled, so is the migration.
+  ///
+  /// ```swift
+  /// let (progress, report) = AsyncStream.makeStream(of: MigrationProgress.self)
+  /// async let receipt = StoreMigration.run(plan, reporting: report)
+  /// for await step in progress { print(step.fraction) }
+  /// print(try await receipt.entities)
+  /// ```
+  ///
+  /// - Parameter progress: ends with the run.
+  /// - Throws: as ``run(_:options:progress:isCancelled:)`` does.
+  public static func run(
+    _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
+    reporting progress: AsyncStream<MigrationProgress>.Continuation
+  ) async throws -> MigrationReceipt {
+    defer { progress.finish() }
+    return try await EarlyResult { isStopped in
+      try run(plan, options: options, progress: { progress.yield($0) }, isCancelled: isStopped)
+    }.value()
+  }
+
   /// Puts right what a run of a store that was interrupted left, as the next run would: taken back
   /// where its result was not in place yet, else finished.
   ///
