@@ -98,6 +98,11 @@ public struct StoreBackup: Sendable, Equatable {
     public var versionHashes: [String: VersionHash] = [:]
     /// Number of objects of each entity.
     public var counts: [String: Int]
+
+    /// What its model version is called, as far as the backup itself tells.
+    public var version: String {
+      Model.versionName(identifiers: versionIdentifiers, hashes: versionHashes)
+    }
   }
 
   /// Opens the backup, without a trace, and counts what is in it.
