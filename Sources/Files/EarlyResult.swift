@@ -26,7 +26,7 @@ package final class EarlyResult<Value: Sendable>: Sendable {
   /// Waits until it is made.
   ///
   /// - Throws: what making it threw.
-  @discardableResult package func wait() throws -> Value {
+  package func wait() throws -> Value {
     done.wait()
     return try result.withLock(\.self).get()
   }

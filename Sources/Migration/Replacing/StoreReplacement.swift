@@ -150,7 +150,7 @@ package struct StoreReplacement {
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file, or the same one as it
       // was then.
-      try? made.sum?.wait()
+      _ = try? made.sum?.wait()
       let file = try VerifiedFile(made.file)
       let sha256 = try made.sum?.sum(of: file.path) ?? made.file.sha256()
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
@@ -177,7 +177,7 @@ package struct StoreReplacement {
     beside early: EarlySum?, _ meter: ProgressMeter
   ) throws -> Made<Result> {
     // The cut-over's locks must not end with it.
-    defer { try? early?.wait() }
+    defer { _ = try? early?.wait() }
     let made: Made<Result>
     do {
       made = try make(work)
