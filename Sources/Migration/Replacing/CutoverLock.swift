@@ -45,9 +45,7 @@ extension Cutover {
           kind = .connection(try Self.merge(path, requireSame))
         } catch let error as SQLiteError {
           guard error.isBusy else { throw CoreDataError(sqlite: error, path: path, kind: .failed) }
-          throw CoreDataError(
-            .failed, code: .persistentStoreOpen, "another program is using the store", path: path,
-            hint: "Close it and try again. The store is as it was.")
+          throw StoreLock.inUse(path)
         }
       }
     }

@@ -78,10 +78,7 @@ struct RollbackRun {
   private func refuseUse() throws {
     for (file, what) in [(path, "store"), (backup.path, "backup")] {
       guard FileSystem.status(file) != nil, let user = StoreLock.user(of: file) else { continue }
-      throw CoreDataError(
-        .failed, code: .persistentStoreOpen,
-        "another program (process \(user)) is using the \(what)", path: file == path ? given : file,
-        hint: "Close it and try again. The store is as it was.")
+      throw StoreLock.inUse(file == path ? given : file, by: user, as: what)
     }
     if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(

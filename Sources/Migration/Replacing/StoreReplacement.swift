@@ -315,11 +315,8 @@ extension StoreReplacement {
     guard output == nil else { return }
     try Cutover.requireFiles(beside: path)
     if let user = StoreLock.user(of: path) {
-      throw CoreDataError(
-        .failed, code: .persistentStoreOpen, "another program (process \(user)) is using the store",
-        path: storePath,
-        hint:
-          "Close it and \(deed == .repair ? "repair" : "migrate") again. The store is as it was.")
+      throw StoreLock.inUse(
+        storePath, by: user, to: deed == .repair ? "repair" : "migrate")
     }
     if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
