@@ -67,10 +67,8 @@ public enum StoreReset {
         compatibility.isCompatible ? .compatible : .incompatible(compatibility),
         !hasJournal && store.unappliedFrames == 0 && !store.isMended
       )
-    } catch let error as CoreDataError {
-      return (.unreadable(error), false)
     } catch {
-      return (.unreadable(CoreDataError(.unreadable, "\(error)", path: path)), false)
+      return (.unreadable(CoreDataError(error, or: .unreadable).at(path: path)), false)
     }
   }
 
