@@ -27,7 +27,7 @@ package enum StoreSuffix {
   }
 
   /// Whether a name is one of such a folder.
-  static func isSupportFolder(_ name: some StringProtocol) -> Bool {
+  package static func isSupportFolder(_ name: some StringProtocol) -> Bool {
     name.hasPrefix(".") && name.hasSuffix("_SUPPORT")
   }
 }
