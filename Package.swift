@@ -24,9 +24,6 @@ let package = Package(
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
     .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch", "SwiftModels"]),
     .library(name: "Migration", targets: ["Migration"]),
-    .library(name: "Salvage", targets: ["Salvage"]),
-    // For tests: preloaded into the program, it lets system calls fail.
-    .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
@@ -136,9 +133,6 @@ let package = Package(
       swiftSettings: unoptimized, linkerSettings: selfContained),
 
     .target(
-      name: "FaultShim", path: "Tests/FaultShim",
-      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(
       name: "TestSupport",
       dependencies: [
         "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
@@ -198,7 +192,7 @@ let package = Package(
     .testTarget(
       name: "ClientTests",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Migration", "ModelSearch", "ManagedStore", "ModelWriting", "TestSupport",
       ],
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),

@@ -24,7 +24,7 @@ extension Container {
     var candidates: [Group] = []
     for entry in entries where entry.kind != .folder {
       try Task.checkCancellation()
-      guard !StoreFileName.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
+      guard !StoreSuffix.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
         continue
       }
       let log = self.entry(entry.name + "-wal")
@@ -119,13 +119,13 @@ extension Container {
   /// - Throws: ``CoreDataError`` where a part of it, or a folder on the way to it, is a link.
   func group(of main: ContainerEntry) throws -> Group {
     let folder = EntryName.folder(of: main.name)
-    let support = folder + "." + FileSystem.stem(of: main.name) + "_SUPPORT"
+    let support = folder + StoreSuffix.supportFolder(of: main.name)
     let group = Group(
       main: main,
-      companions: ["-wal", "-journal"].compactMap { entry(main.name + $0) },
+      companions: StoreSuffix.content.compactMap { entry(main.name + $0) },
       external: entries(below: support + "/").filter {
         $0.kind != .folder && !StoreFileName.isResourceFork($0.name)
-      }, placeholders: ["-wal", "-journal"].compactMap { placeholder(of: main.name + $0) })
+      }, placeholders: StoreSuffix.content.compactMap { placeholder(of: main.name + $0) })
     for way in EntryName.folders(of: main.name) + [support] where entry(way)?.kind == .link {
       throw refused(way, "is a link, which may lead anywhere")
     }

@@ -28,7 +28,8 @@ package enum OutputPlace {
       return refusal("\(folder) is a store's own")
     }
     let name = FileSystem.name(of: place)
-    for suffix in suffixes where name.hasSuffix(suffix) && name.utf8.count > suffix.utf8.count {
+    for suffix in StoreSuffix.companions
+    where name.hasSuffix(suffix) && name.utf8.count > suffix.utf8.count {
       let main = String(place.dropLast(suffix.count))
       if stores.contains(main) || FileSystem.isDatabase(main) {
         return refusal("SQLite would take it for a file of \(FileSystem.name(of: main))")
@@ -41,7 +42,7 @@ package enum OutputPlace {
       return makesFolder ? nil : folderRefusal(what, FileSystem.parent(of: path) ?? ".")
     }
     // A second name of a store's file is that file.
-    let own = stores.flatMap { store in ([""] + suffixes).map { store + $0 } }
+    let own = stores.flatMap { store in StoreSuffix.all.map { store + $0 } }
     if own.contains(where: {
       guard let other = FileSystem.status($0) else { return false }
       return other.inode == status.inode && other.device == status.device
@@ -68,8 +69,6 @@ package enum OutputPlace {
     return nil
   }
 
-  private static let suffixes = ["-wal", "-shm", "-journal"]
-
   /// The path without links, also of what is not there yet.
   private static func resolved(_ path: String) -> String {
     if FileSystem.status(path) != nil { return FileSystem.canonical(path) }
@@ -79,9 +78,8 @@ package enum OutputPlace {
 
   /// The support folder that a path is in.
   private static func supportFolder(in path: String) -> String? {
-    path.split(separator: "/").dropLast().first {
-      $0.hasPrefix(".") && $0.hasSuffix("_SUPPORT")
-    }.map(String.init)
+    path.split(separator: "/").dropLast().first(where: StoreSuffix.isSupportFolder)
+      .map(String.init)
   }
 
   /// A -wal or -journal under whatever name.

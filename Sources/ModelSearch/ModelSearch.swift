@@ -1,6 +1,6 @@
 import Files
-import ManagedModel
-import ManagedStore
+/// What is searched, and what is found, are part of what this library says: who imports it has them.
+@_exported import ManagedStore
 import SwiftModels
 
 /// Looks for the model whose version hashes are a store's, in folders and in git history.

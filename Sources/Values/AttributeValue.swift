@@ -17,6 +17,14 @@ public enum AttributeValue: Sendable, Hashable {
 }
 
 extension AttributeValue {
+  /// The text of a String or URI attribute; `nil` for anything else.
+  public var text: String? {
+    switch self {
+    case .string(let text), .uri(let text): text
+    default: nil
+    }
+  }
+
   /// The value as a line for people: dates by ISO 8601, bytes by their number, nothing for null.
   package var line: String {
     switch self {

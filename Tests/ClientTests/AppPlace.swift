@@ -42,9 +42,7 @@ final class AppPlace {
   /// The values of an attribute in the store as it is, sorted.
   func names(of entity: String, by attribute: String) throws -> [String] {
     let page = try Store(path: store).rows(RowQuery(entity: entity, properties: [attribute]))
-    return page.rows.compactMap { row in
-      if case .value(.string(let text))? = row.values.first { text } else { nil }
-    }.sorted()
+    return page.rows.compactMap { $0.string(attribute) }.sorted()
   }
 
   private static func model(_ attributes: [(name: String, former: String?)]) throws -> Model {

@@ -1,7 +1,4 @@
-import ManagedModel
-import ManagedStore
 import Migration
-import ModelSearch
 import TestSupport
 import Testing
 
@@ -80,6 +77,37 @@ struct ClientProgramTests {
       try StoreMigration.run(plan, isCancelled: { true })
     }
     #expect(error?.kind == .cancelled)
+    #expect(try place.names(of: "Person", by: "name").count == 3)
+  }
+
+  @Test("a run in a thread of its own streams its progress until its receipt is there")
+  func asynchronous() async throws {
+    let target = try ModelReference("\(place.bundle)@App 3").load()
+    let plan = try StoreMigration.plan(Store(path: place.store), MigrationRequest(to: target))
+    let (progress, report) = AsyncStream.makeStream(of: MigrationProgress.self)
+    async let receipt = StoreMigration.run(plan, reporting: report)
+    var fractions: [Double] = []
+    for await step in progress { fractions.append(step.fraction) }
+    let entities = try await receipt.entities
+    #expect(entities.map { [$0.before, $0.after] } == [[3, 3]])
+    #expect(fractions.last == 1 && fractions == fractions.sorted())
+    #expect(try place.names(of: "Person", by: "fullName") == ["Ada King", "Grace Hopper", "Mel"])
+    try SecondReader.expectAgreement(at: place.store)
+  }
+
+  @Test("a task that is cancelled cancels the run that it waits for")
+  func cancelledTask() async throws {
+    let target = try ModelReference("\(place.bundle)@App 3").load()
+    let plan = try StoreMigration.plan(Store(path: place.store), MigrationRequest(to: target))
+    let (progress, report) = AsyncStream.makeStream(of: MigrationProgress.self)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await StoreMigration.run(plan, reporting: report)
+    }
+    let error = await #expect(throws: CoreDataError.self) { try await task.value }
+    #expect(error?.kind == .cancelled)
+    // The stream ends, too.
+    for await _ in progress {}
     #expect(try place.names(of: "Person", by: "name").count == 3)
   }
 

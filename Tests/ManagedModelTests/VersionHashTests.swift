@@ -21,6 +21,15 @@ struct VersionHashTests {
     #expect(model.versionChecksum == "u970QgYhRHEJGIt0zQr1UhuZL2ZJ1KxBS+B7rkAx0ik=")
   }
 
+  @Test("a version without a name is called by its identifiers, else by its checksum")
+  func versionName() throws {
+    let hashes = try Model(entities: [Entity("User")]).versionHashes
+    #expect(Model.versionName(identifiers: ["", "2.6"], hashes: hashes) == "2.6")
+    #expect(Model.versionName(identifiers: ["a", "b"], hashes: hashes) == "a, b")
+    #expect(
+      Model.versionName(identifiers: [""], hashes: hashes) == Model.versionChecksum(of: hashes))
+  }
+
   @Test("what only matters to the app moves no hash")
   func unhashed() throws {
     var plain = Entity("A")

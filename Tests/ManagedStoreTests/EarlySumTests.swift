@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ struct EarlySumTests {
     let folder = try TemporaryFolder()
     try FileSystem.write(Array("abc".utf8), to: folder.path("a"))
     let sum = EarlySum(of: folder.path("a"))
-    sum.wait()
+    _ = try? sum.wait()
     #expect(FileSystem.link(folder.path("a"), to: folder.path("b")))
     FileSystem.remove(folder.path("a"))
     #expect(try sum.sum(of: folder.path("b")) == FileSystem.sha256(folder.path("b")))
@@ -22,7 +23,7 @@ struct EarlySumTests {
     try FileSystem.write(Array("abc".utf8), to: folder.path("a"))
     try FileSystem.write(Array("abc".utf8), to: folder.path("b"))
     let sum = EarlySum(of: folder.path("a"))
-    sum.wait()
+    _ = try? sum.wait()
     #expect(sum.sum(of: folder.path("b")) == nil)
     let file = try WritableFile(folder.path("a"))
     try file.write([1, 2, 3, 4], at: 0)
@@ -38,7 +39,7 @@ struct EarlySumTests {
     }
     let sum = EarlySum(of: folder.path("a"))
     sum.stop()
-    sum.wait()
+    _ = try? sum.wait()
     let told = sum.sum(of: folder.path("a"))
     #expect(try told == nil || told == FileSystem.sha256(folder.path("a")))
   }
@@ -47,7 +48,16 @@ struct EarlySumTests {
   func missing() throws {
     let folder = try TemporaryFolder()
     let sum = EarlySum(of: folder.path("a"))
-    sum.wait()
+    _ = try? sum.wait()
     #expect(sum.sum(of: folder.path("a")) == nil)
+  }
+
+  @Test("an error is thrown to everyone who waits for the result")
+  func failed() throws {
+    let folder = try TemporaryFolder()
+    let sync = EarlySync(of: folder.path("a"))
+    for _ in 0..<2 { #expect(throws: CoreDataError.self) { try sync.wait() } }
+    try FileSystem.write([1], to: folder.path("a"))
+    #expect(throws: Never.self) { try EarlySync(of: folder.path("a")).wait() }
   }
 }

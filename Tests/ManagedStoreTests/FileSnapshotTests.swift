@@ -25,7 +25,7 @@ struct FileSnapshotTests {
     let path = folder.path("a")
     try FileSystem.write(Array("abc".utf8), to: path)
     let sum = EarlySum(of: path)
-    sum.wait()
+    _ = try? sum.wait()
     let (snapshot, store) = (FileSnapshot(of: path), StoreFingerprint(of: path))
     let file = try WritableFile(path)
     try file.write([1, 2, 3, 4], at: 0)

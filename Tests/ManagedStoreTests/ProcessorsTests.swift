@@ -64,4 +64,31 @@ struct ProcessorsTests {
     #expect(ContinuousClock.now - start < .seconds(count / 2))
     for _ in 0..<count { box.gate.signal() }
   }
+
+  private final class Taken: Sendable {
+    let tasks = SharedTasks(count: 1_000)
+    let numbers = Mutex<[Int]>([])
+
+    func work() {
+      while let task = tasks.take() { numbers.withLock { $0.append(task) } }
+    }
+  }
+
+  @Test("each shared task is taken once, with a helping thread and without", arguments: [1, 3])
+  func shared(processors count: Int) {
+    let taken = Taken()
+    taken.tasks.begin(on: Processors(count: count)) { taken.work() }
+    #expect(taken.tasks.isHelped == (count > 1))
+    taken.work()
+    taken.tasks.wait()
+    #expect(taken.numbers.withLock(\.self).sorted() == Array(0..<1_000))
+  }
+
+  @Test("no task is taken after a stop")
+  func stopped() {
+    let taken = Taken()
+    #expect(taken.tasks.take() == 0)
+    taken.tasks.stop()
+    #expect(taken.tasks.take() == nil)
+  }
 }

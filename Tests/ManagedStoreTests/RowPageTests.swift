@@ -99,4 +99,17 @@ struct RowPageTests {
       }
     }
   }
+
+  @Test("a value is read by the name of its property, in a page and of an object")
+  func named() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(in: folder)
+    let page = try store.rows(RowQuery(entity: "Animal", limit: 5, properties: ["weight", "name"]))
+    #expect(page.rows.map { $0.string("name") } == (1...5).map { "n\($0)" })
+    #expect(page.rows.map { $0.double("weight") } == [1, 2, 3, 4, nil])
+    #expect(page.rows.first?.string("weight") == nil && page.rows.first?["nothing"] == nil)
+    #expect(page.rows.last?.value("weight") == .null)
+    let object = try store.object(ObjectID(entity: "Dog", key: 2))
+    #expect(object?.string("name") == "n2" && object?.double("weight") == 2)
+  }
 }

@@ -11,6 +11,8 @@
 /// `.ci/run` sets it, they run all the same, and fail.
 public enum Tool: String, CaseIterable, Sendable {
   case sqlite3, tmux, git, python3
+  /// Swift has it with it.
+  case clang
   /// Programs that pack the archives that strata opens.
   case xz, bzip2, zstd, zip, tar
 

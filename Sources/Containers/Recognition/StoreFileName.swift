@@ -18,11 +18,6 @@ package enum StoreFileName {
     return (hasLog ? endings : plain).contains { name.hasSuffix($0) }
   }
 
-  /// Whether SQLite gives such names to files beside a store.
-  package static func isCompanion(_ name: String) -> Bool {
-    ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
-  }
-
   /// Whether a folder of such a name is one of models.
   package static func isModelBundle(_ name: String) -> Bool {
     [".momd", ".xcdatamodeld", ".xcdatamodel"].contains { name.hasSuffix($0) }

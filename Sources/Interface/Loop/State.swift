@@ -123,8 +123,7 @@ package struct State: Sendable, Equatable {
     if let version = versions.first(where: { $0.isStores && !$0.path.isEmpty }) {
       return version.name
     }
-    let identifiers = store?.model.versionIdentifiers.filter { !$0.isEmpty } ?? []
-    return identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")
+    return store.flatMap { Model.name(ofIdentifiers: $0.model.versionIdentifiers) }
   }
 
   /// Shows a mistake over what is there.

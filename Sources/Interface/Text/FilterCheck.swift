@@ -22,7 +22,7 @@ enum FilterCheck: Sendable, Equatable {
       self = .predicate(text)
       return
     } catch {
-      failure = error as? CoreDataError ?? CoreDataError(.usage, "\(error)")
+      failure = CoreDataError(error, or: .usage)
     }
     let words = FilterWords(text)
     if words.words.last?.kind == .open, let quote = words.words.last?.text.first,

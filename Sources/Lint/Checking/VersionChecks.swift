@@ -191,7 +191,7 @@ struct VersionChecks {
         custom: { try subject.documents.mapping(from: $0, to: $1, names: $2) })
       return nil
     } catch {
-      return error as? CoreDataError ?? CoreDataError(.refused, "\(error)")
+      return CoreDataError(error, or: .refused)
     }
   }
 

@@ -160,10 +160,9 @@ extension LintedModel {
             name: version.name, model: model, hashes: model.versionHashes,
             file: version.place?.path ?? version.classes.first?.place.path ?? path,
             source: version))
-      } catch let error as CoreDataError {
-        unreadable.append(error.at(path: version.place?.path ?? path))
       } catch {
-        unreadable.append(CoreDataError(.unreadable, "\(error)", path: path))
+        unreadable.append(
+          CoreDataError(error, or: .unreadable).at(path: version.place?.path ?? path))
       }
     }
   }

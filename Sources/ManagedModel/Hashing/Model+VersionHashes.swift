@@ -30,6 +30,19 @@ extension Model {
   /// hashes. Xcode shows it and staged migrations refer to it.
   public var versionChecksum: String { Self.versionChecksum(of: versionHashes) }
 
+  /// What a version is called where nothing gives it a name: its identifiers, else the checksum of its hashes.
+  public static func versionName(
+    identifiers: [String], hashes: [String: VersionHash]
+  ) -> String {
+    name(ofIdentifiers: identifiers) ?? versionChecksum(of: hashes)
+  }
+
+  /// The identifiers that say something, as one name; `nil` where none does.
+  package static func name(ofIdentifiers identifiers: [String]) -> String? {
+    let names = identifiers.filter { !$0.isEmpty }
+    return names.isEmpty ? nil : names.joined(separator: ", ")
+  }
+
   /// The digest of hashes that a store or a VersionInfo.plist states.
   public static func versionHashesDigest(of hashes: [String: VersionHash]) -> String {
     var bytes: [UInt8] = []

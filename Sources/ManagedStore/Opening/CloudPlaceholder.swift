@@ -29,7 +29,7 @@ package struct CloudPlaceholder: Sendable, Equatable {
 
   /// Those of the -wal and the -journal of a store, as far as these hold anything.
   package static func companions(ofStore path: String) -> [CloudPlaceholder] {
-    ["-wal", "-journal"].compactMap { CloudPlaceholder(for: path + $0) }.filter {
+    StoreSuffix.content.compactMap { CloudPlaceholder(for: path + $0) }.filter {
       // A log of a header alone, or an ended journal: nothing is missing.
       $0.bytes.map { $0 > 32 } ?? true
     }

@@ -59,11 +59,12 @@ package struct StrayLog: Sendable, Equatable {
   package static func candidates(in names: [String], besideStore own: String) -> [String] {
     let known = Set(names)
     return names.filter {
-      $0 != own && $0 != own + "-wal" && $0 != own + "-journal" && !$0.hasSuffix(setAsideSuffix)
-        && looksLike($0, logOf: own)
-        // Not the log of another file that is there.
-        && !($0.hasSuffix("-wal") && known.contains(String($0.dropLast(4))))
-        && !($0.hasSuffix("-journal") && known.contains(String($0.dropLast(8))))
+      name in
+      name != own && !name.hasSuffix(setAsideSuffix) && looksLike(name, logOf: own)
+        // Not the store's own log, nor that of another file that is there.
+        && !StoreSuffix.content.contains {
+          name == own + $0 || name.hasSuffix($0) && known.contains(String(name.dropLast($0.count)))
+        }
     }.prefix(20).map(\.self)
   }
 

@@ -143,7 +143,7 @@ struct ValueDecoder {
       DataValue(location: location, count: 0, bytes: [])
     }
     func unreadable(_ error: any Error) -> DataValue {
-      without(.unreadable(name: name, reason: (error as? CoreDataError)?.message ?? "\(error)"))
+      without(.unreadable(name: name, reason: error.clause))
     }
     switch external.place(of: name) {
     case .missing: return without(.missing(name: name))

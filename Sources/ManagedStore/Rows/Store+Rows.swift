@@ -175,7 +175,7 @@ extension RowColumn {
 }
 
 /// One object of a store with every property it has.
-public struct StoredObject: Sendable, Equatable {
+public struct StoredObject: Sendable, Equatable, NamedValues {
   /// The object's own entity and its key.
   public var id: ObjectID
   /// Its properties: attributes, then relationships.

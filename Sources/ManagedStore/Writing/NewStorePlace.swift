@@ -16,10 +16,10 @@ package enum NewStorePlace {
       throw CoreDataError(
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
-    for (other, what) in [
-      (files.walPath, "-wal"), (files.shmPath, "-shm"), (files.journalPath, "-journal"),
-      (files.supportFolder, "folder of external data"),
-    ] where FileIdentity(of: other) != nil {
+    let places =
+      StoreSuffix.companions.map { (path + $0, $0) }
+      + [(files.supportFolder, "folder of external data")]
+    for (other, what) in places where FileIdentity(of: other) != nil {
       throw CoreDataError(
         .refused, "a \(what) of such a store is there already", path: other,
         hint: "Name another store, or move that away.")

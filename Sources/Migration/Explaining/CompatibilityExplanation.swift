@@ -91,9 +91,7 @@ public struct CompatibilityExplanation: Sendable {
         store, MigrationRequest(steps: [step], to: .init(model: model, name: "", path: "")))
       checks = plan.checks
     } catch {
-      refusal =
-        error as? CoreDataError
-        ?? CoreDataError(.failed, "the store could not be looked at: \(error)", path: store.path)
+      refusal = CoreDataError(error, or: .failed).at(path: store.path)
     }
   }
 
@@ -151,7 +149,9 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     var caveats = defaults
-    switch Result(catching: { try MappingInference.mapping(from: source, to: model) }) {
+    switch Result(catching: { () throws(CoreDataError) in
+      try MappingInference.mapping(from: source, to: model)
+    }) {
     case .success(let mapping):
       caveats += MappingInference.appDifferences(mapping, from: source, to: model).map(\.sentence)
       inference = .possible
@@ -161,9 +161,7 @@ public struct CompatibilityExplanation: Sendable {
         caveats.append(text)
       }
     case .failure(let error):
-      inference = .refused(
-        error as? CoreDataError
-          ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
+      inference = .refused(error)
     }
     self.caveats = caveats
   }

@@ -82,7 +82,7 @@ public struct MigrationPlan: Sendable, Equatable {
       try replacement.refuseSpace(needed: bytesNeeded, free: bytesFree)
       return hindrances
     } catch {
-      return hindrances + [error as? CoreDataError].compactMap { $0 }
+      return hindrances + [error]
     }
   }
 

@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 import ManagedStore
 import ModelSearch
@@ -75,7 +74,9 @@ public struct MigrationRequest: Sendable {
       versions?.versions(making: hashes).last.map { ($0.model, $0.name) }
       ?? ModelBundle.version(in: ModelReference(destination.path).path, making: hashes)
       ?? ModelBundle.version(besideStore: place, making: hashes)
-    let name = found?.1 ?? FileSystem.name(of: place)
+    let name =
+      found?.1
+      ?? Model.versionName(identifiers: store.metadata.versionIdentifiers, hashes: hashes)
     // One that the store was opened with was chosen.
     guard store.modelSource == .store, let model = found?.0, store.isMade(by: model) else {
       return (store.wholeModel, name)

@@ -162,13 +162,6 @@ public final class DestinationObject {
 }
 
 extension AttributeValue {
-  fileprivate var text: String? {
-    switch self {
-    case .string(let text), .uri(let text): text
-    default: nil
-    }
-  }
-
   /// A value as a column holds it; SQLite lets any column hold any type.
   init(column: Value, of attribute: Attribute) {
     switch column {

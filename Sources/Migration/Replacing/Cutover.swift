@@ -69,7 +69,7 @@ struct Cutover {
     handover.bring.append(
       .init(from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity)
     )
-    let support = StoreNames.support(of: FileSystem.name(of: storePath))
+    let support = StoreSuffix.supportFolder(of: FileSystem.name(of: storePath))
     let backup = backupPath.map(FileSystem.name(of:))
     let discarded =
       handover.aside.filter {
@@ -126,18 +126,18 @@ struct Cutover {
     let names = journal.names
     var handover = Handover(names: names)
     handover.old = names.file(names.store)
-    let support = StoreNames.support(of: names.store)
+    let support = StoreSuffix.supportFolder(of: names.store)
     switch logs {
     case .merged:
       if let backupPath { try planBackup(backupPath, lock, journal, &handover) }
     case .moved:
       let other = backupPath.map(FileSystem.name) ?? names.undone(withSupport: false)
       // The one rename replaces what is to go, where no logs lie beside it.
-      let hasLogs = StoreNames.fileSuffixes.dropFirst().contains {
+      let hasLogs = StoreSuffix.companions.contains {
         names.file(names.store + $0) != nil
       }
       guard backupPath != nil || hasLogs else { break }
-      for suffix in StoreNames.fileSuffixes {
+      for suffix in StoreSuffix.all {
         handover.setAside(names.store + suffix, as: other + suffix)
       }
     }
@@ -165,5 +165,21 @@ struct Cutover {
     }
     let file = try lock.copy(to: names.path(copy), attributesOf: storePath)
     handover.bring.append(.init(from: copy, to: FileSystem.name(of: backupPath), file: file))
+  }
+}
+
+/// Other names of a store's file.
+enum HardLinks {
+  /// That these names keep the old file; `nil` where the store has one name.
+  ///
+  /// A store is replaced by a rename: its name stands for the new file afterwards, and every other name (hard
+  /// link) of the old file goes on standing for the old one.
+  static func note(_ path: String) -> String? {
+    guard let (folder, name) = try? FileSystem.opened(path), let entry = try? folder.entry(name),
+      entry.kind == .file, entry.names > 1
+    else { return nil }
+    let count = entry.names - 1
+    return
+      "The store's file has \(NumberText.counted(count, "other name (a hard link), which keeps", plural: "other names (hard links), which keep")) the old file: only \(name) becomes the new one."
   }
 }

@@ -8,7 +8,7 @@ extension Cutover {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable for anything but a regular file there.
   static func requireFiles(beside path: String) throws {
-    for suffix in StoreNames.fileSuffixes.dropFirst() {
+    for suffix in StoreSuffix.companions {
       guard let there = try FileSystem.present(path + suffix), there.kind != .file else { continue }
       throw FileSystem.refusal(
         of: there.kind == .directory ? .folder : .other, at: path + suffix)
@@ -45,9 +45,7 @@ extension Cutover {
           kind = .connection(try Self.merge(path, requireSame))
         } catch let error as SQLiteError {
           guard error.isBusy else { throw CoreDataError(sqlite: error, path: path, kind: .failed) }
-          throw CoreDataError(
-            .failed, code: .persistentStoreOpen, "another program is using the store", path: path,
-            hint: "Close it and try again. The store is as it was.")
+          throw StoreLock.inUse(path)
         }
       }
     }

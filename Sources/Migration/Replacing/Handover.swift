@@ -36,7 +36,7 @@ struct Handover: Equatable {
   private var main: Move? { aside.first { FileSystem.isSame($0.from, names.store) } }
   private var logs: [Move] { aside.filter { $0 != main && $0 != support } }
   private var support: Move? {
-    let name = StoreNames.support(of: names.store)
+    let name = StoreSuffix.supportFolder(of: names.store)
     return aside.first { FileSystem.isSame($0.from, name) }
   }
 
@@ -95,7 +95,7 @@ struct Handover: Equatable {
   /// The one rename.
   func commit() throws {
     guard let last = bring.last else { return }
-    for suffix in StoreNames.fileSuffixes.dropFirst() {
+    for suffix in StoreSuffix.companions {
       guard file(names.store + suffix).map({ _ in size(names.store + suffix) == 0 }) ?? true else {
         throw CoreDataError(
           .failed, code: .persistentStoreOpen, "a \(suffix) appeared beside the store meanwhile",
@@ -151,8 +151,7 @@ struct Handover: Equatable {
       do {
         try body()
       } catch {
-        let reason = (error as? CoreDataError)?.message ?? "\(error)"
-        result.problems.append("\(name) could not be put back: \(reason).")
+        result.problems.append("\(name) could not be put back: \(error.clause).")
       }
     }
     let isForeign = isForeign && !isOutput
@@ -161,7 +160,7 @@ struct Handover: Equatable {
       guard !isForeign else { continue }
       guard isTrusted else {
         var name = move.to
-        if FileSystem.isSame(move.to, StoreNames.support(of: names.store)) {
+        if FileSystem.isSame(move.to, StoreSuffix.supportFolder(of: names.store)) {
           name = names.orphaned
           attempt(move.to) { try names.rename(move.to, to: name) }
         }

@@ -67,7 +67,7 @@ struct Recovery {
     guard !isTrusted else { return nil }
     let handover = handover
     let moves = handover.aside + handover.bring
-    let support = StoreNames.support(of: names.store)
+    let support = StoreSuffix.supportFolder(of: names.store)
     let count = names.listed.count + ([support] + work).reduce(0) { $0 + entries(in: $1) }
     guard moves.count <= count else {
       return "it has \(moves.count) moves, and the folders hold \(count) names"
@@ -88,7 +88,7 @@ struct Recovery {
   /// Whether undoing a journal that nobody vouches for would change the names of a move.
   private func isUndone(_ move: Handover.Move) -> Bool {
     names.isBackup(move.to) && names.isOwn(move.from)
-      || FileSystem.isSame(move.to, StoreNames.support(of: names.store))
+      || FileSystem.isSame(move.to, StoreSuffix.supportFolder(of: names.store))
   }
 
   /// Names in a folder beside the store and in those below it.
@@ -183,7 +183,7 @@ struct Recovery {
       let aside = handover.aside.map(\.to).filter { names.file($0) != nil }
       let others = names.listed.filter { name in
         names.isBackup(name) && !aside.contains(name)
-          && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
+          && !StoreSuffix.isCompanion(name)
       }
       return [
         start + "its result was in place already, and the \(noun) was finished."
@@ -214,7 +214,7 @@ struct Recovery {
   static func removeWork(_ name: String, in names: StoreNames) -> [String] {
     let all =
       ["", ".next", MigrationJournal.copySuffix].flatMap { work in
-        StoreNames.fileSuffixes.map { name + work + $0 }
+        StoreSuffix.all.map { name + work + $0 }
       } + [name + MigrationJournal.externalSuffix]
     return all.filter { !names.removeTree($0) }
   }

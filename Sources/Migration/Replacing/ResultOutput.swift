@@ -60,7 +60,8 @@ struct ResultOutput {
     guard to != from, FileIdentity(of: from) != nil else { return [] }
     let staged = journal.workPath + MigrationJournal.externalSuffix
     let notes = try SupportTree.copy(of: source, to: staged, check: check)
-    try bring(FileSystem.name(of: staged), StoreNames.support(of: handover.names.store), &handover)
+    try bring(
+      FileSystem.name(of: staged), StoreSuffix.supportFolder(of: handover.names.store), &handover)
     return notes
   }
 

@@ -78,12 +78,9 @@ struct RollbackRun {
   private func refuseUse() throws {
     for (file, what) in [(path, "store"), (backup.path, "backup")] {
       guard FileSystem.status(file) != nil, let user = StoreLock.user(of: file) else { continue }
-      throw CoreDataError(
-        .failed, code: .persistentStoreOpen,
-        "another program (process \(user)) is using the \(what)", path: file == path ? given : file,
-        hint: "Close it and try again. The store is as it was.")
+      throw StoreLock.inUse(file == path ? given : file, by: user, as: what)
     }
-    if (FileSystem.status(path + "-journal")?.size ?? 0) > 512, !options.isForced {
+    if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
         "the store's last change was cut off: a -journal lies beside it",
@@ -114,8 +111,7 @@ struct RollbackRun {
 
   /// Byte for byte where the main file is all there is, else as SQLite sees it with its -wal.
   private func clone(_ source: Store) throws -> NewFile {
-    let files = StoreFiles(path: backup.path)
-    let isWhole = source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
+    let isWhole = source.wal.frames == 0 && !StoreFiles(path: backup.path).hasUnfinishedChange
     let made = try FileSystem.createEmpty(temporary)
     if isWhole {
       let total = FileSystem.status(backup.path)?.size ?? 0
@@ -183,7 +179,7 @@ struct RollbackRun {
     var cutover = Cutover(
       storePath: path, result: file, fingerprint: fingerprint, logs: logs,
       backupPath: options.keepsPresent ? names.path(undone) : nil,
-      supportPath: movesSupport ? names.path(StoreNames.support(of: undone)) : nil,
+      supportPath: movesSupport ? names.path(StoreSuffix.supportFolder(of: undone)) : nil,
       newSupportPath: newSupport, attributesPath: fingerprint.exists ? path : backup.path)
     cutover.before = { try before(.cutover($0)) }
     let outcome = try cutover.run(journal)
@@ -213,7 +209,7 @@ struct RollbackRun {
     let isShared =
       FileSystem.isSame(support, backupSupport) || !(sharing.stores + sharing.unreadable).isEmpty
     let ownSupport = isShared ? [] : [FileSystem.name(of: backupSupport)]
-    journal.remove(StoreNames.fileSuffixes.map { name + $0 } + ownSupport)
+    journal.remove(StoreSuffix.all.map { name + $0 } + ownSupport)
     try? journal.names.sync()
   }
 }

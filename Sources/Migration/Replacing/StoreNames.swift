@@ -115,7 +115,6 @@ package struct StoreNames {
   private static let workSuffixes = [
     "", ".next", MigrationJournal.copySuffix, MigrationJournal.externalSuffix,
   ]
-  static let fileSuffixes = ["", "-wal", "-shm", "-journal"]
 
   /// Whether a name is one that a run of this store gives to its own files.
   func isWork(_ name: String) -> Bool {
@@ -130,19 +129,16 @@ package struct StoreNames {
       })
     else { return false }
     let suffix = String(decoding: rest.utf8.dropFirst(Self.randomLength), as: UTF8.self)
-    return Self.workSuffixes.contains { work in Self.fileSuffixes.contains { suffix == work + $0 } }
+    return Self.workSuffixes.contains { work in StoreSuffix.all.contains { suffix == work + $0 } }
   }
 
-  /// Name of the folder that holds a store's external data, and all else the app keeps there.
-  static func support(of store: String) -> String { "." + FileSystem.stem(of: store) + "_SUPPORT" }
-
-  /// Path of the store's own such folder.
-  var support: String { path(Self.support(of: store)) }
+  /// Path of the folder that holds the store's external data, and all else the app keeps there.
+  var support: String { path(StoreSuffix.supportFolder(of: store)) }
 
   /// Whether a name is the store's own: of its files, or of its support folder.
   func isOwn(_ name: String) -> Bool {
-    Self.fileSuffixes.contains { FileSystem.isSame(name, store + $0) }
-      || FileSystem.isSame(name, Self.support(of: store))
+    StoreSuffix.all.contains { FileSystem.isSame(name, store + $0) }
+      || FileSystem.isSame(name, StoreSuffix.supportFolder(of: store))
   }
 
   /// Whether a run gives these two names to what it makes: a file of its own gets one of the store's or of
@@ -152,7 +148,7 @@ package struct StoreNames {
     guard let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
     let (folder, rest) = (String(name[..<slash]), String(name[slash...]))
     return isWork(folder) && folder.hasSuffix(MigrationJournal.externalSuffix)
-      && FileSystem.isSame(other, Self.support(of: store) + rest)
+      && FileSystem.isSame(other, StoreSuffix.supportFolder(of: store) + rest)
       && rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
   }
@@ -204,7 +200,7 @@ package struct StoreNames {
     let first = Self.nextNumber(in: listed, after: prefixes)
     for number in first..<(first + 10_000) {
       let name = name(number)
-      let all = Self.fileSuffixes.map { name + $0 } + [Self.support(of: name)]
+      let all = StoreSuffix.all.map { name + $0 } + [StoreSuffix.supportFolder(of: name)]
       if all.allSatisfy({ FileIdentity(of: path($0)) == nil }) { return name }
     }
     return name(first)

@@ -142,7 +142,7 @@ package struct StoreReplacement {
     let backup = backupPath(journal.names)
     // What becomes the backup is read while the result is made; beside a log SQLite holds locks on it,
     // which would end with that.
-    let isLogged = ["-wal", "-journal"].contains { FileSystem.status(path + $0) != nil }
+    let isLogged = StoreSuffix.content.contains { FileSystem.status(path + $0) != nil }
     let early = backup == nil || isLogged ? nil : EarlySum(of: path)
     do {
       let made = try made(work, fingerprint, make, beside: early, meter)
@@ -150,7 +150,7 @@ package struct StoreReplacement {
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file, or the same one as it
       // was then.
-      made.sum?.wait()
+      _ = try? made.sum?.wait()
       let file = try VerifiedFile(made.file)
       let sha256 = try made.sum?.sum(of: file.path) ?? made.file.sha256()
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
@@ -177,7 +177,7 @@ package struct StoreReplacement {
     beside early: EarlySum?, _ meter: ProgressMeter
   ) throws -> Made<Result> {
     // The cut-over's locks must not end with it.
-    defer { early?.wait() }
+    defer { _ = try? early?.wait() }
     let made: Made<Result>
     do {
       made = try make(work)
@@ -265,7 +265,7 @@ extension StoreReplacement {
         .refused, "the output exists already", path: output,
         hint: "Name a file that does not exist.")
     }
-    for suffix in ["-wal", "-journal"] {
+    for suffix in StoreSuffix.content {
       guard let there = try FileSystem.present(output + suffix),
         there.kind != .file || there.size > 0
       else { continue }
@@ -277,7 +277,7 @@ extension StoreReplacement {
   }
 
   /// - Throws: ``CoreDataError`` of kind refused where there is too little room.
-  package func refuseSpace(needed: Int, free: Int?) throws {
+  package func refuseSpace(needed: Int, free: Int?) throws(CoreDataError) {
     guard let free, free < needed else { return }
     throw CoreDataError(
       .refused, code: .migrationManagerDestinationStore,
@@ -315,13 +315,10 @@ extension StoreReplacement {
     guard output == nil else { return }
     try Cutover.requireFiles(beside: path)
     if let user = StoreLock.user(of: path) {
-      throw CoreDataError(
-        .failed, code: .persistentStoreOpen, "another program (process \(user)) is using the store",
-        path: storePath,
-        hint:
-          "Close it and \(deed == .repair ? "repair" : "migrate") again. The store is as it was.")
+      throw StoreLock.inUse(
+        storePath, by: user, to: deed == .repair ? "repair" : "migrate")
     }
-    if (FileSystem.status(path + "-journal")?.size ?? 0) > 512 {
+    if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
         "the store's last change was cut off: a -journal lies beside it", path: storePath,

@@ -67,10 +67,8 @@ public enum StoreReset {
         compatibility.isCompatible ? .compatible : .incompatible(compatibility),
         !hasJournal && store.unappliedFrames == 0 && !store.isMended
       )
-    } catch let error as CoreDataError {
-      return (.unreadable(error), false)
     } catch {
-      return (.unreadable(CoreDataError(.unreadable, "\(error)", path: path)), false)
+      return (.unreadable(CoreDataError(error, or: .unreadable).at(path: path)), false)
     }
   }
 
@@ -113,7 +111,7 @@ public enum StoreReset {
       var cutover = Cutover(
         storePath: path, result: fresh, fingerprint: fingerprint,
         logs: isMergeable ? .merged : .moved, backupPath: names.path(backup),
-        supportPath: names.path(StoreNames.support(of: backup)), newSupportPath: newSupport,
+        supportPath: names.path(StoreSuffix.supportFolder(of: backup)), newSupportPath: newSupport,
         attributesPath: path)
       cutover.before = before
       cutover.discardsOld = options.deletesBackup

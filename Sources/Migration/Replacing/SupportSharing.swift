@@ -24,7 +24,7 @@ package struct SupportSharing {
     let identity = (try? folder.entry(own))??.identity
     for name in (try? folder.list()) ?? []
     where FileSystem.isSame(FileSystem.stem(of: name), stem) && !FileSystem.isSame(name, own) {
-      guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix),
+      guard !StoreSuffix.isCompanion(name),
         let entry = (try? folder.entry(name)) ?? nil, entry.identity != identity
       else { continue }
       let other = folder.path(of: name)
@@ -91,7 +91,7 @@ package struct SupportSharing {
     try support.sync()
     let others = (stores + unreadable.map { $0 + " (cannot be read)" }).joined(separator: ", ")
     return [
-      "\(NumberText.counted(kept.count, "external data file stays", plural: "external data files stay")) in \(StoreNames.support(of: names.store)), which other stores share: \(others)."
+      "\(NumberText.counted(kept.count, "external data file stays", plural: "external data files stay")) in \(StoreSuffix.supportFolder(of: names.store)), which other stores share: \(others)."
     ]
   }
 }

@@ -1,5 +1,6 @@
 import Files
-import ManagedStore
+/// Stores, models and how they are named are part of what this library says: who imports it has them.
+@_exported import ModelSearch
 import ModelWriting
 import SQLite
 
@@ -82,9 +83,7 @@ public enum StoreMigration {
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
       request.destination.archive ?? (whole == steps.last?.destination ? nil : whole.archived())
-    let size =
-      (FileSystem.status(store.path)?.size ?? 0)
-      + (FileSystem.status(store.files.walPath)?.size ?? 0)
+    let size = store.files.size
     // A step's result, or the copy that a stage edits, lies beside what it is made of.
     let isTwofold = steps.count > 1 || steps.first?.handlers?.willMigrate != nil
     let place = FileSystem.parent(of: request.output ?? store.path) ?? "."
@@ -137,6 +136,27 @@ public enum StoreMigration {
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationReceipt {
     try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
+  }
+
+  /// The same in a thread of its own; where the task is cancelled, so is the migration.
+  ///
+  /// ```swift
+  /// let (progress, report) = AsyncStream.makeStream(of: MigrationProgress.self)
+  /// async let receipt = StoreMigration.run(plan, reporting: report)
+  /// for await step in progress { print(step.fraction) }
+  /// print(try await receipt.entities)
+  /// ```
+  ///
+  /// - Parameter progress: ends with the run.
+  /// - Throws: as ``run(_:options:progress:isCancelled:)`` does.
+  public static func run(
+    _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
+    reporting progress: AsyncStream<MigrationProgress>.Continuation
+  ) async throws -> MigrationReceipt {
+    defer { progress.finish() }
+    return try await EarlyResult { isStopped in
+      try run(plan, options: options, progress: { progress.yield($0) }, isCancelled: isStopped)
+    }.value()
   }
 
   /// Puts right what a run of a store that was interrupted left, as the next run would: taken back

@@ -66,15 +66,13 @@ struct StageEdit {
 
   private func translated(_ error: any Error) -> any Error {
     if let error = error as? SQLiteError { return StepSequence.translated(error, path: store.path) }
-    if let error = error as? CoreDataError, error.kind == .cancelled { return error }
-    let reason = (error as? CoreDataError).map { error in
-      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
-      return error.message + (place.isEmpty ? "" : " (\(place))")
-    }
+    let known = CoreDataError(error, or: .failed)
+    if known.kind == .cancelled { return known }
+    let place = [known.entity, known.property].compactMap { $0 }.joined(separator: ".")
     return CoreDataError(
-      .failed, code: (error as? CoreDataError)?.code ?? .migration,
-      "\(phase.rawValue) of the stage at “\(version)” failed: \(reason ?? "\(error)")",
-      entity: (error as? CoreDataError)?.entity, property: (error as? CoreDataError)?.property,
+      .failed, code: known.code ?? .migration,
+      "\(phase.rawValue) of the stage at “\(version)” failed: \(known.message)"
+        + (place.isEmpty ? "" : " (\(place))"), entity: known.entity, property: known.property,
       hint: "The store is as it was.")
   }
 

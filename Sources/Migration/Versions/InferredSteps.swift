@@ -77,7 +77,7 @@ struct InferredSteps {
         formers: destination.parts.names.map { name in
           inference.entities.sources[name].flatMap { source.parts.places[$0] } ?? -1
         })
-      do { try inference.refuseEntities() } catch { pairing.refusal = Self.refusal(error) }
+      do { try inference.refuseEntities() } catch { pairing.refusal = error }
       pairings[outlines] = pairing
     }
     guard let pairing = pairings[outlines] else { return .success(Carried()) }
@@ -92,10 +92,10 @@ struct InferredSteps {
           to: destination.parts.states[place]))
       if answers[ask] == nil {
         do {
-          let mapping = try inference().mapping(of: destination.model.entities[place])
-          answers[ask] = .mapping(add(mapping))
+          answers[ask] = .mapping(
+            add(try inference().mapping(of: destination.model.entities[place])))
         } catch {
-          answers[ask] = .refusal(Self.refusal(error))
+          answers[ask] = .refusal(error)
         }
       }
       switch answers[ask] {
@@ -171,9 +171,5 @@ struct InferredSteps {
         && mapping.attributes.allSatisfy { $0.source == $0.name }
         && mapping.relationships.allSatisfy { $0.source == $0.name })
     return Int32(mappings.count - 1)
-  }
-
-  private static func refusal(_ error: any Error) -> CoreDataError {
-    error as? CoreDataError ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)")
   }
 }

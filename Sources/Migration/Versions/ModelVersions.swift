@@ -179,7 +179,7 @@ private struct Reading {
 
   private mutating func note(_ error: any Error, _ path: String) {
     unreadable.append(
-      (error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)")).at(path: path))
+      CoreDataError(error, or: .unreadable).at(path: path))
   }
 
   var versions: [ModelVersions.Version] {

@@ -65,7 +65,7 @@ public struct Diagnosis: Sendable {
       }
     } catch {
       guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
-      refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+      refusal = CoreDataError(error, or: .unreadable).at(path: path)
     }
     if model != nil, let given = store {
       // The objects are judged by the model that made them.

@@ -41,8 +41,7 @@ struct OrphanedFiles {
         try data.renameExclusively(name, to: name, in: target)
         return nil
       } catch {
-        let reason = (error as? CoreDataError)?.message ?? "\(error)"
-        return "The file \(name) could not be moved aside: \(reason)."
+        return "The file \(name) could not be moved aside: \(error.clause)."
       }
     }
     for note in notes { LeftBehind.add("In \(data.path): \(note)") }

@@ -108,7 +108,7 @@ struct RepairCopy {
     old.onProgress { [meter] in meter.shouldStop }
     try Self.vacuum(old, into: next)
     old.close()
-    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(path + suffix) }
+    StoreSuffix.removeAll(of: path)
     let connection = try Self.open(next)
     connection.onProgress { [meter] in meter.shouldStop }
     var made = Made(path: next, file: file, connection: connection)

@@ -5,9 +5,7 @@ import ManagedStore
 package enum RepairRoom {
   /// Bytes that must be free for a repair of these kinds.
   package static func bytesNeeded(for kinds: Set<FindingKind>, of path: String) -> Int {
-    let path = FileSystem.canonical(path)
-    let size =
-      (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(path + "-wal")?.size ?? 0)
+    let size = StoreFiles(path: FileSystem.canonical(path)).size
     return kinds.contains(where: \.asksForNewFile) ? 2 * size : size + size / 4
   }
 

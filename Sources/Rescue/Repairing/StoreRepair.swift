@@ -165,9 +165,9 @@ package enum StoreRepair {
       notes += moved.notes
       return moved.folder
     } catch {
-      let reason = (error as? CoreDataError)?.message ?? "\(error)"
-      let path = (error as? CoreDataError)?.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
-      notes.append("Files that no object names could not be moved aside: \(reason)\(path).")
+      let error = CoreDataError(error, or: .failed)
+      let path = error.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
+      notes.append("Files that no object names could not be moved aside: \(error.message)\(path).")
       return nil
     }
   }

@@ -93,7 +93,7 @@ package enum StoreSalvage {
     for copiesTrees in [true, false] {
       report = empty
       if !copiesTrees {
-        Self.remove(work)
+        StoreSuffix.removeAll(of: work)
         file = try pending.folder.create(name)
       }
       do {
@@ -172,10 +172,6 @@ package enum StoreSalvage {
   }
 
   private static let mostMissing = 10_000
-
-  private static func remove(_ work: String) {
-    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(work + suffix) }
-  }
 
   private static func tables(of copy: SalvagedCopy) throws -> [SalvageReport.Table] {
     let schema = copy.schema

@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import Synchronization
 
@@ -20,10 +19,8 @@ package final class MarkScan: Sendable {
   private let leaves: [UInt32]
   /// Where in `leaves` what is read at once begins.
   private let parts: [Int]
-  private let next = Atomic<Int>(0)
-  private let isStopped = Atomic<Bool>(false)
   private let state = Mutex(State())
-  private let helper = DispatchGroup()
+  private let tasks: SharedTasks
 
   // Larger memory is had from the system each time.
   private static let bytesAtOnce = 1 << 16
@@ -47,20 +44,21 @@ package final class MarkScan: Sendable {
       first = leaf
     }
     self.parts = parts
+    tasks = SharedTasks(count: parts.count)
     guard parts.count > 16 else { return }
-    Processors.shared.help(in: helper) { [self] in work { false } }
+    tasks.begin { [self] in work { false } }
   }
 
   /// Ends the scan early; its answer is of no interest any more.
-  package func stop() { isStopped.store(true, ordering: .relaxed) }
+  package func stop() { tasks.stop() }
 
   /// Helps with what is left, then answers what was found, in the order of the rows' keys; `nil` where
   /// reading does not tell, and where it was cancelled.
   package func found(isCancelled: () -> Bool) -> [MarkedColumns.Found]? {
     work(isCancelled)
-    helper.wait()
+    tasks.wait()
     return state.withLock { state in
-      guard state.isTold, !isStopped.load(ordering: .relaxed) else { return nil }
+      guard state.isTold, !tasks.isStopped else { return nil }
       return state.found.sorted { ($0.key, $0.column) < ($1.key, $1.column) }
     }
   }
@@ -70,9 +68,7 @@ package final class MarkScan: Sendable {
       byteCount: max(Self.bytesAtOnce, pageSize), alignment: 16)
     defer { memory.deallocate() }
     var found: [MarkedColumns.Found] = []
-    while !isStopped.load(ordering: .relaxed) {
-      let part = next.add(1, ordering: .relaxed).oldValue
-      guard part < parts.count else { break }
+    while let part = tasks.take() {
       if part % 16 == 0, isCancelled() { return stop() }
       let end = part + 1 < parts.count ? parts[part + 1] : leaves.count
       guard read(parts[part]..<end, into: memory, &found) else {

@@ -66,6 +66,11 @@ public struct CoreDataError: Error, Sendable, Equatable {
     self.reason = reason
   }
 
+  /// Any failure as one of these: of a given kind, with its description, where it is none.
+  package init(_ error: any Error, or kind: Kind) {
+    self = error as? CoreDataError ?? CoreDataError(kind, "\(error)")
+  }
+
   /// What to try, as a sentence.
   public var hint: String? {
     get { advice?.text }
@@ -105,4 +110,9 @@ extension CoreDataError: CustomStringConvertible {
     if let code { line += " (\(code))" }
     return line
   }
+}
+
+extension Error {
+  /// What happened, as a clause.
+  package var clause: String { CoreDataError(self, or: .failed).message }
 }

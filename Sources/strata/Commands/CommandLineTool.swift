@@ -18,10 +18,9 @@ enum CommandLineTool {
       return try dispatch(words, console)
     } catch {
       let error =
-        error as? CoreDataError
-        ?? ((error as? SQLiteError)?.isInterrupted == true
-          ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
-          : CoreDataError(.failed, "\(error)"))
+        (error as? SQLiteError)?.isInterrupted == true
+        ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+        : CoreDataError(error, or: .failed)
       report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
       return status(of: error.kind)
     }

@@ -66,7 +66,7 @@ struct JournalTrustTests {
     let external = work + MigrationJournal.externalSuffix
     let file = try #require(FileIdentity(of: place.folder.path("out/_EXTERNAL_DATA/A")))
     let link = try #require(FileIdentity(of: names.support))
-    let support = StoreNames.support(of: names.store)
+    let support = StoreSuffix.supportFolder(of: names.store)
     try place.leave(
       JournalRecord.encode([
         .run(.output), .work(work),
@@ -123,7 +123,7 @@ struct JournalTrustTests {
   ) throws -> [UInt8] {
     let names = place.names
     let work = names.newWork()
-    let support = StoreNames.support(of: names.store)
+    let support = StoreSuffix.supportFolder(of: names.store)
     let own = [
       names.store, names.store + "-wal", support, support + "/_EXTERNAL_DATA/A",
       support + "/_EXTERNAL_DATA", support + "/../../out/secret", "../out/secret",

@@ -35,7 +35,7 @@ extension BrowseScreen {
     do {
       try self.table?.setFilter(text.isEmpty ? nil : text, related: table.related, layout)
     } catch {
-      state.notice = Notice((error as? CoreDataError)?.message ?? "\(error)", .warning)
+      state.notice = Notice(error.clause, .warning)
       return []
     }
     if !text.isEmpty { remember(text, of: table.entity, in: &state) }

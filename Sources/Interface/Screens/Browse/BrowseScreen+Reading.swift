@@ -97,8 +97,7 @@ extension BrowseScreen {
     do {
       try table?.arrange(view, layout)
     } catch {
-      let reason = (error as? CoreDataError)?.message ?? "\(error)"
-      state.notice = Notice("the filter was left out: \(reason)", .warning)
+      state.notice = Notice("the filter was left out: \(error.clause)", .warning)
     }
   }
 

@@ -6,11 +6,11 @@ import Terminal
 enum RollbackText {
   static func lines(_ receipt: StoreRollback.Receipt) -> [ReceiptView.Line] {
     typealias Line = ReceiptView.Line
-    let identifiers = receipt.contents.versionIdentifiers.filter { !$0.isEmpty }
-    let version = identifiers.isEmpty ? "" : ", version \(identifiers.joined(separator: ", "))"
     let name = receipt.backup.path.split(separator: "/").last.map(String.init) ?? ""
     var lines = [
-      Line(sign: "✓", role: .success, text: "rolled back to \(name)\(version)"),
+      Line(
+        sign: "✓", role: .success,
+        text: "rolled back to \(name), version \(receipt.contents.version)"),
       Line(
         sign: "✓", role: .success,
         text: "opens, is intact, and holds what the backup held: "

@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import SQLite
 import Salvage
@@ -18,7 +17,6 @@ package final class IntegrityCheck: Sendable {
   }
 
   private struct State {
-    var tasks: [Task]
     var problems: [String] = []
     var facts = ReadFacts()
     var answers: [String: SourceComparison.Answer] = [:]
@@ -29,12 +27,10 @@ package final class IntegrityCheck: Sendable {
   private let isWhole: Bool
   private let questions: [String: ReadFacts.Question]
   private let comparison: SourceComparison?
-  private let state: Mutex<State>
+  private let tasks: [Task]
+  private let state = Mutex(State())
   private let rowsCompared = Atomic<Int>(0)
-  private let isStopped = Atomic<Bool>(false)
-  /// Whether there is a thread of its own, which signals when it is done.
-  private let helped = Atomic<Bool>(false)
-  private let done = DispatchSemaphore(value: 0)
+  private let shared: SharedTasks
 
   /// Begins to check a file that nobody writes to.
   ///
@@ -54,12 +50,9 @@ package final class IntegrityCheck: Sendable {
     self.isWhole = isWhole
     self.questions = questions
     self.comparison = comparison
-    state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
-    let isBegun = processors.help { [self] in
-      workAlone()
-      done.signal()
-    }
-    helped.store(isBegun, ordering: .relaxed)
+    tasks = (isWhole ? [.structure] : []) + tables.map(Task.table)
+    shared = SharedTasks(count: tasks.count)
+    shared.begin(on: processors) { [self] in workAlone() }
   }
 
   private func workAlone() {
@@ -67,7 +60,7 @@ package final class IntegrityCheck: Sendable {
       let connection = try Connection(path: path, mode: .immutable)
       // A tree is read once, from its first page to its last.
       try connection.execute("PRAGMA cache_size = -2000")
-      connection.onProgress { self.isStopped.load(ordering: .relaxed) }
+      connection.onProgress { self.shared.isStopped }
       work(on: connection) {}
     } catch let error as SQLiteError {
       state.withLock { $0.error = error }
@@ -77,10 +70,10 @@ package final class IntegrityCheck: Sendable {
   }
 
   /// Whether it has a thread of its own.
-  package var isHelped: Bool { helped.load(ordering: .relaxed) }
+  package var isHelped: Bool { shared.isHelped }
 
   /// Ends the check early; its answer is of no interest any more.
-  package func stop() { isStopped.store(true, ordering: .relaxed) }
+  package func stop() { shared.stop() }
 
   /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
   ///
@@ -90,7 +83,7 @@ package final class IntegrityCheck: Sendable {
   ) throws -> [String] {
     func tell() { meanwhile(rowsCompared.load(ordering: .relaxed)) }
     work(on: connection, meanwhile: tell)
-    if isHelped { while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut { tell() } }
+    shared.wait(meanwhile: tell)
     tell()
     return try state.withLock { state in
       if let error = state.error { throw error }
@@ -107,11 +100,9 @@ package final class IntegrityCheck: Sendable {
   /// Takes one task after the other until there are none.
   private func work(on connection: Connection, meanwhile: () -> Void) {
     let images = Images(self)
-    while !isStopped.load(ordering: .relaxed) {
-      let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
-      guard let task else { return }
+    while let next = shared.take() {
       do {
-        let lines = try lines(of: task, images, connection, meanwhile)
+        let lines = try lines(of: tasks[next], images, connection, meanwhile)
         if lines != ["ok"] { state.withLock { $0.problems += lines } }
       } catch let error as SQLiteError {
         // The first counts: it stops the other thread, whose statement then ends as interrupted.
@@ -146,7 +137,7 @@ package final class IntegrityCheck: Sendable {
       let agrees = try withoutActuallyEscaping(meanwhile) { meanwhile in
         try isAgreed(name, images, connection) {
           meanwhile()
-          return self.isStopped.load(ordering: .relaxed) || connection.shouldStop
+          return self.shared.isStopped || connection.shouldStop
         }
       }
       guard agrees else { return try ask("integrity_check(\(quoted(name)))") }

@@ -34,7 +34,7 @@ extension MappingOverview {
           .entityMappings
       } catch {
         notes.append(
-          "It cannot be carried out: \((error as? CoreDataError)?.description ?? "\(error)").")
+          "It cannot be carried out: \(error).")
       }
     }
     let written = Dictionary(first: file.entityMappings.map { ($0.name, $0) })
@@ -73,7 +73,7 @@ extension MappingOverview {
         }
       } catch {
         notes.append(
-          "It cannot be carried out: \((error as? CoreDataError)?.description ?? "\(error)").")
+          "It cannot be carried out: \(error).")
       }
     } else if recipe.isFor != nil {
       notes.append("What it does not name is inferred, which takes the two models to tell.")

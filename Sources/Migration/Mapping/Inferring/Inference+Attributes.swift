@@ -8,7 +8,7 @@ extension Inference {
   func carried(
     _ attribute: Attribute, from before: Attribute, byName: Bool, entity: String, former: String,
     skipping skipped: Set<String>
-  ) throws -> [AttributeMapping] {
+  ) throws(CoreDataError) -> [AttributeMapping] {
     guard attribute.type == .composite, before.type == .composite else {
       return try plain(attribute, from: before, entity: entity, former: former, skipped)
     }
@@ -16,19 +16,22 @@ extension Inference {
     if let shared = elements.shared.min(by: { $0.key < $1.key }), !allowsSharing {
       throw sharing(shared.key, shared.value, of: entity)
     }
-    return try elements.pairs.flatMap { pair in
-      guard let before = pair.former, pair.isPlain, !Self.isGiven(pair.element, skipped) else {
-        return pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
+    var mappings: [AttributeMapping] = []
+    for pair in elements.pairs {
+      if let before = pair.former, pair.isPlain, !Self.isGiven(pair.element, skipped) {
+        mappings += try plain(pair.element, from: before, entity: entity, former: former, skipped)
+      } else {
+        mappings += pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
       }
-      return try plain(pair.element, from: before, entity: entity, former: former, skipped)
     }
+    return mappings
   }
 
   /// An attribute or an element that is no composite on either side.
   private func plain(
     _ attribute: Attribute, from before: Attribute, entity: String, former: String,
     _ skipped: Set<String>
-  ) throws -> [AttributeMapping] {
+  ) throws(CoreDataError) -> [AttributeMapping] {
     if let reason = TypeChange.refusal(from: before, to: attribute) {
       let name = before.name == attribute.name ? "" : " with its name (formerly “\(before.name)”)"
       let isSame = before.type == attribute.type

@@ -4,7 +4,7 @@ import ManagedModel
 extension Inference {
   /// Objects of one hierarchy share a table and its keys, so two tables cannot become one, unless a
   /// recipe says of each entity what becomes of it.
-  func refuseMergedHierarchies() throws {
+  func refuseMergedHierarchies() throws(CoreDataError) {
     for root in destination.entities where root.parent == nil {
       let subtree = Set(destination.subtree(of: root.name))
       let inferred = subtree.compactMap { entities.sources[$0] }.filter { former in
@@ -41,7 +41,7 @@ extension Inference {
   }
 
   /// - Parameter side: the model that they are in: source or destination.
-  func refuseSharedEntities(_ shared: [String: [String]], in side: String) throws {
+  func refuseSharedEntities(_ shared: [String: [String]], in side: String) throws(CoreDataError) {
     guard let (identifier, names) = shared.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
       "the \(side) entities \(names.joined(separator: " and ")) have one renaming identifier, “\(identifier)”",
@@ -51,7 +51,7 @@ extension Inference {
   }
 
   /// Core Data looks at the stored properties of the source entity, also where nothing of it changes.
-  func refuseSharedProperties(of entity: String, from former: String) throws {
+  func refuseSharedProperties(of entity: String, from former: String) throws(CoreDataError) {
     let attributes = source.attributes(of: former).filter { !$0.isTransient }
     let relationships = source.relationships(of: former).filter { !$0.isTransient }
     let own = attributes.contains { $0.renamingIdentifier != nil }

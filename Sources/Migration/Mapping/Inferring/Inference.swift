@@ -71,7 +71,7 @@ struct Inference {
     self.targets = targets
   }
 
-  func mapping() throws -> MappingModel {
+  func mapping() throws(CoreDataError) -> MappingModel {
     // A store of equal hashes opens as it is: nobody asks for renaming identifiers.
     if sourceHashes == destinationHashes, !isForRecipe {
       return MappingModel(kind: .none, entityMappings: [])
@@ -91,14 +91,14 @@ struct Inference {
   }
 
   /// Refuses models in which entities share an identifier, or hierarchies become one.
-  func refuseEntities() throws {
+  func refuseEntities() throws(CoreDataError) {
     if !allowsSharing { try refuseSharedEntities(entities.sharedSources, in: "source") }
     try refuseSharedEntities(entities.sharedDestinations, in: "destination")
     try refuseMergedHierarchies()
   }
 
   /// What becomes the objects of an entity of the destination.
-  func mapping(of entity: Entity) throws -> EntityMapping {
+  func mapping(of entity: Entity) throws(CoreDataError) -> EntityMapping {
     guard let former = entities.sources[entity.name] else { return added(entity) }
     return try carried(entity, from: former)
   }
@@ -117,7 +117,8 @@ struct Inference {
     entity == former && sourceHashes[former] == destinationHashes[entity] && !words.touch(entity)
   }
 
-  private func carried(_ entity: Entity, from former: String) throws -> EntityMapping {
+  private func carried(_ entity: Entity, from former: String) throws(CoreDataError) -> EntityMapping
+  {
     let isCopy = isCopy(entity.name, from: former)
     if !allowsSharing { try refuseSharedProperties(of: entity.name, from: former) }
     return EntityMapping(
@@ -147,7 +148,7 @@ struct Inference {
   /// - Parameter skipped: attributes that a recipe gives values, which need not be inferable.
   func attributes(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
-  ) throws -> [AttributeMapping] {
+  ) throws(CoreDataError) -> [AttributeMapping] {
     // Transient attributes take part on neither side.
     let old = source.attributes(of: former).filter { !$0.isTransient }
     let new = destination.attributes(of: entity).filter { !$0.isTransient }
@@ -157,21 +158,25 @@ struct Inference {
       source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
       destination: new.filter { !given.contains($0.name) }
         .map { ($0.name, byName ? formerNames[$0.name] ?? $0.name : $0.canonicalName) })
-    return try new.filter { !given.contains($0.name) }.flatMap { attribute in
+    var mappings: [AttributeMapping] = []
+    for attribute in new where !given.contains(attribute.name) {
       let before = matches.sources[attribute.name].flatMap { match in
         old.first { $0.name == match }
       }
-      guard let before, AttributeKind(before) == AttributeKind(attribute)
-      else { return attribute.storage.columns.map { AttributeMapping(new: $0.attribute) } }
-      return try carried(
+      guard let before, AttributeKind(before) == AttributeKind(attribute) else {
+        mappings += attribute.storage.columns.map { AttributeMapping(new: $0.attribute) }
+        continue
+      }
+      mappings += try carried(
         attribute, from: before, byName: byName, entity: entity, former: former, skipping: skipped)
-    }.filter { !skipped.contains($0.name) }
+    }
+    return mappings.filter { !skipped.contains($0.name) }
   }
 
   /// - Parameter skipped: relationships that a recipe gives links, which need not be inferable.
   func relationships(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
-  ) throws -> [RelationshipMapping] {
+  ) throws(CoreDataError) -> [RelationshipMapping] {
     let old = source.relationships(of: former).filter { !$0.isTransient }
     let new = destination.relationships(of: entity).filter {
       !$0.isTransient && !skipped.contains($0.name)
@@ -179,7 +184,7 @@ struct Inference {
     let matches = NameAlignment(
       source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
       destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
-    return try new.map { relationship in
+    return try new.map { relationship throws(CoreDataError) in
       guard words.followers[entity]?.contains(relationship.name) != true else {
         return RelationshipMapping(name: relationship.name, source: nil)
       }
@@ -218,7 +223,7 @@ struct Inference {
   /// Links are kept only to objects that the new destination entity has.
   private func checkDestination(
     of relationship: Relationship, before: Relationship, entity: String, former: String
-  ) throws {
+  ) throws(CoreDataError) {
     let kept = source.subtree(of: before.destination).compactMap { targets[$0] }
     let isReachable = kept.allSatisfy { targets in
       targets.contains { destination.isKind($0, of: relationship.destination) }

@@ -17,12 +17,12 @@ extension MappingInference {
     // What the source's renaming identifiers refuse no change of the destination sets aside.
     let strict = Inference(source: source, destination: destination)
     do { try strict.refuseSharedEntities(strict.entities.sharedSources, in: "source") } catch {
-      if let error = error as? CoreDataError { rest.refusals.append(error) }
+      rest.refusals.append(error)
     }
     for entity in destination.entities {
       guard let former = strict.entities.sources[entity.name] else { continue }
       do { try strict.refuseSharedProperties(of: entity.name, from: former) } catch {
-        if let error = error as? CoreDataError { rest.refusals.append(error) }
+        rest.refusals.append(error)
       }
     }
     while rest.refusals.count < 100 {
@@ -31,7 +31,7 @@ extension MappingInference {
           source: source, destination: rest.destination, allowsSharing: true
         ).mapping()
         break
-      } catch let error as CoreDataError {
+      } catch {
         let isKnown = rest.refusals.contains {
           $0.entity == error.entity && $0.property == error.property
         }
@@ -42,8 +42,6 @@ extension MappingInference {
             error.property, of: error.entity, comingFrom: source)
         else { break }
         rest.destination = next
-      } catch {
-        break
       }
     }
     return rest

@@ -4,7 +4,11 @@ import ManagedModel
 public enum MappingInference {
   /// - Throws: ``CoreDataError`` of kind refused, code 134190, naming the entity and property whose
   ///   change cannot be inferred, and the way out.
-  public static func mapping(from source: Model, to destination: Model) throws -> MappingModel {
+  public static func mapping(
+    from source: Model, to destination: Model
+  )
+    throws(CoreDataError) -> MappingModel
+  {
     try mapping(
       from: source, to: destination, hashes: (source.versionHashes, destination.versionHashes))
   }
@@ -13,7 +17,7 @@ public enum MappingInference {
   static func mapping(
     from source: Model, to destination: Model,
     hashes: (source: [String: VersionHash], destination: [String: VersionHash])
-  ) throws -> MappingModel {
+  ) throws(CoreDataError) -> MappingModel {
     try Inference(source: source, destination: destination, hashes: hashes).mapping()
   }
 }

@@ -37,7 +37,7 @@ struct RecipeMapping {
     let inferred: MappingModel
     do {
       inferred = try inference.mapping()
-    } catch let error as CoreDataError {
+    } catch {
       throw error.at(path: text.path)
     }
     mappings += inferred.entityMappings
@@ -157,7 +157,7 @@ struct RecipeMapping {
       result.relationships = destination.relationships(of: entity.name).compactMap { relationship in
         links.first { $0.name == relationship.name }
       }
-    } catch let error as CoreDataError {
+    } catch {
       throw text.located(error, at: mapping.range.lowerBound..<mapping.range.lowerBound + 1)
     }
     result.condition = try mapping.condition.flatMap { try values.expression($0) }

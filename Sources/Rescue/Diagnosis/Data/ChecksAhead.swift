@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import ManagedModel
 import ManagedStore
@@ -9,15 +8,8 @@ import Synchronization
 ///
 /// What it could not find out is not told here: whoever asks checks by itself then.
 final class ChecksAhead: Sendable {
-  private struct State {
-    var next = 0
-    var findings: [Int: [Finding]] = [:]
-  }
-
-  private let count: Int
-  private let state = Mutex(State())
-  private let helper = DispatchGroup()
-  private let isStopped = Atomic<Bool>(false)
+  private let tasks: SharedTasks
+  private let found = Mutex<[Int: [Finding]]>([:])
 
   /// Smaller stores are looked at before another handle is open.
   private static let leastBytes = 16 << 20
@@ -29,15 +21,15 @@ final class ChecksAhead: Sendable {
     guard store.connection.isImmutable, store.damage == nil, store.modelSource != .raw,
       FileSystem.status(store.files.path)?.size ?? 0 > Self.leastBytes
     else { return nil }
-    self.count = count
+    tasks = SharedTasks(count: count)
     let (path, files, entities) = (store.path, store.files, store.entityTables.map(\.entity))
     let model = store.modelSource == .store ? nil : store.wholeModel
-    Processors.shared.help(in: helper) { [self] in
+    tasks.begin { [self] in
       guard let twin = try? Store(path: path, files: files, model: model, isLenient: true),
         twin.connection.isImmutable, twin.entityTables.map(\.entity) == entities
       else { return }
       twin.trustAsInspected()
-      twin.connection.onProgress { self.isStopped.load(ordering: .relaxed) }
+      twin.connection.onProgress { self.tasks.isStopped }
       work(on: twin, place)
     }
   }
@@ -45,28 +37,21 @@ final class ChecksAhead: Sendable {
   /// Helps until nothing is left; the findings of each check that was carried out.
   func findings(helpedBy store: Store, _ place: StorePlace) -> [Int: [Finding]] {
     work(on: store, place)
-    while helper.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-      if store.connection.shouldStop { isStopped.store(true, ordering: .relaxed) }
-    }
-    return state.withLock { $0.findings }
+    tasks.wait { if store.connection.shouldStop { tasks.stop() } }
+    return found.withLock(\.self)
   }
 
   private func work(on store: Store, _ place: StorePlace) {
     let checks = DataLayer(place: place, store: store).checks
-    guard checks.count == count else { return }
-    while !isStopped.load(ordering: .relaxed) {
-      let next = state.withLock { state in
-        defer { state.next += 1 }
-        return state.next
-      }
-      guard next < count else { return }
-      guard let found = try? store.translating(checks[next]) else {
+    guard checks.count == tasks.count else { return }
+    while let next = tasks.take() {
+      guard let findings = try? store.translating(checks[next]) else {
         if store.connection.shouldStop { return }
         continue
       }
       // What was read of a damaged file is not what the other reads.
       guard store.damage == nil else { return }
-      state.withLock { $0.findings[next] = found }
+      found.withLock { $0[next] = findings }
     }
   }
 }

@@ -35,18 +35,12 @@ struct EntityMending {
 
   /// The number of the entity that a person named.
   private func chosenNumber() throws -> Int64? {
-    guard let name = work.options.entity else { return nil }
-    let entity = source.model.entity(named: name)
-    if let entity, !entity.isAbstract, let number = source.schema.numbers[name] { return number }
-    throw CoreDataError(
-      .usage,
-      entity == nil
-        ? "the model has no entity \(name)"
-        : "\(name) is an abstract entity, of which no object can be",
-      path: source.path,
-      hint: Nearest.match(
-        name, in: source.model.entities.filter { !$0.isAbstract }.map(\.name)
-      ).map { "Did you mean \($0)?" })
+    try work.options.entity.map { name in
+      do { return try source.schema.knownTable(of: name).entityID } catch let error as CoreDataError
+      {
+        throw error.at(path: source.path)
+      }
+    }
   }
 
   /// The entity of which history says that a row is, as SQL; `nil` without history.

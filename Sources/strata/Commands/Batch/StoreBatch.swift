@@ -142,8 +142,7 @@ struct StoreBatch {
         }
       }
     } catch {
-      return .failure(
-        (error as? CoreDataError ?? CoreDataError(.failed, "\(error)")).at(path: path))
+      return .failure(CoreDataError(error, or: .failed).at(path: path))
     }
   }
 

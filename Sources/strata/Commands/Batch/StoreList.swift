@@ -138,7 +138,7 @@ struct StoreList {
 
   /// Names that SQLite, a migration, a repair, a reset or a rollback gives.
   private static func isLeftover(_ name: String) -> Bool {
-    if StoreFileName.isCompanion(name) { return true }
+    if StoreSuffix.isCompanion(name) { return true }
     let marks = [".backup-", ".unrepaired-", ".undone-", "-backup-", "-undone-"]
     return marks.contains { mark in
       var rest = name[...]

@@ -143,7 +143,7 @@ struct PlainInterface {
       }
       _ = try command.run(arguments, console)
     } catch {
-      let error = error as? CoreDataError ?? CoreDataError(.failed, "\(error)")
+      let error = CoreDataError(error, or: .failed)
       console.line(error.description)
       if let hint = error.typedHint { console.line(hint) }
     }

@@ -86,9 +86,8 @@ struct ReceiptFile: Sendable {
       try flush()
       try file.finish(replacing: true)
     } catch {
-      let reason = (error as? CoreDataError)?.message ?? "\(error)"
       throw CoreDataError(
-        .unreadable, "the work is done, but the receipt could not be written: \(reason)",
+        .unreadable, "the work is done, but the receipt could not be written: \(error.clause)",
         path: path, hint: "The stores are as the receipt above says.")
     }
   }

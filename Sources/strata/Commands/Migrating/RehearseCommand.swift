@@ -119,7 +119,8 @@ struct Rehearsal {
     }
     let target = StoreFiles(path: folder + "/" + FileSystem.name(of: source.path))
     try copy(source.path, target.path)
-    for (from, to) in [(source.walPath, target.walPath), (source.journalPath, target.journalPath)] {
+    for suffix in StoreSuffix.content {
+      let from = source.path + suffix
       guard let status = FileSystem.status(from) else { continue }
       guard status.kind == .file else {
         throw CoreDataError(
@@ -127,7 +128,7 @@ struct Rehearsal {
           path: path,
           hint: "Migrating would be refused as well. Take another copy of the store.")
       }
-      try copy(from, to)
+      try copy(from, target.path + suffix)
     }
     // What looks like its log under another name is told of the copy as well.
     for stray in StrayLog.all(beside: source.path) {

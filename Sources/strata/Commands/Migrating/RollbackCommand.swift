@@ -33,7 +33,7 @@ enum RollbackCommand {
       do {
         return (backup, Result<StoreBackup.Contents, CoreDataError>.success(try backup.contents()))
       } catch {
-        let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)")
+        let error = CoreDataError(error, or: .unreadable)
         return (backup, .failure(error))
       }
     }
@@ -48,7 +48,7 @@ enum RollbackCommand {
         let facts = try? contents.get()
         return [
           FileSystem.name(of: backup.path), backup.origin.rawValue,
-          facts?.versionIdentifiers.joined(separator: ", ") ?? "—",
+          facts?.version ?? "—",
           CoreDataDate.text(backup.modified.rounded(.down)), NumberText.bytes(backup.bytes),
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
@@ -62,10 +62,9 @@ enum RollbackCommand {
   }
 
   private static func print(_ receipt: StoreRollback.Receipt, to console: Console) {
-    let version = receipt.contents.versionIdentifiers.joined(separator: ", ")
     console.line(
-      "rolled back to \(FileSystem.name(of: receipt.backup.path))"
-        + (version.isEmpty ? "" : ", version \(version)") + ": \(receipt.storePath)")
+      "rolled back to \(FileSystem.name(of: receipt.backup.path)), version \(receipt.contents.version): \(receipt.storePath)"
+    )
     var rows = [["entity", "objects"]]
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
     console.table([.left, .right], rows)

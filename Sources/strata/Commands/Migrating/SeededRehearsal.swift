@@ -93,8 +93,7 @@ enum SeededRehearsal {
       do {
         documents.add(try MappingModelDocument(path: folder + "/" + name))
       } catch {
-        let reason = (error as? CoreDataError)?.message ?? "\(error)"
-        notes.append("\(name) beside the models was left out: \(reason)")
+        notes.append("\(name) beside the models was left out: \(error.clause)")
       }
     }
     return documents.isEmpty ? nil : documents

@@ -44,9 +44,7 @@ extension Footprint {
     case .newStore(let output):
       backup = nil
       let files = StoreFiles(path: FileSystem.canonical(path))
-      needed =
-        [files.path, files.walPath].reduce(0) { $0 + (FileSystem.status($1)?.size ?? 0) }
-        + Self.bytes(in: files.supportFolder)
+      needed = files.size + Self.bytes(in: files.supportFolder)
       folder = FileSystem.parent(of: FileSystem.place(of: output)) ?? "."
     }
     let leftovers =

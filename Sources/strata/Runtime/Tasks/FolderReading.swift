@@ -15,7 +15,7 @@ enum FolderReading {
     let path = FileSystem.canonical(path)
     let names = try FileSystem.list(path)
     var entries: [FolderListing.Entry] = []
-    for name in names where !StoreFileName.isCompanion(name) {
+    for name in names where !StoreSuffix.isCompanion(name) {
       guard entries.count < limit else { break }
       try Task.checkCancellation()
       let folder = path == "/" ? "/" : path + "/"

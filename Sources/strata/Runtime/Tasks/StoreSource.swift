@@ -71,8 +71,7 @@ struct StoreSource: Sendable {
     candidates.removeAll(where: \.isEmpty)
     var versions = candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
     if !versions.contains(where: { $0.isStores }) {
-      let identifiers = model.versionIdentifiers.filter { !$0.isEmpty }
-      let name = identifiers.isEmpty ? "this store’s" : identifiers.joined(separator: ", ")
+      let name = Model.versionName(identifiers: model.versionIdentifiers, hashes: hashes)
       versions.insert(
         ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
     }
@@ -146,7 +145,7 @@ struct StoreSource: Sendable {
         name: loaded.name, path: path, isStores: loaded.model.makes(hashes),
         result: .success(loaded.model))
     } catch {
-      let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+      let error = CoreDataError(error, or: .unreadable).at(path: path)
       return ModelVersion(
         name: FileSystem.stem(of: reference.path), path: path, result: .failure(error))
     }
