@@ -22,11 +22,14 @@ struct BrokenLeaf {
         let cell = Cell(page.bytes, at: offset, present: page.present, usable: usable),
         range?.holds(cell.key) != false
       else { return nil }
-      var record = Record()
-      guard record.read(page.bytes, cell.start..<cell.start + cell.local),
-        record.stated == cell.size
-      else { return nil }
-      return (cell, record.count)
+      var columns = 0
+      let stated = page.bytes.withUnsafeBytes { bytes in
+        Record.parse(UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local]))
+        {
+          _ in columns += 1
+        }
+      }
+      return stated == cell.size ? (cell, columns) : nil
     }
     func cell(_ offset: Int) -> Cell? { row(offset)?.cell }
     // The list may have lost its beginning: the longest run of places whose keys rise.

@@ -1,6 +1,6 @@
-/// A cell of a table's leaf: a row's key, and where its payload is.
+/// A cell that has a payload, of a table's leaf or of an index: where the payload is, and a row's key.
 package struct Cell: Sendable, Equatable {
-  /// The row's key.
+  /// The row's key; 0 for an entry of an index, whose payload ends with it.
   package var key: Int64
   /// Bytes of the payload, wherever they stand.
   package var size: Int
@@ -21,14 +21,17 @@ package struct Cell: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - page: the page's bytes.
-  ///   - present: how many of them are there.
+  ///   - kind: what page it is; cells of a table's interior pages have no payload.
+  ///   - present: how many of the bytes are there.
   ///   - usable: how many of them are used.
   /// - Returns: `nil` where it is none: cut off, or reaching out of the page.
-  package init?(_ page: [UInt8], at offset: Int, present: Int, usable: Int) {
+  package init?(
+    _ page: [UInt8], at offset: Int, of kind: TreePage.Kind = .tableLeaf, present: Int, usable: Int
+  ) {
     guard offset >= 0, usable <= page.count else { return nil }
     guard
       let cell = page.withUnsafeBytes({
-        Cell($0, at: offset, present: present, usable: usable)
+        Cell($0, at: offset, of: kind, present: present, usable: usable)
       })
     else { return nil }
     self = cell
@@ -36,16 +39,25 @@ package struct Cell: Sendable, Equatable {
 
   /// The same of a page where its bytes lie, which are at least those that are used.
   @inline(__always)
-  init?(_ page: UnsafeRawBufferPointer, at offset: Int, present: Int, usable: Int) {
+  init?(
+    _ page: UnsafeRawBufferPointer, at offset: Int, of kind: TreePage.Kind = .tableLeaf,
+    present: Int, usable: Int
+  ) {
     let limit = min(present, usable)
-    var place = offset
-    guard let size = Varint.read(page, at: &place, before: limit), size > 0,
-      size <= Self.mostBytes, let key = Varint.read(page, at: &place, before: limit)
+    var place = kind == .indexInterior ? offset + 4 : offset
+    guard kind != .tableInterior, let size = Varint.read(page, at: &place, before: limit), size > 0,
+      size <= Self.mostBytes
     else { return nil }
-    self.key = Int64(bitPattern: key)
     self.size = Int(size)
+    if kind == .tableLeaf {
+      guard let key = Varint.read(page, at: &place, before: limit) else { return nil }
+      self.key = Int64(bitPattern: key)
+      local = Self.local(of: self.size, usable: usable)
+    } else {
+      key = 0
+      local = Self.localOfIndex(self.size, usable: usable)
+    }
     start = place
-    local = Self.local(of: self.size, usable: usable)
     overflow = 0
     guard end <= limit else { return nil }
     if local < self.size { overflow = BigEndian.word(page, start + local) }

@@ -7,8 +7,8 @@ extension DatabaseImage {
     let step = max(1, pageCount / 500)
     for number in stride(from: 1, through: pageCount, by: step) {
       if let page = try? page(number),
-        let tree = TreePage(page.bytes, number: number, usable: usable), tree.isSound,
-        !tree.cells.isEmpty
+        let tree = TreePage(page.bytes, number: number, usable: usable), tree.count > 0,
+        tree.isSound(in: page.bytes)
       {
         return true
       }

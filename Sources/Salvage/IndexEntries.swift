@@ -1,5 +1,5 @@
 /// Reads what stands in the leaves of indexes: values of rows, and their keys.
-package struct IndexEntries {
+package struct IndexEntries: ~Copyable {
   private let image: DatabaseImage
   private var record = Record()
 
@@ -17,10 +17,11 @@ package struct IndexEntries {
       let page = try image.page(number),
       let tree = TreePage(page.bytes, number: number, usable: image.usable)
     else { return }
-    for offset in tree.cells {
-      guard let (size, start) = Varint.read(page.bytes, offset), size > 0, size <= Cell.mostBytes,
-        Cell.localOfIndex(Int(size), usable: image.usable) == Int(size),
-        start + Int(size) <= page.present, record.read(page.bytes, start..<start + Int(size)),
+    for offset in tree.cells(in: page.bytes) {
+      guard
+        let cell = Cell(
+          page.bytes, at: offset, of: .indexLeaf, present: page.present, usable: image.usable),
+        cell.local == cell.size, record.read(page.bytes, cell.start..<cell.end),
         record.count >= 2, let key = record.integer(record.count - 1)
       else { continue }
       try body(key, record)

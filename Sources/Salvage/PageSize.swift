@@ -34,7 +34,7 @@ enum PageSize {
       let bytes = try file.read(at: (number - 1) * size, count: size)
       guard bytes.contains(where: { $0 != 0 }) else { continue }
       looked += 1
-      if TreePage(bytes, number: number, usable: size)?.isSound == true { sound += 1 }
+      if TreePage(bytes, number: number, usable: size)?.isSound(in: bytes) == true { sound += 1 }
     }
     return looked == 0 ? 0 : Double(sound) / Double(looked)
   }

@@ -153,10 +153,13 @@ public struct TreeMap {
     guard let page = try image.page(place.page),
       let tree = TreePage(page.bytes, number: page.number, usable: image.usable)
     else { return [] }
-    if !tree.isSound || page.present < page.bytes.count { holes.append(place) }
+    let cells = tree.cells(in: page.bytes)
+    if !tree.isPlausible || cells.count < tree.count || page.present < page.bytes.count {
+      holes.append(place)
+    }
     var result: [TreeHole] = []
     var above = place.above
-    for cell in tree.cells where cell + 4 < page.present {
+    for cell in cells where cell + 4 < page.present {
       guard let (bits, _) = Varint.read(page.bytes, cell + 4) else { continue }
       let key = Int64(bitPattern: bits)
       let child = Int(BigEndian.word(page.bytes, cell))
@@ -260,7 +263,7 @@ extension TreeMap {
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else {
       return nil
     }
-    let keys = tree.cells.compactMap {
+    let keys = tree.cells(in: page.bytes).compactMap {
       Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
     }
     guard let first = keys.first, let last = keys.last else { return nil }
@@ -273,10 +276,10 @@ extension TreeMap {
     for number in 1...max(1, image.pageCount) where role(of: number) == .unknown {
       guard try image.kind(of: number) == TreePage.Kind.tableInterior.rawValue,
         let page = try image.page(number),
-        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+        let tree = TreePage(page.bytes, number: number, usable: image.usable),
+        tree.isSound(in: page.bytes)
       else { continue }
-      for cell in tree.cells { parents[Int(BigEndian.word(page.bytes, cell))] = number }
-      parents[tree.last] = number
+      for child in tree.children(in: page.bytes) { parents[child] = number }
     }
     return parents
   }

@@ -8,7 +8,7 @@ extension RecordValue {
     case .null: .null
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
-    case .text(let bytes): .text(encoding.text(bytes[...]))
+    case .text(let bytes): .text(encoding.text(bytes))
     case .blob(let bytes): .blob(bytes)
     }
   }

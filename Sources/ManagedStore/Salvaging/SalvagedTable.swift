@@ -115,14 +115,12 @@ final class SalvagedTable {
       let text = record.content(index).map { encoding.text($0) } ?? ""
       try statement.bind(.text(text), at: place)
     case .text, .blob:
-      let isText = record.kind(index) == .text
-      _ = try record.withContent(index) {
-        try statement.bind($0, isText: isText, at: place)
-      }
-    case .real:
-      guard case .real(let number) = record.value(index) else { fallthrough }
-      try statement.bind(.real(number), at: place)
-    case .null, nil: try statement.bind(.null, at: place)
+      guard let bytes = record.content(index) else { fallthrough }
+      try statement.bind(bytes, isText: record.kind(index) == .text, at: place)
+    case .null, .real:
+      let value: Value =
+        if case .real(let number)? = record.value(index) { .real(number) } else { .null }
+      try statement.bind(value, at: place)
     }
   }
 

@@ -66,7 +66,7 @@ package struct RowFacts: Sendable {
 
   /// Adds a row.
   @inline(__always)
-  mutating func add(_ key: Int64, _ record: borrowing RecordView) {
+  mutating func add(_ key: Int64, _ record: borrowing Record) {
     var number: Int64?
     if let column = question.kind {
       guard let found = record.integer(column) else {

@@ -3,7 +3,7 @@
 /// A row that is whole vouches for itself: the size before its key is that of its header's types. Of one
 /// whose beginning was overwritten the types must be those of a table's columns, its Z_ENT one of the
 /// table's, and it must lie where a block of free room begins.
-struct Carver {
+struct Carver: ~Copyable {
   private let shapes: [RowShape]
   private let fewest: [Int]
   private let byNumber: [Int64: Int]
@@ -87,7 +87,7 @@ struct Carver {
         guard let bytes = record.content(column), String(validating: bytes, as: UTF8.self) != nil
         else { return false }
       case .real:
-        guard case .real(let number) = record.value(column), number.isFinite else { return false }
+        guard record.real(column).isFinite else { return false }
       default: break
       }
     }

@@ -5,7 +5,7 @@ import Values
 /// Looked through are, from new to old: the room in pages that is not in use, free pages, frames of the
 /// -wal that later ones replaced, the pages of the main file under the -wal, and frames that were never
 /// committed or are of a -wal before. The same row can come many times; it is for the caller to compare.
-public struct RemainsScan {
+public struct RemainsScan: ~Copyable {
   let image: DatabaseImage
   private let trees: TreeMap
   let keys: [KeySet]

@@ -116,11 +116,10 @@ package final class MarkScan: Sendable {
       var children: [UInt32] = []
       for number in level {
         guard let page = try image.page(Int(number)), page.present == page.bytes.count,
-          let tree = TreePage(page.bytes, number: Int(number), usable: image.usable), tree.isSound,
-          tree.kind == .tableInterior
+          let tree = TreePage(page.bytes, number: Int(number), usable: image.usable),
+          tree.kind == .tableInterior, tree.isSound(in: page.bytes)
         else { return nil }
-        for cell in tree.cells { children.append(BigEndian.word(page.bytes, cell)) }
-        children.append(UInt32(clamping: tree.last))
+        children += tree.children(in: page.bytes).map { UInt32(clamping: $0) }
       }
       guard children.count <= image.pageCount, children.allSatisfy({ $0 > 1 }) else { return nil }
       level = children

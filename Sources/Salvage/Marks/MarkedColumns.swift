@@ -31,11 +31,13 @@ package struct MarkedColumns: Sendable {
   ///
   /// - Returns: false where it is none, or where a row cannot be what it says.
   func read(_ page: UnsafeRawBufferPointer, usable: Int, _ found: inout [Found]) -> Bool {
-    guard let leaf = RawPage(page, number: root, usable: usable), leaf.kind == .tableLeaf else {
-      return false
-    }
+    guard let leaf = TreePage(page, number: root, usable: usable), leaf.kind == .tableLeaf,
+      leaf.isPlausible
+    else { return false }
     for number in 0..<leaf.count {
-      guard let cell = leaf.cell(number), row(page, at: cell, usable, &found) else { return false }
+      guard let cell = leaf.cell(number, in: page), row(page, at: cell, usable, &found) else {
+        return false
+      }
     }
     return true
   }
