@@ -7,6 +7,9 @@
 struct BrokenLeaf {
   /// The cells, in the order of their keys.
   private(set) var cells: [Cell] = []
+  /// The keys of the cells where these fill the page up to its end, one behind the other, and each key comes
+  /// once; `nil` where they do not.
+  private(set) var keysToEnd: ClosedRange<Int64>?
 
   /// More rows of a page were not overwritten in part, unless somebody made it to take long.
   private static let mostOverwritten = 32
@@ -115,5 +118,13 @@ struct BrokenLeaf {
     let keys = Set(Set(more.map(\.key)).sorted(by: >).prefix(lost))
     found += more.filter { keys.contains($0.key) }
     cells = found.sorted { $0.key < $1.key }
+    taken.sort { $0.lowerBound < $1.lowerBound }
+    let isChain =
+      zip(taken, taken.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound }
+      && taken.last?.upperBound == usable && taken.count == cells.count
+    let areOnce = zip(cells, cells.dropFirst()).allSatisfy { $0.key < $1.key }
+    if isChain, areOnce, let first = cells.first, let last = cells.last {
+      keysToEnd = first.key...last.key
+    }
   }
 }

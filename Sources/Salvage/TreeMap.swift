@@ -62,7 +62,10 @@ public struct TreeMap {
       if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
     }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
-    if isMapped { try takeLastLeaves() }
+    if isMapped {
+      try takeLastLeaves()
+      if !holes.isEmpty { try takeHeaderless() }
+    }
   }
 
   /// Whether the pointer map says of a page that it is free, or of the tree of the list of tables.
@@ -208,6 +211,43 @@ extension TreeMap {
         } else {
           isComplete && !holes.contains { $0.holds(first) && $0.holds(last) } ? .stray : .adopted
         }
+    }
+  }
+
+  /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
+  /// them has no header either.
+  ///
+  /// It is done where nothing speaks against it: rows fill the page to its end, one behind the other, and
+  /// their keys stand between those of the tree's other leaves.
+  private mutating func takeHeaderless() throws {
+    var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
+    for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {
+      guard try image.kind(of: number) == 0, let entry = try pointers?.entry(number),
+        entry.kind == .tree, role(of: entry.parent) == .broken, let above = ranges[entry.parent],
+        let page = try image.page(number), page.present == page.bytes.count,
+        let keys = BrokenLeaf(page, usable: image.usable, range: above).keysToEnd
+      else { continue }
+      let root = above.root
+      if siblings[root] == nil {
+        siblings[root] = try (1...image.pageCount).compactMap { other in
+          guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
+          else { return nil }
+          return try ends(of: other).map { (min($0.0, $0.1), max($0.0, $0.1)) }
+        }
+      }
+      let others = siblings[root] ?? []
+      guard others.allSatisfy({ $0.last < keys.lowerBound || $0.first > keys.upperBound }) else {
+        continue
+      }
+      siblings[root]?.append((keys.lowerBound, keys.upperBound))
+      let lower =
+        others.map(\.last).filter { $0 < keys.lowerBound } + [above.above].compactMap { $0 }
+      let upper =
+        others.map(\.first).filter { $0 > keys.upperBound }.map { $0 - 1 }
+        + [above.upTo].compactMap { $0 }
+      let place = TreeHole(root: root, page: number, above: lower.max(), upTo: upper.min())
+      take(place, .broken)
+      ranges[number] = place
     }
   }
 
