@@ -227,11 +227,9 @@ struct LineFeedLoss {
       return cell.end <= range.lowerBound || place > range.upperBound
     }
     var result = page
-    result[start + 3] = UInt8(kept.count >> 8)
-    result[start + 4] = UInt8(kept.count & 0xFF)
+    BigEndian.putHalf(kept.count, into: &result, start + 3)
     for (index, place) in kept.enumerated() {
-      result[start + 8 + 2 * index] = UInt8(place >> 8)
-      result[start + 9 + 2 * index] = UInt8(place & 0xFF)
+      BigEndian.putHalf(place, into: &result, start + 8 + 2 * index)
     }
     return (result, cells.count - kept.count)
   }
