@@ -7,8 +7,8 @@
 struct BrokenLeaf {
   /// The cells, in the order of their keys.
   private(set) var cells: [Cell] = []
-  /// The keys of the cells where these fill the page up to its end, one behind the other, and each key comes
-  /// once; `nil` where they do not.
+  /// The keys of the cells where these and blocks that were freed fill the page from the first of them to its
+  /// end, and each key comes once; `nil` where they do not.
   private(set) var keysToEnd: ClosedRange<Int64>?
 
   /// More rows of a page were not overwritten in part, unless somebody made it to take long.
@@ -119,12 +119,25 @@ struct BrokenLeaf {
     found += more.filter { keys.contains($0.key) }
     cells = found.sorted { $0.key < $1.key }
     taken.sort { $0.lowerBound < $1.lowerBound }
-    let isChain =
-      zip(taken, taken.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound }
-      && taken.last?.upperBound == usable && taken.count == cells.count
-    let areOnce = zip(cells, cells.dropFirst()).allSatisfy { $0.key < $1.key }
-    if isChain, areOnce, let first = cells.first, let last = cells.last {
+    let areOnce =
+      taken.count == cells.count
+      && zip(cells, cells.dropFirst()).allSatisfy { $0.key < $1.key }
+    if areOnce, let first = cells.first, let last = cells.last,
+      Self.fill(taken, page.bytes, usable: usable)
+    {
       keysToEnd = first.key...last.key
+    }
+  }
+
+  /// Whether nothing stands between rows, and behind the last of them, but blocks that were freed, each of
+  /// which has its own size and leads to the next, and fragments that are too short for one.
+  private static func fill(_ rows: [Range<Int>], _ page: [UInt8], usable: Int) -> Bool {
+    let ends = rows.dropFirst().map(\.lowerBound) + [usable]
+    guard zip(rows, ends).allSatisfy({ $0.upperBound <= $1 }) else { return false }
+    let gaps = zip(rows, ends).map { $0.upperBound..<$1 }.filter { $0.count >= 4 }
+    return zip(gaps, gaps.dropFirst().map(\.lowerBound) + [0]).allSatisfy { gap, next in
+      BigEndian.half(page, gap.lowerBound) == next
+        && BigEndian.half(page, gap.lowerBound + 2) == gap.count
     }
   }
 }

@@ -217,8 +217,8 @@ extension TreeMap {
   /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
   /// them has no header either.
   ///
-  /// It is done where nothing speaks against it: rows fill the page to its end, one behind the other, and
-  /// their keys stand between those of the tree's other leaves.
+  /// It is done where nothing speaks against it: rows and freed blocks fill the page to its end, and the keys
+  /// stand between those of the tree's other leaves.
   private mutating func takeHeaderless() throws {
     var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
     for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {

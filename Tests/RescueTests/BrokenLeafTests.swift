@@ -40,19 +40,20 @@ struct BrokenLeafTests {
     #expect(keys == [3] + Array(5...20))
   }
 
-  /// A table of several leaves, each of which rows fill from its end on.
+  /// A table of several leaves, with free room in some of them.
   private func table(_ folder: TemporaryFolder) throws -> (path: String, root: Int) {
     let path = folder.path("Large.sqlite")
     let connection = try Connection(path: path, mode: .create)
     try connection.execute(
       """
-      PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = DELETE; \
+      PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = ON; \
       CREATE TABLE a (id INTEGER PRIMARY KEY, number INTEGER, text TEXT); BEGIN
       """)
     for id in 1...300 {
       try connection.execute("INSERT INTO a VALUES (\(id), \(id * 1000), '\(row(of: 100))')")
     }
-    try connection.execute("COMMIT")
+    // Room between rows that is free.
+    try connection.execute("COMMIT; DELETE FROM a WHERE id % 40 = 10")
     let root = try #require(try connection.value("SELECT rootpage FROM sqlite_master")?.integer)
     return (path, Int(root))
   }
