@@ -7,6 +7,9 @@
 struct BrokenLeaf {
   /// The cells, in the order of their keys.
   private(set) var cells: [Cell] = []
+  /// The keys of the cells where these and blocks that were freed fill the page from the first of them to its
+  /// end, and each key comes once; `nil` where they do not.
+  private(set) var keysToEnd: ClosedRange<Int64>?
 
   /// More rows of a page were not overwritten in part, unless somebody made it to take long.
   private static let mostOverwritten = 32
@@ -22,11 +25,14 @@ struct BrokenLeaf {
         let cell = Cell(page.bytes, at: offset, present: page.present, usable: usable),
         range?.holds(cell.key) != false
       else { return nil }
-      var record = Record()
-      guard record.read(page.bytes, cell.start..<cell.start + cell.local),
-        record.stated == cell.size
-      else { return nil }
-      return (cell, record.count)
+      var columns = 0
+      let stated = page.bytes.withUnsafeBytes { bytes in
+        Record.parse(UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local]))
+        {
+          _ in columns += 1
+        }
+      }
+      return stated == cell.size ? (cell, columns) : nil
     }
     func cell(_ offset: Int) -> Cell? { row(offset)?.cell }
     // The list may have lost its beginning: the longest run of places whose keys rise.
@@ -112,5 +118,26 @@ struct BrokenLeaf {
     let keys = Set(Set(more.map(\.key)).sorted(by: >).prefix(lost))
     found += more.filter { keys.contains($0.key) }
     cells = found.sorted { $0.key < $1.key }
+    taken.sort { $0.lowerBound < $1.lowerBound }
+    let areOnce =
+      taken.count == cells.count
+      && zip(cells, cells.dropFirst()).allSatisfy { $0.key < $1.key }
+    if areOnce, let first = cells.first, let last = cells.last,
+      Self.fill(taken, page.bytes, usable: usable)
+    {
+      keysToEnd = first.key...last.key
+    }
+  }
+
+  /// Whether nothing stands between rows, and behind the last of them, but blocks that were freed, each of
+  /// which has its own size and leads to the next, and fragments that are too short for one.
+  private static func fill(_ rows: [Range<Int>], _ page: [UInt8], usable: Int) -> Bool {
+    let ends = rows.dropFirst().map(\.lowerBound) + [usable]
+    guard zip(rows, ends).allSatisfy({ $0.upperBound <= $1 }) else { return false }
+    let gaps = zip(rows, ends).map { $0.upperBound..<$1 }.filter { $0.count >= 4 }
+    return zip(gaps, gaps.dropFirst().map(\.lowerBound) + [0]).allSatisfy { gap, next in
+      BigEndian.half(page, gap.lowerBound) == next
+        && BigEndian.half(page, gap.lowerBound + 2) == gap.count
+    }
   }
 }

@@ -63,14 +63,12 @@ public struct FileHeader: Sendable, Equatable {
 
 extension FileHeader.Encoding {
   /// A text of the database; what is no text is replaced.
-  package func text(_ bytes: ArraySlice<UInt8>) -> String {
+  package func text(_ bytes: some Collection<UInt8>) -> String {
     guard self != .utf8 else { return String(decoding: bytes, as: UTF8.self) }
     var units: [UInt16] = []
-    var place = bytes.startIndex
-    while place + 1 < bytes.endIndex {
-      let (a, b) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+    var rest = bytes.makeIterator()
+    while let a = rest.next().map(UInt16.init), let b = rest.next().map(UInt16.init) {
       units.append(self == .utf16LittleEndian ? b << 8 | a : a << 8 | b)
-      place += 2
     }
     return String(decoding: units, as: UTF16.self)
   }

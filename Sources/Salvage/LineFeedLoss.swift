@@ -199,7 +199,7 @@ struct LineFeedLoss {
     guard let tree = TreePage(page, number: number, usable: usable), tree.kind == .tableLeaf
     else { return [] }
     var record = Record()
-    return tree.cells.map { place in
+    return tree.cells(in: page).map { place in
       guard let cell = Cell(page, at: place, present: page.count, usable: usable),
         record.read(page, cell.start..<cell.start + cell.local)
       else { return nil }
@@ -218,33 +218,31 @@ struct LineFeedLoss {
   ) -> (page: [UInt8], dropped: Int)? {
     let start = number == 1 ? FileHeader.size : 0
     guard let tree = TreePage(page, number: number, usable: usable), tree.kind == .tableLeaf,
-      range.lowerBound >= start + 8 + 2 * tree.cells.count
+      case let cells = tree.cells(in: page), range.lowerBound >= start + 8 + 2 * cells.count
     else { return nil }
-    let kept = tree.cells.filter { place in
+    let kept = cells.filter { place in
       guard let cell = Cell(page, at: place, present: page.count, usable: usable) else {
         return false
       }
       return cell.end <= range.lowerBound || place > range.upperBound
     }
     var result = page
-    result[start + 3] = UInt8(kept.count >> 8)
-    result[start + 4] = UInt8(kept.count & 0xFF)
+    BigEndian.putHalf(kept.count, into: &result, start + 3)
     for (index, place) in kept.enumerated() {
-      result[start + 8 + 2 * index] = UInt8(place >> 8)
-      result[start + 9 + 2 * index] = UInt8(place & 0xFF)
+      BigEndian.putHalf(place, into: &result, start + 8 + 2 * index)
     }
-    return (result, tree.cells.count - kept.count)
+    return (result, cells.count - kept.count)
   }
 
   /// Whether a page of a tree fits together: each cell is one, no two overlap, and what lies between is as much
   /// as the page's header and its free blocks say.
   private func fits(_ page: [UInt8], _ number: Int) -> Bool {
     guard page.count == pageSize, let tree = TreePage(page, number: number, usable: usable),
-      tree.isSound, !tree.cells.isEmpty
+      tree.count > 0, tree.isSound(in: page)
     else { return false }
     var ranges: [Range<Int>] = []
     var key: Int64?
-    for place in tree.cells {
+    for place in tree.cells(in: page) {
       guard let (range, next) = cell(of: tree.kind, page, place) else { return false }
       if let next {
         guard key.map({ $0 < next }) != false else { return false }
@@ -275,40 +273,24 @@ struct LineFeedLoss {
   private func cell(
     of kind: TreePage.Kind, _ page: [UInt8], _ place: Int
   ) -> (range: Range<Int>, key: Int64?)? {
-    var next = place
-    if kind == .tableInterior || kind == .indexInterior {
+    if kind.isInterior {
       guard place + 4 <= usable else { return nil }
       let child = BigEndian.word(page, place)
       guard child >= 2, child <= count else { return nil }
-      next += 4
     }
     return page.withUnsafeBytes { bytes -> (Range<Int>, Int64?)? in
-      switch kind {
-      case .tableLeaf:
-        guard let cell = Cell(bytes, at: place, present: page.count, usable: usable),
-          isRecord(bytes, cell.start..<cell.start + cell.local, size: cell.size)
-        else { return nil }
-        return (place..<max(cell.end, place + 4), cell.key)
-      case .tableInterior:
+      guard kind != .tableInterior else {
+        var next = place + 4
         guard let key = Varint.read(bytes, at: &next, before: usable) else { return nil }
         return (place..<next, Int64(bitPattern: key))
-      case .indexLeaf, .indexInterior:
-        guard let size = Varint.read(bytes, at: &next, before: usable), size > 0,
-          size <= Cell.mostBytes
-        else { return nil }
-        let local = Cell.localOfIndex(Int(size), usable: usable)
-        let end = next + local + (local < Int(size) ? 4 : 0)
-        guard end <= usable, isRecord(bytes, next..<next + local, size: Int(size)) else {
-          return nil
-        }
-        return (place..<max(end, place + 4), nil)
       }
+      guard let cell = Cell(bytes, at: place, of: kind, present: page.count, usable: usable)
+      else { return nil }
+      let local = bytes[cell.start..<cell.start + cell.local]
+      guard Record.parse(UnsafeRawBufferPointer(rebasing: local), { _ in }) == cell.size else {
+        return nil
+      }
+      return (place..<max(cell.end, place + 4), kind == .tableLeaf ? cell.key : nil)
     }
-  }
-
-  private func isRecord(
-    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, size: Int
-  ) -> Bool {
-    Record.parse(UnsafeRawBufferPointer(rebasing: bytes[range])) { _ in } == size
   }
 }

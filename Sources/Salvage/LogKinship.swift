@@ -270,13 +270,14 @@ struct PageFit {
 
   private func tree(_ number: Int) throws -> Tree? {
     guard let page = try image.page(number), page.present == page.bytes.count,
-      let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+      let tree = TreePage(page.bytes, number: number, usable: image.usable),
+      tree.isSound(in: page.bytes)
     else { return nil }
     return Tree(number: number, bytes: page.bytes, page: tree)
   }
 
   private func children(of tree: Tree) -> [Int] {
-    tree.page.cells.map { Int(BigEndian.word(tree.bytes, $0)) } + [tree.page.last]
+    tree.page.children(in: tree.bytes)
   }
 
   /// The keys that a page may hold by the one above it; `nil` where that does not lead to it.
@@ -286,7 +287,7 @@ struct PageFit {
         ? TreeHole(root: 0, page: child, above: nil, upTo: nil) : nil
     }
     var above: Int64?
-    for cell in tree.page.cells {
+    for cell in tree.page.cells(in: tree.bytes) {
       guard let (bits, _) = Varint.read(tree.bytes, cell + 4) else { return nil }
       let key = Int64(bitPattern: bits)
       if Int(BigEndian.word(tree.bytes, cell)) == child {
@@ -299,7 +300,8 @@ struct PageFit {
   }
 
   private func keys(of tree: Tree) -> ClosedRange<Int64>? {
-    let keys = [tree.page.cells.first, tree.page.cells.last].compactMap { offset in
+    let cells = tree.page.cells(in: tree.bytes)
+    let keys = [cells.first, cells.last].compactMap { offset in
       offset.flatMap {
         Cell(tree.bytes, at: $0, present: tree.bytes.count, usable: image.usable)?.key
       }
@@ -307,11 +309,4 @@ struct PageFit {
     guard keys.count == 2, keys[0] <= keys[1] else { return nil }
     return keys[0]...keys[1]
   }
-}
-
-extension TreePage.Kind {
-  /// Whether other pages are below it.
-  var isInterior: Bool { self == .tableInterior || self == .indexInterior }
-  /// Whether it is of a table, not of an index.
-  var isOfTable: Bool { self == .tableInterior || self == .tableLeaf }
 }

@@ -93,7 +93,7 @@ final class OverflowChains {
       guard let page = try image.page(number),
         let tree = TreePage(page.bytes, number: number, usable: image.usable)
       else { continue }
-      for offset in tree.cells {
+      for offset in tree.cells(in: page.bytes) {
         guard
           let cell = Cell(page.bytes, at: offset, present: page.present, usable: image.usable),
           cell.local < cell.size

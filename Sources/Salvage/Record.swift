@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// A value of a record: what a column of a row holds in the file.
 public enum RecordValue: Sendable, Equatable {
   case null
@@ -8,11 +14,11 @@ public enum RecordValue: Sendable, Equatable {
   case blob([UInt8])
 }
 
-/// The values of a row, as a cell of a b-tree holds them.
+/// The values of a row or of an entry of an index, as a cell of a b-tree holds them.
 ///
-/// Made once and used for row after row. Format: https://www.sqlite.org/fileformat.html, "Record
-/// Format".
-public struct Record: Sendable {
+/// Made once and used for millions of rows: a record is read where its bytes lie, and nothing is
+/// allocated for it. Format: https://www.sqlite.org/fileformat.html, "Record Format".
+public struct Record: ~Copyable {
   /// What a column's value is.
   package enum Kind: Sendable, Equatable {
     case null
@@ -23,7 +29,7 @@ public struct Record: Sendable {
   }
 
   /// A column's value: its serial type, and where it begins in the payload.
-  struct Field: Sendable {
+  struct Field {
     var type: UInt64
     var offset: Int
     var size: Int
@@ -32,42 +38,102 @@ public struct Record: Sendable {
   /// Most columns that SQLite lets a table have, by its largest limit.
   static let mostColumns = 32_767
 
-  private var fields: [Field] = []
-  /// What holds the payload, and bytes around it.
-  private var bytes: [UInt8] = []
-  /// Where in `bytes` the payload begins and what of it is there ends.
-  private var start = 0
-  private var end = 0
+  private var fields: UnsafeMutablePointer<Field>
+  private var capacity = 32
+  /// How many columns the row has: fewer than its table where columns came later.
+  public private(set) var count = 0
+  /// How many of them are all there: what is cut off is at the end.
+  private var present = 0
+  /// Where the payload begins, and how many of its bytes are there.
+  private var bytes: UnsafeRawPointer
+  private var size = 0
   /// How many bytes the record has by its own header.
   private(set) var stated = 0
+  /// Memory for bytes that would not stay where they are.
+  private var own: UnsafeMutableRawBufferPointer
 
   /// One that holds nothing yet.
-  package init() {}
+  package init() {
+    fields = .allocate(capacity: capacity)
+    own = .allocate(byteCount: 256, alignment: 16)
+    bytes = UnsafeRawPointer(fields)
+  }
 
-  /// How many columns the row has: fewer than its table where columns came later.
-  public var count: Int { fields.count }
+  deinit {
+    fields.deallocate()
+    own.deallocate()
+  }
 
   /// Whether every byte of its values is there.
-  public var isWhole: Bool { stated <= end - start }
+  public var isWhole: Bool { stated <= size }
 
-  /// Takes another row.
+  /// Takes a record where its bytes lie: it is good as long as they are.
+  ///
+  /// - Parameter payload: the payload, as far as it is there.
+  /// - Returns: false where it does not begin as a record does; it has no columns then.
+  @inline(__always)
+  mutating func read(_ payload: UnsafeRawBufferPointer) -> Bool {
+    (count, present) = (0, 0)
+    guard let base = payload.baseAddress else { return false }
+    bytes = base
+    size = payload.count
+    let stated = Record.parse(payload) { field in
+      if count == capacity { grow() }
+      fields[count] = field
+      count += 1
+    }
+    guard let stated else {
+      count = 0
+      return false
+    }
+    self.stated = stated
+    if stated <= size {
+      present = count
+    } else {
+      while present < count, fields[present].offset + fields[present].size <= size { present += 1 }
+    }
+    return true
+  }
+
+  /// Takes a copy of a record, which is good until the next one is taken.
   ///
   /// - Parameters:
   ///   - bytes: what holds the payload.
   ///   - range: where the payload is, as far as it is there.
-  /// - Returns: false where it does not begin as a record does; nothing is to be asked of it then.
+  /// - Returns: false where it does not begin as a record does; it has no columns then.
   package mutating func read(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
-    fields.removeAll(keepingCapacity: true)
     let range = range.clamped(to: 0..<bytes.count)
-    let stated = bytes.withUnsafeBytes {
-      Self.parse(UnsafeRawBufferPointer(rebasing: $0[range])) { fields.append($0) }
+    return bytes.withUnsafeBytes { bytes in
+      guard read(UnsafeRawBufferPointer(rebasing: bytes[range])) else { return false }
+      keep()
+      return true
     }
-    guard let stated else { return false }
-    self.bytes = bytes
-    start = range.lowerBound
-    end = range.upperBound
-    self.stated = stated
-    return true
+  }
+
+  private mutating func grow() {
+    let larger = UnsafeMutablePointer<Field>.allocate(capacity: capacity * 2)
+    larger.moveInitialize(from: fields, count: capacity)
+    fields.deallocate()
+    fields = larger
+    capacity *= 2
+  }
+
+  /// Memory of its own for a payload that is put together.
+  mutating func room(for size: Int) -> UnsafeMutableRawBufferPointer {
+    if own.count < size {
+      own.deallocate()
+      own = .allocate(byteCount: size * 2, alignment: 16)
+    }
+    return UnsafeMutableRawBufferPointer(rebasing: own[..<size])
+  }
+
+  /// Keeps the record when its page goes.
+  mutating func keep() {
+    guard count > 0, bytes != UnsafeRawPointer(own.baseAddress) else { return }
+    let from = UnsafeRawBufferPointer(start: bytes, count: size)
+    let room = room(for: size)
+    room.copyMemory(from: from)
+    if let base = room.baseAddress { bytes = UnsafeRawPointer(base) }
   }
 
   /// Reads the header of a payload, which begins the bytes.
@@ -92,18 +158,6 @@ public struct Record: Sendable {
     return place == header ? offset : nil
   }
 
-  /// A whole number of a payload that begins the bytes; `nil` where the column is none, or is not there.
-  static func integer(_ field: Field, in payload: UnsafeRawBufferPointer) -> Int64? {
-    guard kind(of: field.type) == .integer else { return nil }
-    if field.type >= 8 { return Int64(field.type) - 8 }
-    guard field.offset + field.size <= payload.count else { return nil }
-    var bits: UInt64 = payload[field.offset] & 0x80 == 0 ? 0 : .max
-    for byte in payload[field.offset..<field.offset + field.size] {
-      bits = bits << 8 | UInt64(byte)
-    }
-    return Int64(bitPattern: bits)
-  }
-
   /// Bytes of a value of a serial type; `nil` for the two that are reserved, and beyond what any row
   /// can hold.
   @inline(__always)
@@ -126,63 +180,126 @@ public struct Record: Sendable {
     }
   }
 
-  /// What a column's value is; `nil` where the row has no such column.
-  package func kind(_ column: Int) -> Kind? {
-    fields.indices.contains(column) ? Self.kind(of: fields[column].type) : nil
+  /// A column's serial type; that of NULL where the row is too short to have it.
+  @inline(__always)
+  private func type(_ column: Int) -> UInt64 {
+    column >= 0 && column < count ? fields[column].type : 0
   }
+
+  /// Whether a column holds nothing; a row that is too short to have it does not.
+  @inline(__always)
+  func isNull(_ column: Int) -> Bool { type(column) == 0 }
+
+  /// What a column's value is; `.null` where the row has no such column.
+  @inline(__always)
+  package func kind(_ column: Int) -> Kind { Record.kind(of: type(column)) }
 
   /// Whether a column's bytes are all there.
-  public func isPresent(_ column: Int) -> Bool {
-    fields.indices.contains(column)
-      && fields[column].offset + fields[column].size <= end - start
-  }
+  @inline(__always)
+  public func isPresent(_ column: Int) -> Bool { column >= 0 && column < present }
 
   /// A whole number; `nil` where the column is none, or is not there.
+  @inline(__always)
   package func integer(_ column: Int) -> Int64? {
-    guard isPresent(column), kind(column) == .integer else { return nil }
+    guard isPresent(column) else { return nil }
     let field = fields[column]
-    if field.type >= 8 { return Int64(field.type) - 8 }
-    return Int64(bitPattern: word(field))
+    let place = bytes + field.offset
+    switch field.type {
+    case 1: return Int64(place.load(as: Int8.self))
+    case 2: return Int64(Int16(bigEndian: place.loadUnaligned(as: Int16.self)))
+    case 3:
+      let high = Int64(place.load(as: Int8.self)) << 16
+      return high | Int64(UInt16(bigEndian: (place + 1).loadUnaligned(as: UInt16.self)))
+    case 4: return Int64(Int32(bigEndian: place.loadUnaligned(as: Int32.self)))
+    case 5:
+      let high = Int64(Int16(bigEndian: place.loadUnaligned(as: Int16.self))) << 32
+      return high | Int64(UInt32(bigEndian: (place + 2).loadUnaligned(as: UInt32.self)))
+    case 6: return Int64(bigEndian: place.loadUnaligned(as: Int64.self))
+    case 8: return 0
+    case 9: return 1
+    default: return nil
+    }
   }
 
-  /// The bytes of a text or a blob; `nil` where the column is neither, or is not there.
-  package func content(_ column: Int) -> ArraySlice<UInt8>? {
-    guard isPresent(column), fields[column].type >= 12 else { return nil }
-    let from = start + fields[column].offset
-    return bytes[from..<from + fields[column].size]
+  /// A real number; 0 where the column is none, or is not there.
+  @inline(__always)
+  func real(_ column: Int) -> Double {
+    guard isPresent(column), fields[column].type == 7 else { return 0 }
+    let place = bytes + fields[column].offset
+    return Double(bitPattern: UInt64(bigEndian: place.loadUnaligned(as: UInt64.self)))
+  }
+
+  /// The bytes of a value of any kind, good as long as the record's; none where they are not all there.
+  @inline(__always)
+  func raw(_ column: Int) -> UnsafeRawBufferPointer {
+    guard isPresent(column) else { return UnsafeRawBufferPointer(start: bytes, count: 0) }
+    return UnsafeRawBufferPointer(
+      start: bytes + fields[column].offset, count: fields[column].size)
+  }
+
+  /// The bytes of a text or a blob, good as long as the record's; `nil` where the column is neither, or is
+  /// not there.
+  package func content(_ column: Int) -> UnsafeRawBufferPointer? {
+    isPresent(column) && fields[column].type >= 12 ? raw(column) : nil
   }
 
   /// A column's value; `nil` where the row has none, or its bytes are not all there.
   public func value(_ column: Int) -> RecordValue? {
-    guard isPresent(column), let kind = kind(column) else { return nil }
-    switch kind {
+    guard isPresent(column) else { return nil }
+    switch kind(column) {
     case .null: return .null
     case .integer: return integer(column).map { .integer($0) }
     case .real: return .real(real(column))
-    case .text: return content(column).map { .text(Array($0)) }
-    case .blob: return content(column).map { .blob(Array($0)) }
+    case .text: return .text(Array(raw(column)))
+    case .blob: return .blob(Array(raw(column)))
     }
   }
 
-  /// Runs `body` with a column's bytes, which are good until it returns; `nil` as in ``content(_:)``.
-  package func withContent<T>(
-    _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> T
-  ) rethrows -> T? {
-    guard isPresent(column), fields[column].type >= 12 else { return nil }
-    let from = start + fields[column].offset
-    let size = fields[column].size
-    return try bytes.withUnsafeBytes {
-      try body(UnsafeRawBufferPointer(rebasing: $0[from..<from + size]))
+  /// Whether a column holds what one of another record does, stored alike: whole numbers of any width, all
+  /// else byte for byte.
+  @inline(__always)
+  func isSame(_ column: Int, as other: borrowing Record, _ otherColumn: Int) -> Bool {
+    let (type, otherType) = (type(column), other.type(otherColumn))
+    guard type == otherType else {
+      guard let number = integer(column) else { return false }
+      return number == other.integer(otherColumn)
     }
+    let (one, two) = (raw(column), other.raw(otherColumn))
+    guard one.count > 0, let first = one.baseAddress, let second = two.baseAddress else {
+      return true
+    }
+    return memcmp(first, second, one.count) == 0
+  }
+
+  /// Adds one for each column that holds nothing, to as many counts as there are columns.
+  @inline(__always)
+  func countNulls(_ counts: UnsafeMutableBufferPointer<Int>) {
+    for column in 0..<min(count, counts.count) where fields[column].type == 0 {
+      counts[column] += 1
+    }
+  }
+
+  /// Whether a column holds a text or a blob whose first byte is that one.
+  func begins(_ column: Int, with byte: UInt8) -> Bool {
+    type(column) >= 12 && raw(column).first == byte
   }
 
   /// What tells one row's values from another's: equal for equal values, whichever columns that hold
   /// nothing follow them.
   package var digest: UInt64 {
-    var hash = Self.seed
-    for column in fields.indices where fields[column].type != 0 {
-      hash = Self.mix(hash, UInt64(column))
-      hash = mix(hash, column)
+    var hash: UInt64 = 0
+    for column in 0..<count where fields[column].type != 0 {
+      hash = Self.mixed(hash, UInt64(column))
+      guard column >= present else {
+        hash = mixed(hash, column)
+        continue
+      }
+      // A value, as far as it is there.
+      let start = min(fields[column].offset, size)
+      let end = min(start + fields[column].size, size)
+      hash = Self.mixed(
+        Self.mixed(hash, fields[column].type),
+        UnsafeRawBufferPointer(start: bytes + start, count: end - start))
     }
     return hash
   }
@@ -190,15 +307,13 @@ public struct Record: Sendable {
   /// For each value that few rows share what tells it from others: long texts and blobs, numbers of many
   /// digits, such as dates.
   package func marks() -> [(column: Int, mark: UInt64)] {
-    fields.indices.compactMap { column in
-      guard isPresent(column) else { return nil }
+    (0..<present).compactMap { column in
       switch kind(column) {
       case .text, .blob: guard fields[column].size >= 8 else { return nil }
-      case .real:
-        guard word(fields[column]).trailingZeroBitCount < 20 else { return nil }
+      case .real: guard real(column).bitPattern.trailingZeroBitCount < 20 else { return nil }
       default: return nil
       }
-      return (column, mix(Self.mix(Self.seed, UInt64(column)), column))
+      return (column, mixed(Self.mixed(0, UInt64(column)), column))
     }
   }
 
@@ -207,13 +322,12 @@ public struct Record: Sendable {
   /// SQLite writes each whole number in the shortest form that holds it, and a real number without a
   /// fraction as a whole one.
   package func isShortest(_ column: Int) -> Bool {
-    guard isPresent(column), let kind = kind(column) else { return true }
+    guard isPresent(column) else { return true }
     let field = fields[column]
-    switch kind {
+    switch kind(column) {
     case .integer:
-      guard field.type < 8, let number = integer(column) else { return true }
       // File format 1 knows no shorter form of 0 and 1.
-      guard field.type > 1 else { return true }
+      guard field.type > 1, field.type < 8, let number = integer(column) else { return true }
       let bits = 8 * (field.size == 8 ? 6 : field.size == 6 ? 4 : field.size - 1)
       let most = Int64(1) << (bits - 1)
       return number < -most || number >= most
@@ -227,18 +341,17 @@ public struct Record: Sendable {
   /// Whether a value is the last of the row that takes room, and its last bytes are zeros.
   package func endsInZeros(_ column: Int) -> Bool {
     guard isPresent(column), fields[column].size > 1,
-      fields[(column + 1)...].allSatisfy({ $0.size == 0 })
+      (column + 1..<count).allSatisfy({ fields[$0].size == 0 })
     else { return false }
-    let end = start + fields[column].offset + fields[column].size
     // A fraction that few bits hold ends in zeros, too.
-    let count = kind(column) == .real ? 3 : 1
-    return bytes[end - count..<end].allSatisfy { $0 == 0 }
+    return raw(column).suffix(kind(column) == .real ? 3 : 1).allSatisfy { $0 == 0 }
   }
 
   /// Whether a byte of the record is one of a text.
   func isText(at offset: Int) -> Bool {
-    fields.contains {
-      $0.offset <= offset && offset < $0.offset + $0.size && Self.kind(of: $0.type) == .text
+    (0..<count).contains {
+      fields[$0].offset <= offset && offset < fields[$0].offset + fields[$0].size
+        && kind($0) == .text
     }
   }
 
@@ -256,40 +369,6 @@ public struct Record: Sendable {
       }
     }
     return result
-  }
-
-  private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
-
-  @inline(__always)
-  private static func mix(_ hash: UInt64, _ value: UInt64) -> UInt64 {
-    (hash ^ value) &* 0x0000_0100_0000_01B3
-  }
-
-  /// A value, as far as it is there.
-  private func mix(_ hash: UInt64, _ column: Int) -> UInt64 {
-    if let number = integer(column) {
-      let mixed = Self.mix(Self.mix(hash, 1), UInt64(bitPattern: number))
-      return mixed ^ mixed >> 29
-    }
-    var hash = Self.mix(hash, fields[column].type)
-    let from = start + fields[column].offset
-    for byte in bytes[min(from, end)..<min(from + fields[column].size, end)] {
-      hash = Self.mix(hash, UInt64(byte))
-    }
-    return hash ^ hash >> 29
-  }
-
-  /// A real number; 0 where the column is none.
-  func real(_ column: Int) -> Double {
-    guard isPresent(column), kind(column) == .real else { return 0 }
-    return Double(bitPattern: word(fields[column]))
-  }
-
-  private func word(_ field: Field) -> UInt64 {
-    let from = start + field.offset
-    var bits: UInt64 = bytes[from] & 0x80 == 0 ? 0 : .max
-    for byte in bytes[from..<from + field.size] { bits = bits << 8 | UInt64(byte) }
-    return bits
   }
 }
 

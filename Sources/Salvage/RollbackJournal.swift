@@ -177,3 +177,106 @@ public final class RollbackJournal: Sendable {
     return (0, .whole, places)
   }
 }
+
+/// A header of a rollback journal: how many pages were saved behind it, and how large the database was.
+///
+/// Format: https://www.sqlite.org/fileformat.html, "The Rollback Journal".
+public struct JournalHeader: Sendable, Equatable {
+  /// What the first eight bytes of every header are.
+  public static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+  /// How many bytes the header has; zeros fill its sector.
+  public static let size = 28
+  /// The record count of a journal that was written without syncs: records fill the rest of the file.
+  static let uncounted = UInt32.max
+
+  /// Whether the first eight bytes are those of a header.
+  public let isMagic: Bool
+  /// How many pages were saved behind it; ``uncounted`` for as many as there are.
+  public let records: UInt32
+  /// What the checksums of its pages begin with.
+  public let nonce: UInt32
+  /// Pages that the database had before the transaction.
+  public let initialPages: Int
+  /// Bytes of a sector, at whose beginnings headers stand.
+  public let sectorSize: Int
+  /// Bytes of a page; 0 in journals of SQLite before 3.5.8.
+  public let pageSize: Int
+
+  /// Reads a header; fewer bytes are as if zeros followed.
+  public init(_ head: [UInt8]) {
+    isMagic = head.starts(with: Self.magic)
+    records = BigEndian.word(head, 8)
+    nonce = BigEndian.word(head, 12)
+    initialPages = Int(BigEndian.word(head, 16))
+    sectorSize = Int(BigEndian.word(head, 20))
+    pageSize = Int(BigEndian.word(head, 24))
+  }
+
+  /// Whether SQLite believes the sizes.
+  var hasSizes: Bool {
+    let isSector = sectorSize >= 32 && sectorSize <= 65_536 && sectorSize & (sectorSize - 1) == 0
+    return isSector && (pageSize == 0 || FileHeader.isPageSize(pageSize))
+  }
+
+  /// The checksum of a page that was saved: every 200th byte, counted from its end.
+  func checksum(_ page: ArraySlice<UInt8>) -> UInt32 {
+    var sum = nonce
+    var place = page.count - 200
+    while place > 0 {
+      sum &+= UInt32(page[page.startIndex + place])
+      place -= 200
+    }
+    return sum
+  }
+}
+
+extension RollbackJournal {
+  /// What speaks against a journal of another name beside a main file; `nil` where nothing does.
+  ///
+  /// SQLite rolls a journal back by its name alone. One that was renamed on its way may be another store's,
+  /// or another copy's: it is asked what a -wal is, see ``LogKinship``.
+  ///
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  package static func contradiction(
+    of journal: String, store: String
+  ) throws -> LogKinship.Contradiction? {
+    let main = try DatabaseImage(path: store, log: nil)
+    let found = try RollbackJournal(path: journal, main: OpenFile(store))
+    guard found.state == .hot else { return nil }
+    if main.header.isMagic, main.pageSize != found.pageSize {
+      return .pageSize(log: found.pageSize, main: main.pageSize)
+    }
+    if let place = found.places[1] {
+      let before = FileHeader(try found.read(at: place, count: FileHeader.size))
+      if before.isMagic, before.pages > 0, before.changeCounter == before.versionValidFor,
+        before.pages != found.initialPages
+      {
+        return .journalPages(counted: found.initialPages, stated: before.pages)
+      }
+    }
+    let image = try DatabaseImage(path: store, log: nil, journal: journal)
+    // Half of a save may be all that the main file is.
+    if let own = try LogKinship.names(in: main)?.uuid {
+      guard let both = try LogKinship.names(in: image)?.uuid else { return .unreadable }
+      if both != own { return .uuid(log: both, main: own) }
+    }
+    return try found.pageThatDoesNotFit(image, main)
+  }
+
+  /// A page of a whole journal that does not fit what leads to it, where the main file's own does.
+  private func pageThatDoesNotFit(
+    _ image: DatabaseImage, _ main: DatabaseImage
+  ) throws -> LogKinship.Contradiction? {
+    guard end == .whole, image.header.isAutoVacuum, main.header.isAutoVacuum else { return nil }
+    var with = PageFit(image)
+    var without = PageFit(main)
+    for number in places.keys.sorted().prefix(Self.mostFitted)
+    where number > 1 && number <= initialPages {
+      guard try with.fits(number) == false, try without.fits(number) == true else { continue }
+      return .page(number)
+    }
+    return nil
+  }
+
+  private static let mostFitted = 20_000
+}

@@ -1,5 +1,5 @@
 /// Reads the rows of a database's tables, page after page as they stand in the file.
-public struct RowScan {
+public struct RowScan: ~Copyable {
   /// What is known of a row.
   public enum Certainty: String, Sendable {
     /// It is in a page that its table's tree leads to.
@@ -101,13 +101,13 @@ public struct RowScan {
       return
     }
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else { return }
-    let cells = tree.cells.map {
+    let cells = tree.cells(in: page.bytes).map {
       Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
     }
     var hole = TreeHole(root: row.root, page: page.number, above: nil, upTo: nil)
-    if tree.outside > 0 {
+    if tree.listed > cells.count {
       // No page has more of them.
-      unreadable += min(tree.outside, image.usable / 6)
+      unreadable += min(tree.listed - cells.count, image.usable / 6)
       lose(hole)
     }
     let overlapping = Self.overlapping(cells)
@@ -182,19 +182,27 @@ public struct RowScan {
     }
     // More than all pages can hold is no size.
     guard cell.size / (image.usable - 4) <= image.pageCount else { return false }
-    var payload = Array(page.bytes[cell.start..<cell.start + cell.local])
-    guard budget > 0 else { return record.read(payload, 0..<payload.count) }
+    var taken = cell.start + cell.local
+    guard budget > 0 else { return record.read(page.bytes, cell.start..<taken) }
     let chain = try chains.chain(cell.overflow, of: page.number, rest: cell.size - cell.local)
     budget -= chain.pages.count
     if chain.isDoubtful { doubtful += 1 }
+    // No more than the pages hold, whatever the cell says.
+    let payload = record.room(
+      for: min(cell.size, cell.local + chain.pages.count * (image.usable - 4)))
+    payload.copyBytes(from: page.bytes[cell.start..<taken])
+    taken = cell.local
     for number in chain.pages {
       guard let page = try image.page(number) else { break }
       // Nothing at all, where something is to follow: the page was lost.
-      let count = min(cell.size - payload.count, min(page.present, image.usable) - 4)
+      let count = min(cell.size - taken, min(page.present, image.usable) - 4)
       if !page.bytes.contains(where: { $0 != 0 }) { break }
-      payload += page.bytes[4..<4 + count]
+      UnsafeMutableRawBufferPointer(rebasing: payload[taken..<taken + count])
+        .copyBytes(from: page.bytes[4..<4 + count])
+      taken += count
       if page.present < page.bytes.count { break }
     }
-    return record.read(payload, 0..<payload.count) && record.stated == cell.size
+    return record.read(UnsafeRawBufferPointer(rebasing: payload[..<taken]))
+      && record.stated == cell.size
   }
 }

@@ -10,7 +10,7 @@ package struct SaveCounts {
     guard let tree = TreePage(bytes, number: number, usable: bytes.count), tree.kind == .tableLeaf
     else { return nil }
     var record = Record()
-    for offset in tree.cells {
+    for offset in tree.cells(in: bytes) {
       guard let cell = Cell(bytes, at: offset, present: bytes.count, usable: bytes.count),
         record.read(bytes, cell.start..<cell.start + cell.local), record.count > 3,
         record.kind(0) == .null, let entity = record.integer(1), entity > 0,

@@ -68,6 +68,7 @@ public struct TreeMap {
     }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
     try takeLastLeaves(unreached)
+    if isMapped, !holes.isEmpty { try takeHeaderless() }
   }
 
   /// Whether the pointer map says of a page that it is free, or of the tree of the list of tables.
@@ -158,10 +159,13 @@ public struct TreeMap {
     guard let page = try image.page(place.page),
       let tree = TreePage(page.bytes, number: page.number, usable: image.usable)
     else { return [] }
-    if !tree.isSound || page.present < page.bytes.count { holes.append(place) }
+    let cells = tree.cells(in: page.bytes)
+    if !tree.isPlausible || cells.count < tree.count || page.present < page.bytes.count {
+      holes.append(place)
+    }
     var result: [TreeHole] = []
     var above = place.above
-    for cell in tree.cells where cell + 4 < page.present {
+    for cell in cells where cell + 4 < page.present {
       guard let (bits, _) = Varint.read(page.bytes, cell + 4) else { continue }
       let key = Int64(bitPattern: bits)
       let child = Int(BigEndian.word(page.bytes, cell))
@@ -210,6 +214,43 @@ extension TreeMap {
         } else {
           isComplete && !holes.contains { $0.holds(first) && $0.holds(last) } ? .stray : .adopted
         }
+    }
+  }
+
+  /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
+  /// them has no header either.
+  ///
+  /// It is done where nothing speaks against it: rows and freed blocks fill the page to its end, and the keys
+  /// stand between those of the tree's other leaves.
+  private mutating func takeHeaderless() throws {
+    var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
+    for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {
+      guard try image.kind(of: number) == 0, let entry = try pointers?.entry(number),
+        entry.kind == .tree, role(of: entry.parent) == .broken, let above = ranges[entry.parent],
+        let page = try image.page(number), page.present == page.bytes.count,
+        let keys = BrokenLeaf(page, usable: image.usable, range: above).keysToEnd
+      else { continue }
+      let root = above.root
+      if siblings[root] == nil {
+        siblings[root] = try (1...image.pageCount).compactMap { other in
+          guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
+          else { return nil }
+          return try ends(of: other).map { (min($0.0, $0.1), max($0.0, $0.1)) }
+        }
+      }
+      let others = siblings[root] ?? []
+      guard others.allSatisfy({ $0.last < keys.lowerBound || $0.first > keys.upperBound }) else {
+        continue
+      }
+      siblings[root]?.append((keys.lowerBound, keys.upperBound))
+      let lower =
+        others.map(\.last).filter { $0 < keys.lowerBound } + [above.above].compactMap { $0 }
+      let upper =
+        others.map(\.first).filter { $0 > keys.upperBound }.map { $0 - 1 }
+        + [above.upTo].compactMap { $0 }
+      let place = TreeHole(root: root, page: number, above: lower.max(), upTo: upper.min())
+      take(place, .broken)
+      ranges[number] = place
     }
   }
 
@@ -278,7 +319,7 @@ extension TreeMap {
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else {
       return nil
     }
-    let keys = tree.cells.compactMap {
+    let keys = tree.cells(in: page.bytes).compactMap {
       Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
     }
     guard let first = keys.first, let last = keys.last else { return nil }
@@ -291,10 +332,10 @@ extension TreeMap {
     for number in 1...max(1, image.pageCount) where role(of: number) == .unknown {
       guard try image.kind(of: number) == TreePage.Kind.tableInterior.rawValue,
         let page = try image.page(number),
-        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+        let tree = TreePage(page.bytes, number: number, usable: image.usable),
+        tree.isSound(in: page.bytes)
       else { continue }
-      for cell in tree.cells { parents[Int(BigEndian.word(page.bytes, cell))] = number }
-      parents[tree.last] = number
+      for child in tree.children(in: page.bytes) { parents[child] = number }
     }
     return parents
   }
@@ -320,4 +361,33 @@ extension TreeMap {
     }
     return 0
   }
+}
+
+/// A place in a table's tree where a page could not be read, and the keys that it had.
+public struct TreeHole: Sendable, Equatable {
+  /// The first page of the table's tree.
+  public var root: Int
+  /// The page.
+  public var page: Int
+  /// Its keys are greater than this; `nil` where they may be any from the least on.
+  public var above: Int64?
+  /// Its keys are at most this; `nil` where they may be any up to the greatest.
+  public var upTo: Int64?
+
+  /// The keys that it may have had, without those that Core Data gives to no object.
+  package var keys: ClosedRange<Int64> {
+    let first = above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
+    return first...max(first, upTo ?? .max)
+  }
+
+  /// Whether a key could have been there.
+  package func holds(_ key: Int64) -> Bool { key > above ?? .min && key <= upTo ?? .max }
+}
+
+extension TreeHole {
+  /// One that may have had any key of a tree.
+  package init(anywhereIn root: Int) { self.init(root: root, page: root, above: nil, upTo: nil) }
+
+  /// Whether it may have had any key.
+  package var isOpen: Bool { above == nil && upTo == nil }
 }

@@ -67,18 +67,22 @@ struct IntegrityCheckTests {
   }
 
   private func problems(
-    _ path: String, isWhole: Bool = true, on processors: Processors = .shared
+    _ path: String, isWhole: Bool = true, by judge: IntegrityCheck.Judge = .reading,
+    on processors: Processors = .shared
   ) throws -> [String] {
     let connection = try Connection(path: path, mode: .immutable)
     return try IntegrityCheck(
-      of: path, tables: ["a", "j"], isWhole: isWhole, on: processors
+      of: path, tables: ["a", "j"], isWhole: isWhole, by: judge, on: processors
     ).problems(helpedBy: connection)
   }
 
   /// Whether all is told by reading alone, so that the tests below are about that.
-  private func isTold(_ path: String, _ table: String) throws -> Bool {
-    let connection = try Connection(path: path, mode: .immutable)
-    return try IntegrityCheck.agrees(table, of: path, on: connection)
+  private func isTold(
+    _ path: String, _ table: String, by judge: IntegrityCheck.Judge = .reading
+  ) throws -> Bool {
+    let check = IntegrityCheck(of: path, tables: [table], asking: [table: .rows], by: judge)
+    _ = try check.problems(helpedBy: Connection(path: path, mode: .immutable))
+    return check.facts.rows(ofTable: table) != nil
   }
 
   @Test(
@@ -90,6 +94,15 @@ struct IntegrityCheckTests {
     #expect(try isTold(path, "a") && isTold(path, "j"))
     #expect(try problems(path).isEmpty)
     #expect(try problems(path, isWhole: false).isEmpty)
+  }
+
+  @Test("with the switch SQLite judges, and nothing is told by reading")
+  func bySQLite() throws {
+    let folder = try TemporaryFolder()
+    let path = try makeDatabase(folder)
+    #expect(try !isTold(path, "a", by: .sqlite))
+    #expect(try problems(path, by: .sqlite).isEmpty)
+    #expect(IntegrityCheck.judge == .reading)
   }
 
   @Test(
@@ -176,6 +189,7 @@ struct IntegrityCheckTests {
     #expect(try !isTold(path, "a"))
     #expect(try !problems(path).isEmpty)
     #expect(try !problems(path, isWhole: false).isEmpty)
+    #expect(try !problems(path, by: .sqlite).isEmpty)
   }
 
   @Test("equal entries of a unique index are none that agree")

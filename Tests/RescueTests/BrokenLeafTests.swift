@@ -40,5 +40,72 @@ struct BrokenLeafTests {
     #expect(keys == [3] + Array(5...20))
   }
 
+  /// A table of several leaves, with free room in some of them.
+  private func table(_ folder: TemporaryFolder) throws -> (path: String, root: Int) {
+    let path = folder.path("Large.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = ON; \
+      CREATE TABLE a (id INTEGER PRIMARY KEY, number INTEGER, text TEXT); BEGIN
+      """)
+    for id in 1...300 {
+      try connection.execute("INSERT INTO a VALUES (\(id), \(id * 1000), '\(row(of: 100))')")
+    }
+    // Room between rows that is free.
+    try connection.execute("COMMIT; DELETE FROM a WHERE id % 40 = 10")
+    let root = try #require(try connection.value("SELECT rootpage FROM sqlite_master")?.integer)
+    return (path, Int(root))
+  }
+
+  private func headerless(_ path: String, _ root: Int) throws -> (keys: [Int64], pages: Set<Int>) {
+    let image = try DatabaseImage(path: path, log: nil)
+    var scan = RowScan(image, try TreeMap(image, roots: [1, root], isComplete: true))
+    var (keys, pages) = ([Int64](), Set<Int>())
+    try scan.rows(where: { $1 == root && $0 == .broken }) { row, _ in
+      keys.append(row.key)
+      pages.insert(row.page)
+    }
+    return (keys, pages)
+  }
+
+  @Test("a leaf without a header is found where the page above it has none either")
+  func parentGone() throws {
+    let folder = try TemporaryFolder()
+    let (path, root) = try table(folder)
+    var file = try DamagedFile(path)
+    let leaves = file.leaves(root: root)
+    #expect(leaves.count > 5)
+    let image = try DatabaseImage(path: path, log: nil)
+    let page = try #require(try image.page(leaves[2]))
+    let tree = try #require(TreePage(page.bytes, number: leaves[2], usable: image.usable))
+    let whole = tree.cells(in: page.bytes).filter { $0 >= 512 }.compactMap {
+      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
+    }
+    #expect(whole.count > 10)
+    for number in [root, leaves[2]] {
+      file.poke(page: number, at: 0, [UInt8](repeating: 0, count: 512))
+    }
+    try file.write()
+    let found = try headerless(path, root)
+    #expect(found.keys == whole && found.pages == [leaves[2]])
+  }
+
+  @Test("a leaf without a header is none where other leaves have its keys")
+  func keysOfOthers() throws {
+    let folder = try TemporaryFolder()
+    let (path, root) = try table(folder)
+    let leaves = try DamagedFile(path).leaves(root: root)
+    let image = try DatabaseImage(path: path, log: nil)
+    let other = try #require(try image.page(leaves[4]))
+    var file = try DamagedFile(path)
+    file.poke(page: leaves[2], at: 0, other.bytes)
+    for number in [root, leaves[2]] {
+      file.poke(page: number, at: 0, [UInt8](repeating: 0, count: 512))
+    }
+    try file.write()
+    #expect(try headerless(path, root).keys.isEmpty)
+  }
+
   private func row(of count: Int) -> String { String(repeating: "x", count: count) }
 }

@@ -36,7 +36,7 @@ struct LostOrDeletedTests {
       for number in leaves {
         let page = Array(bytes[(number - 1) * 4096..<number * 4096])
         guard let tree = TreePage(page, number: number, usable: 4096) else { continue }
-        for offset in tree.cells {
+        for offset in tree.cells(in: page) {
           guard let cell = Cell(page, at: offset, present: 4096, usable: 4096) else { continue }
           body(cell, number, &bytes)
         }

@@ -32,7 +32,7 @@ struct PageOwnerTests {
     for number in 1...image.pageCount where trees.role(of: number) == .leaf {
       let page = try #require(try image.page(number))
       let tree = try #require(TreePage(page.bytes, number: number, usable: image.usable))
-      for offset in tree.cells {
+      for offset in tree.cells(in: page.bytes) {
         guard
           let cell = Cell(page.bytes, at: offset, present: page.present, usable: image.usable),
           cell.local < cell.size

@@ -48,7 +48,7 @@ extension SalvageSource {
     var scan = RowScan(image, trees)
     try scan.rows(where: { $0 == .leaf && $1 == root }) { _, record in
       // Core Data leaves a row without a value where it keeps no model.
-      if record.kind(0) != .null, record.kind(0) != nil { isEmpty = false }
+      if record.kind(0) != .null { isEmpty = false }
     }
     return isEmpty && scan.unreadable == 0
       ? "the store's model cache (Z_MODELCACHE) is empty"

@@ -221,7 +221,8 @@ package struct SalvageSource {
       guard trees.role(of: number) == .leaf, trees.owner(of: number) > 1,
         let page = try image.page(number), case .frame = page.origin
       else { continue }
-      count += TreePage(page.bytes, number: number, usable: image.usable)?.cells.count ?? 0
+      count +=
+        TreePage(page.bytes, number: number, usable: image.usable)?.cells(in: page.bytes).count ?? 0
     }
     return count
   }
@@ -343,7 +344,8 @@ package struct SalvageSource {
     for number in 2..<max(2, image.pageCount + 1)
     where trees.role(of: number) == .leaf && trees.owner(of: number) > 1 {
       guard let page = try image.page(number) else { continue }
-      count += TreePage(page.bytes, number: number, usable: image.usable)?.cells.count ?? 0
+      count +=
+        TreePage(page.bytes, number: number, usable: image.usable)?.cells(in: page.bytes).count ?? 0
     }
     return count
   }

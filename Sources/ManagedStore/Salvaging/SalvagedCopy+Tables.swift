@@ -120,3 +120,155 @@ extension SalvagedCopy {
     try connection.run(sql)
   }
 }
+
+extension SalvagedCopy {
+  /// Makes what the store's own schema has of a kind.
+  func makeObjects(_ type: String) {
+    for entry in source.objects where entry.object.type == type {
+      guard let sql = entry.object.sql else { continue }
+      do { try create(sql) } catch {
+        let message = (error as? SQLiteError)?.message ?? "\(error)"
+        notes.append("The \(type) \(entry.object.name) could not be made: \(message).")
+      }
+    }
+  }
+
+  /// Makes the indexes of the store's own schema, else those that Core Data would.
+  func makeStatedIndexes() throws {
+    if source.isSchemaWhole {
+      makeObjects("index")
+    } else if let sibling {
+      try make(sibling.statements("index"))
+    } else if let schema {
+      try make(schema.indexStatements().map { ($0.name, $0.sql) } + indexesOfHistory)
+    }
+  }
+
+  func makeIndexes() throws {
+    if hasCopiedTrees {
+      for index in trees.emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
+    } else {
+      try makeStatedIndexes()
+    }
+    if source.isSchemaWhole {
+      makeObjects("view")
+    } else if let sibling {
+      try make(sibling.statements("view"))
+    }
+  }
+
+  /// Makes the triggers, once everything is in that is to be in it.
+  package func makeTriggers() throws {
+    if source.isSchemaWhole {
+      makeObjects("trigger")
+    } else if let sibling {
+      try make(sibling.statements("trigger"))
+    } else if let schema {
+      try make(schema.triggerGroups.flatMap(\.statements).map { ($0.name, $0.sql) })
+    }
+  }
+
+  func make(_ statements: [(name: String, sql: String)]) throws {
+    for (name, sql) in statements {
+      do { try create(sql) } catch let error as SQLiteError {
+        notes.append("\(name) could not be made: \(error.message).")
+      }
+    }
+  }
+}
+
+extension SalvagedCopy {
+  /// Puts rows in of tables that keep them in the tree of their primary key.
+  func fillTreesOfKeys() throws {
+    for entry in source.objects where entry.object.isWithoutRowID && entry.root > 1 {
+      let name = entry.object.name
+      let key = try connection.rows("PRAGMA index_list(\(quoted(name)))").first {
+        $0.count >= 4 && $0[3].text == "pk"
+      }?[1].text
+      // The columns of the key stand first, then the others.
+      let columns =
+        try key.map { key in
+          try connection.rows("PRAGMA index_xinfo(\(quoted(key)))").compactMap { $0[2].text }
+        } ?? []
+      guard !columns.isEmpty else { continue }
+      let insert = try connection.prepare(
+        "INSERT OR IGNORE INTO \(quoted(name)) (\(columns.map(quoted).joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+      )
+      let encoding = source.image.header.encoding
+      let isWhole = try IndexTree.rows(of: entry.root, in: source.image) { record in
+        guard record.count <= columns.count, record.isWhole else { return unplaced += 1 }
+        insert.reset()
+        for index in columns.indices {
+          try insert.bind(record.value(index)?.value(encoding) ?? .null, at: index)
+        }
+        try insert.step()
+      }
+      if !isWhole { unplaced += 1 }
+    }
+  }
+}
+
+extension SalvagedCopy {
+  var joins: [String: StoreSchema.JoinTable] {
+    Dictionary((schema?.joins ?? []).map { ($0.name, $0) }) { first, _ in first }
+  }
+
+  /// Join tables whose tree is not known.
+  func joinCandidates() -> [JoinPlacing.Candidate] {
+    guard let schema else { return [] }
+    let greatest = Dictionary(
+      ((try? connection.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY")) ?? []).compactMap { row in
+        row.count == 2
+          ? row[0].integer.flatMap { entity in row[1].integer.map { (entity, $0) } } : nil
+      }
+    ) { first, _ in first }
+    let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    return schema.joins.compactMap { join in
+      // One whose tree lacks pages may have lost those that lead to the rest.
+      guard let table = tables[join.name],
+        table.root == 0 || source.trees.holes.contains(where: { $0.root == table.root })
+      else { return nil }
+      // A migration in place may have left the columns the other way round.
+      let isTurned = table.columns.first?.name == join.second && !join.isReflexive
+      let entities = [join.entity, join.inverseEntity]
+      let sides = (isTurned ? entities.reversed() : entities).compactMap { entity in
+        schema.table(of: entity).map { side in
+          JoinPlacing.Side(
+            table: side.name,
+            numbers: Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }),
+            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max)
+        }
+      }
+      return sides.count == 2 ? .init(table: table, sides: sides) : nil
+    }
+  }
+
+  /// The table that links are kept in of which nothing tells whose they are. It is none of Core Data's, which
+  /// leaves it alone.
+  package static let undecidedLinks = "STRATA_UNDECIDED_LINKS"
+
+  /// Keeps the rows of keys alone that could be links of several relationships, with the names of these.
+  func keepLinks(
+    besides groups: [Int: SalvagedTable], _ known: [Int: SalvagedTable], _ joining: JoinPlacing
+  ) throws {
+    try connection.execute(
+      "CREATE TABLE \(Self.undecidedLinks) (PAGE INTEGER, TREE INTEGER, FIRST INTEGER, SECOND INTEGER, FIRST_ORDER INTEGER, SECOND_ORDER INTEGER, TABLES VARCHAR)"
+    )
+    let insert = try connection.prepare(
+      "INSERT INTO \(Self.undecidedLinks) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
+      row, record in
+      let group = JoinPlacing.group(of: row)
+      guard known[row.root] == nil, groups[group] == nil, joining.isWaiting(record) else { return }
+      insert.reset()
+      try insert.bind(.integer(Int64(row.page)), at: 0)
+      try insert.bind(row.root > 0 ? .integer(Int64(row.root)) : .null, at: 1)
+      for column in 0..<4 {
+        try insert.bind(record.integer(column).map { .integer($0) } ?? .null, at: 2 + column)
+      }
+      try insert.bind(.text(joining.possible(for: group).joined(separator: " ")), at: 6)
+      try insert.step()
+    }
+  }
+}

@@ -270,3 +270,111 @@ package final class SalvagedCopy {
     }
   }
 }
+
+extension SalvagedCopy {
+  /// A page that rows were read from.
+  package struct PageOrigin: Sendable, Equatable {
+    /// Their table.
+    package var table: String
+    /// The page, from 1.
+    package var page: Int
+    /// The frame of the -wal that it stands in, from 0; `nil` for the main file.
+    package var frame: Int?
+    /// The rows' keys, from the least to the greatest.
+    package var keys: ClosedRange<Int64>
+    /// How many rows there are.
+    package var rows: Int
+    /// Whether the table's tree leads to it; else it was found by looking.
+    package var isCertain: Bool
+  }
+
+  /// Tells of every page that rows were read from, in the order of pages: so where each object is from.
+  package func origins(_ body: (PageOrigin) throws -> Void) throws {
+    var current: PageOrigin?
+    var numbers: [Int64: String] = [:]
+    for table in all { for number in table.numbers { numbers[number] = table.name } }
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(
+      where: { role, root in
+        root != 1 && (role == .leaf || role == .adopted || role == .broken)
+      }, isCancelled: isCancelled
+    ) { row, record in
+      guard let table = byRoot[row.root]?.name ?? record.integer(1).flatMap({ numbers[$0] }) else {
+        return
+      }
+      if var page = current, page.page == row.page, page.table == table {
+        page.keys = min(page.keys.lowerBound, row.key)...max(page.keys.upperBound, row.key)
+        page.rows += 1
+        current = page
+        return
+      }
+      if let current { try body(current) }
+      let frame: Int? = if case .frame(let frame) = row.origin { frame } else { nil }
+      current = PageOrigin(
+        table: table, page: row.page, frame: frame, keys: row.key...row.key, rows: 1,
+        isCertain: row.certainty == .certain)
+    }
+    if let current { try body(current) }
+  }
+}
+
+extension SalvagedCopy {
+  /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
+  /// objects that were deleted, never saved, or lost. More than these cannot be lost.
+  ///
+  /// To be asked before the counters are made anew; an entity whose counter is gone is not in it.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func openKeys() throws -> [String: Int] {
+    guard let schema else { return [:] }
+    var open: [String: Int] = [:]
+    for table in schema.tables where all.contains(where: { $0.name == table.name }) {
+      guard let number = schema.numbers[table.root],
+        let greatest = try PrimaryKeys(connection).given(number),
+        greatest > 0,
+        let row = try connection.rows(
+          "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
+        ).first, row.count == 2, let count = row[0].integer,
+        // A counter that is too low tells nothing.
+        row[1].integer ?? 0 <= greatest, greatest - count < .max
+      else { continue }
+      open[table.root] = Int(greatest - count)
+    }
+    return open
+  }
+
+  /// Tables that the store's list of tables does not have, as far as it can be read, and that no row was found of,
+  /// though its counters show that there were objects:
+  /// the greatest key that was given out, by the entity at the top of the hierarchy.
+  ///
+  /// Call it before the counters are rebuilt.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func goneTables(of source: SalvageSource) throws -> [String: Int] {
+    let database = try DatabaseTables(connection)
+    guard
+      database.columns(of: "Z_PRIMARYKEY").isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
+    else { return [:] }
+    var gone: [String: Int] = [:]
+    guard let schema else {
+      // Without a model Z_PRIMARYKEY names the entities.
+      let missing: [StoreDrift.Table]
+      do { missing = try RawSchema(connection, database).missingTables } catch is CoreDataError {
+        return [:]
+      }
+      for table in missing { gone[table.entity] = table.lastKey.map { Int(clamping: $0) } }
+      return gone.filter { $0.value > 0 }
+    }
+    for table in schema.tables {
+      let isEmpty =
+        !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }
+      guard source.lacksTable(table.name) || isEmpty else { continue }
+      guard let number = schema.numbers[table.root],
+        let greatest = try PrimaryKeys(connection).given(number),
+        greatest > 0
+      else { continue }
+      gone[table.root] = Int(clamping: greatest)
+    }
+    return gone
+  }
+}

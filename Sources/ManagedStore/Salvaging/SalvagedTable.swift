@@ -115,14 +115,12 @@ final class SalvagedTable {
       let text = record.content(index).map { encoding.text($0) } ?? ""
       try statement.bind(.text(text), at: place)
     case .text, .blob:
-      let isText = record.kind(index) == .text
-      _ = try record.withContent(index) {
-        try statement.bind($0, isText: isText, at: place)
-      }
-    case .real:
-      guard case .real(let number) = record.value(index) else { fallthrough }
-      try statement.bind(.real(number), at: place)
-    case .null, nil: try statement.bind(.null, at: place)
+      guard let bytes = record.content(index) else { fallthrough }
+      try statement.bind(bytes, isText: record.kind(index) == .text, at: place)
+    case .null, .real:
+      let value: Value =
+        if case .real(let number)? = record.value(index) { .real(number) } else { .null }
+      try statement.bind(value, at: place)
     }
   }
 
@@ -135,5 +133,18 @@ final class SalvagedTable {
       "INSERT OR IGNORE INTO \(quoted(name)) (\(names.joined(separator: ", "))) VALUES (\(marks))")
     statements[count] = made
     return made
+  }
+}
+
+extension RecordValue {
+  /// The same as SQLite takes it.
+  func value(_ encoding: FileHeader.Encoding) -> Value {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .text(let bytes): .text(encoding.text(bytes))
+    case .blob(let bytes): .blob(bytes)
+    }
   }
 }

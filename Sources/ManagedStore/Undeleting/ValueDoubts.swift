@@ -35,7 +35,7 @@ struct ValueDoubts: OptionSet, Sendable {
     case .text:
       let isDoubtful =
         encoding == .utf8
-        ? record.withContent(column) { $0.contains(where: Self.isControl) } == true
+        ? record.content(column)?.contains(where: Self.isControl) == true
         : record.content(column).map(encoding.text)?.utf8.contains(where: Self.isControl) == true
       if isDoubtful { insert(.control) }
     case .integer: if !record.isShortest(column) { insert(.number) }
@@ -47,7 +47,7 @@ struct ValueDoubts: OptionSet, Sendable {
     case .blob:
       guard let bytes = record.content(column), !bytes.isEmpty else { break }
       if bytes.count >= 4, bytes.allSatisfy({ $0 == 0 }) { insert(.zeros) }
-      if !Self.opens(bytes) { insert(.form) }
+      if !Self.opens(bytes[...]) { insert(.form) }
     default: break
     }
     if record.endsInZeros(column) { insert(.tail) }
@@ -73,7 +73,7 @@ struct ValueDoubts: OptionSet, Sendable {
   }
 
   /// Whether a blob that begins as one of the known formats ends as one; true for all others.
-  private static func opens(_ blob: ArraySlice<UInt8>) -> Bool {
+  private static func opens(_ blob: Slice<UnsafeRawBufferPointer>) -> Bool {
     // Core Data writes a 1 before what could be in a file of its own.
     let bytes = blob.first == 1 ? blob.dropFirst() : blob
     if bytes.starts(with: [0x1F, 0x8B, 8]) {

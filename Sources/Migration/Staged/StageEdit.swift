@@ -52,10 +52,9 @@ struct StageEdit {
       try rules.requireNoMore(than: before, phase: phase.rawValue)
       try meter.checkCancelled()
     }
-    let problems = try connection.rows("PRAGMA main.integrity_check(1)").first?.first?.text
-    guard problems == "ok" else {
+    if let problem = try IntegrityCheck.problems(askingSQLite: connection, most: 1).first {
       throw CoreDataError(
-        .failed, code: .migration, "the edited store is damaged: \(problems ?? "no answer")",
+        .failed, code: .migration, "the edited store is damaged: \(problem)",
         hint: "The store is as it was.")
     }
     try connection.closeAsLogged()

@@ -9,11 +9,6 @@ extension Verification {
       .compactMap { $0.first?.text }
   }
 
-  func integrityProblems() throws -> [String] {
-    let lines = try connection.rows("PRAGMA main.integrity_check(5)").compactMap { $0.first?.text }
-    return lines == ["ok"] ? [] : lines
-  }
-
   /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
   func verifyCoverage(_ report: inout VerificationReport) {
     guard step.mapping.kind == .inferred else { return }

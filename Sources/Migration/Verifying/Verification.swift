@@ -50,7 +50,9 @@ struct Verification {
         of: path, tables: tables, asking: questions, comparing: compared?.comparison)
     }
     defer { integrity?.stop() }
-    if integrity == nil { report.tell(integrity: try integrityProblems()) }
+    if integrity == nil {
+      report.tell(integrity: try IntegrityCheck.problems(askingSQLite: connection, most: 5))
+    }
     var structure = try StructureVerification(schemas, connection: connection, isForeign: isForeign)
     structure.run(into: &report)
     // Contents are looked for by the names that the structure must have.

@@ -44,7 +44,7 @@ struct RepairCopy {
       // What is wrong with the file besides may not have shown before.
       let isSound =
         try wrong.isEmpty
-        || FileInspection.problems(connection).compactMap(PageLayer.kind)
+        || IntegrityCheck.problems(connection).compactMap(PageLayer.kind)
           .allSatisfy { !$0.asksForNewFile }
       if isSound { return made }
     } catch let error as SQLiteError where error.isDamage {}
@@ -80,7 +80,7 @@ struct RepairCopy {
     let connection = try Connection(path: path, mode: .immutable)
     let names =
       names.isEmpty
-      ? Set(try FileInspection.unreadableIndexes(connection).map(\.name)) : names
+      ? Set(try IntegrityCheck.unreadableIndexes(connection).map(\.name)) : names
     let rows = try connection.rows(
       "SELECT name, tbl_name, sql, rootpage FROM sqlite_master WHERE type = 'index'")
     return rows.compactMap { row in
@@ -178,7 +178,7 @@ struct IndexMending {
     for _ in 0..<10 where !indexes.isEmpty {
       let known = Set(made.later.map(\.name))
       let left = Set(
-        try FileInspection.problems(made.connection).compactMap(PageLayer.indexName)
+        try IntegrityCheck.problems(made.connection).compactMap(PageLayer.indexName)
       ).subtracting(known)
       guard !left.isEmpty else { return }
       for name in left.sorted() {

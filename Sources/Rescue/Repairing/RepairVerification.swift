@@ -53,7 +53,7 @@ struct RepairVerification {
     connection.onProgress { [meter] in meter.shouldStop }
     let before = Set((source.damage?.problems ?? []).compactMap(PageLayer.kind))
     let mended = plan.kinds.intersection([.indexWrong, .freelist, .pointerMap])
-    for line in try FileInspection.problems(connection) {
+    for line in try IntegrityCheck.problems(connection) {
       guard let kind = PageLayer.kind(of: line), before.subtracting(mended).contains(kind) else {
         throw failed("SQLite finds of the repaired file: \(line)")
       }

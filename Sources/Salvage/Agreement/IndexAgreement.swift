@@ -12,7 +12,7 @@ package struct IndexAgreement: ~Copyable {
     @inline(__always)
     mutating func add(_ hash: UInt64, _ key: Int64) {
       count += 1
-      hashes &+= RecordView.settled(RecordView.mixed(hash, integer: key))
+      hashes &+= Record.settled(Record.mixed(hash, integer: key))
     }
   }
 
@@ -29,8 +29,8 @@ package struct IndexAgreement: ~Copyable {
   private let reader: TreeReader
   private let table: IndexedTable
   private let places: [Place]
-  private var record = RecordView()
-  private var former = RecordView()
+  private var record = Record()
+  private var former = Record()
   private var hasFormer = false
   /// The key of the row before.
   private var key: Int64?
@@ -65,16 +65,10 @@ package struct IndexAgreement: ~Copyable {
     do {
       // Without columns an index has no sum.
       guard table.indexes.allSatisfy({ !$0.columns.isEmpty }) else { return false }
-      key = nil
-      reader.begin()
-      try walk(table.root, &facts, &comparison, depth: 0)
+      try readRows(&facts, &comparison)
       facts?.finish()
-      for (number, index) in table.indexes.enumerated() {
-        var entries = Sum()
-        reader.begin()
-        hasFormer = false
-        try walk(index.root, of: index, &entries, depth: 0)
-        if entries != sums[number] { return false }
+      for number in table.indexes.indices {
+        if try sum(of: table.indexes[number]) != sums[number] { return false }
       }
       return true
     } catch is TreeReader.Untold {
@@ -82,26 +76,20 @@ package struct IndexAgreement: ~Copyable {
     }
   }
 
-  private mutating func walk(
-    _ number: Int, _ facts: inout RowFacts?, _ comparison: inout RowComparison?, depth: Int
+  private mutating func readRows(
+    _ facts: inout RowFacts?, _ comparison: inout RowComparison?
   ) throws {
-    let page = try reader.page(number, depth)
-    switch page.kind {
-    case .tableInterior:
-      // The page is gone when the first below it is read.
-      for child in (0...page.count).map(page.child) {
-        try walk(child, &facts, &comparison, depth: depth + 1)
-      }
-    case .tableLeaf:
-      for number in 0..<page.count {
-        let key = try reader.row(of: page, number, into: &record)
+    key = nil
+    reader.begin(table.root, ofTable: true)
+    while let cells = try reader.next() {
+      for number in cells.numbers {
+        let key = try reader.row(number, of: cells, into: &record)
         if let former = self.key, former >= key { throw TreeReader.Untold() }
         self.key = key
         try add(key)
         facts?.add(key, record)
         try comparison?.add(key, record)
       }
-    case .indexInterior, .indexLeaf: throw TreeReader.Untold()
     }
   }
 
@@ -109,7 +97,7 @@ package struct IndexAgreement: ~Copyable {
     var (hash, index) = (UInt64(0), 0)
     for place in places {
       if place.column < 0 {
-        hash = RecordView.mixed(hash, integer: key)
+        hash = Record.mixed(hash, integer: key)
       } else {
         guard !place.isFilled || place.column < record.count else { throw TreeReader.Untold() }
         hash = record.mixed(hash, place.column)
@@ -120,38 +108,25 @@ package struct IndexAgreement: ~Copyable {
     }
   }
 
-  private mutating func walk(
-    _ number: Int, of index: IndexedTable.Index, _ sum: inout Sum, depth: Int
-  ) throws {
-    let page = try reader.page(number, depth)
-    switch page.kind {
-    case .indexInterior:
-      let copy = Array(page.bytes)
-      for (number, child) in (0...page.count).map(page.child).enumerated() {
-        try walk(child, of: index, &sum, depth: depth + 1)
-        guard number < page.count else { break }
-        try copy.withUnsafeBytes { bytes in
-          guard let page = RawPage(bytes, number: 2, usable: page.usable) else {
-            throw TreeReader.Untold()
-          }
-          try entry(of: page, number, of: index, &sum)
-          record.keep()
-        }
-      }
-    case .indexLeaf:
-      for number in 0..<page.count { try entry(of: page, number, of: index, &sum) }
+  /// What the entries of an index come to, each of which must come behind the one before it.
+  private mutating func sum(of index: borrowing IndexedTable.Index) throws -> Sum {
+    var sum = Sum()
+    hasFormer = false
+    reader.begin(index.root, ofTable: false)
+    while let cells = try reader.next() {
+      for number in cells.numbers { try entry(number, of: cells, of: index, &sum) }
       record.keep()
-    case .tableInterior, .tableLeaf: throw TreeReader.Untold()
     }
+    return sum
   }
 
-  /// Adds an entry, which must come behind the one before it.
   @inline(__always)
   private mutating func entry(
-    of page: RawPage, _ number: Int, of index: borrowing IndexedTable.Index, _ sum: inout Sum
+    _ number: Int, of cells: TreeReader.Cells, of index: borrowing IndexedTable.Index,
+    _ sum: inout Sum
   ) throws {
     swap(&record, &former)
-    try reader.entry(of: page, number, into: &record)
+    try reader.entry(number, of: cells, into: &record)
     let width = index.columns.count
     guard record.count == width + 1, let key = record.integer(width) else {
       throw TreeReader.Untold()
@@ -172,5 +147,64 @@ package struct IndexAgreement: ~Copyable {
       if record.isNull(place) { isFree = true }
     }
     return isFree && (former.integer(index.columns.count) ?? .max) < key
+  }
+}
+
+/// A table and its indexes, as a schema tells them.
+package struct IndexedTable: Sendable {
+  /// How texts of a column are compared.
+  package enum Collation: Sendable {
+    case binary
+    case noCase
+    case rtrim
+  }
+
+  /// A column of an index.
+  package struct Column: Sendable {
+    /// Which value of the row it is, from 0; `nil` for the row's key.
+    package var place: Int?
+    package var collation: Collation
+    package var isDescending: Bool
+
+    package init(place: Int?, collation: Collation, isDescending: Bool) {
+      self.place = place
+      self.collation = collation
+      self.isDescending = isDescending
+    }
+  }
+
+  /// An index over columns: all rows of the table are in it.
+  package struct Index: Sendable {
+    package var name: String
+    package var root: Int
+    /// Without the row's key, which every entry ends with.
+    package var columns: [Column]
+    package var isUnique: Bool
+
+    package init(name: String, root: Int, columns: [Column], isUnique: Bool) {
+      self.name = name
+      self.root = root
+      self.columns = columns
+      self.isUnique = isUnique
+    }
+  }
+
+  package var root: Int
+  package var indexes: [Index]
+  /// Columns that rows which are too short to have them hold something in: their default value.
+  package var filled: Set<Int>
+  /// The names of its columns.
+  package var columns: [String]
+  /// The column that is the row's key under another name, and that holds nothing in the row.
+  package var key: Int?
+
+  package init(
+    root: Int, indexes: [Index], filled: Set<Int>, columns: [String] = [], key: Int? = nil
+  ) {
+    self.root = root
+    self.indexes = indexes
+    self.filled = filled
+    self.columns = columns
+    self.key = key
   }
 }

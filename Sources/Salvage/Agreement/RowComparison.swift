@@ -59,7 +59,7 @@ package struct RowComparison: ~Copyable {
   private let question: Question
   private let count: (Int) -> Void
   private var untold = 0
-  private var source: RowCursor
+  private var source: TreeRows
   private var current = 0
   /// How many rows of each of ``Question/rows`` were found, all of them equal.
   private var counts: [Int]
@@ -74,7 +74,7 @@ package struct RowComparison: ~Copyable {
     _ question: Question, from source: DatabaseImage, counting count: @escaping (Int) -> Void,
     isCancelled: @escaping () -> Bool
   ) throws {
-    self.source = RowCursor(question.root, in: TreeReader(source, isCancelled: isCancelled))
+    self.source = TreeRows(question.root, in: TreeReader(source, isCancelled: isCancelled))
     self.question = question
     self.count = count
     counts = question.rows.map { _ in 0 }
@@ -86,7 +86,7 @@ package struct RowComparison: ~Copyable {
   }
 
   /// Compares the next row, in the order of keys.
-  mutating func add(_ key: Int64, _ record: borrowing RecordView) throws {
+  mutating func add(_ key: Int64, _ record: borrowing Record) throws {
     guard isEqual else { return }
     do {
       // Rows that became nothing may be passed over, and no others. Of a row that came from none the
@@ -149,13 +149,13 @@ package struct RowComparison: ~Copyable {
     return found
   }
 
-  private func isSame(_ value: Value, _ record: borrowing RecordView, _ place: Int) -> Bool {
+  private func isSame(_ value: Value, _ record: borrowing Record, _ place: Int) -> Bool {
     guard place < record.count || !question.filled.result.contains(place) else { return false }
     switch value {
     case .null: return record.isNull(place)
     case .integer(let number): return record.integer(place) == number
     case .text(let text):
-      return record.kind(place) == .text && record.content(place).elementsEqual(text)
+      return record.kind(place) == .text && record.raw(place).elementsEqual(text)
     case .column(let column):
       return isThere(column) && record.isSame(place, as: source.record, column)
     case .renumbered(let column, let numbers):

@@ -35,17 +35,17 @@ package struct TreeComparison {
 
   private mutating func isSame(_ number: Int, _ otherNumber: Int, depth: Int) throws -> Bool {
     guard depth < TreeReader.mostLevels, let page = try equalPage(number, otherNumber),
-      let tree = TreePage(page.bytes, number: number, usable: one.usable), tree.isSound
+      let tree = TreePage(page.bytes, number: number, usable: one.usable),
+      tree.isSound(in: page.bytes)
     else { return false }
     switch tree.kind {
     case .tableInterior:
-      for cell in tree.cells + [-1] {
-        let child = cell < 0 ? tree.last : Int(BigEndian.word(page.bytes, cell))
+      for child in tree.children(in: page.bytes) {
         guard try isSame(child, child, depth: depth + 1) else { return false }
       }
       return true
     case .tableLeaf:
-      for offset in tree.cells {
+      for offset in tree.cells(in: page.bytes) {
         guard let cell = Cell(page.bytes, at: offset, present: page.present, usable: one.usable)
         else { return false }
         guard cell.local < cell.size else { continue }

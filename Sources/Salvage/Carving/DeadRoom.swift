@@ -12,13 +12,12 @@ struct DeadRoom {
 
   /// - Returns: `nil` where the page is no sound one of a b-tree.
   init?(_ bytes: [UInt8], number: Int, usable: Int) {
-    guard let tree = TreePage(bytes, number: number, usable: usable), tree.isSound else {
-      return nil
-    }
-    let isInterior = tree.kind == .tableInterior || tree.kind == .indexInterior
-    let listed = (number == 1 ? FileHeader.size : 0) + (isInterior ? 12 : 8) + tree.cells.count * 2
+    guard let tree = TreePage(bytes, number: number, usable: usable), tree.isPlausible,
+      case let offsets = tree.cells(in: bytes), offsets.count == tree.count
+    else { return nil }
+    let listed = tree.least
     if tree.kind == .tableLeaf {
-      for offset in tree.cells {
+      for offset in offsets {
         guard let cell = Cell(bytes, at: offset, present: bytes.count, usable: usable) else {
           continue
         }

@@ -5,7 +5,7 @@ import Values
 /// Looked through are, from new to old: the room in pages that is not in use, free pages, frames of the
 /// -wal that later ones replaced, the pages of the main file under the -wal, and frames that were never
 /// committed or are of a -wal before. The same row can come many times; it is for the caller to compare.
-public struct RemainsScan {
+public struct RemainsScan: ~Copyable {
   let image: DatabaseImage
   private let trees: TreeMap
   let keys: [KeySet]
@@ -282,4 +282,117 @@ public struct RemainsScan {
 extension LogFrame.State {
   /// Whether the frame is of a save that was finished.
   var isOfSave: Bool { self == .committed || self == .mended }
+}
+
+extension RemainsScan {
+  /// What a row without a key is by the rows that its page holds.
+  enum Standing {
+    /// An earlier state of one of them, of this one if that is told.
+    case earlier(of: Int64?)
+    /// It may be an earlier state of one, or be deleted.
+    case unsure
+  }
+
+  /// What rows without a key are, as far as the rows of their page tell it.
+  mutating func standings(
+    _ rows: [CarvedRow], _ inferred: [Int64?], in room: DeadRoom, _ bytes: [UInt8]
+  ) -> [Int: Standing] {
+    var result: [Int: Standing] = [:]
+    var other = Record()
+    for (index, row) in rows.enumerated() where inferred[index] == nil {
+      guard let hint = row.hint, record.read(row.payload, 0..<row.payload.count) else { continue }
+      let saves = record.integer(2) ?? 0
+      var best: (key: Int64, different: Int)?
+      var isTold = false
+      for place in room.cells where hint.fits(place.key) {
+        guard
+          let cell = Cell(
+            bytes, at: place.range.lowerBound, present: bytes.count, usable: image.usable),
+          other.read(bytes, cell.start..<cell.start + cell.local), other.count > 2,
+          other.integer(1) == record.integer(1), other.integer(2) ?? 0 > saves
+        else { continue }
+        // Each save raises Z_OPT: a row that was not saved since has no earlier state.
+        let likeness = record.likeness(to: other)
+        guard likeness.different < best?.different ?? .max else { continue }
+        best = (place.key, likeness.different)
+        isTold = likeness.same > 0 && likeness.same >= likeness.different
+      }
+      guard let best else { continue }
+      if isTold {
+        result[index] = .earlier(of: best.key)
+      } else {
+        let canBeDeleted = KeyInference(keys[row.shape]).canBeDeleted(hint, from: room)
+        result[index] = canBeDeleted ? .unsure : .earlier(of: nil)
+      }
+    }
+    return result
+  }
+}
+
+/// A row that is not, or not so, in the database as it stands: a deleted one, or another state of one.
+public struct Remnant: Sendable {
+  /// What is known of its key.
+  public enum KeyCertainty: String, Sendable {
+    /// It was read with the row.
+    case certain
+    /// It follows from the rows around it.
+    case inferred
+    /// Nothing tells it.
+    case unknown
+    /// It was read with the row, and so it was with another row that holds other values: nothing tells
+    /// which of them was there last.
+    case ambiguous
+  }
+
+  /// Where a row was found, from the newest to the oldest.
+  public enum Source: Sendable, Equatable {
+    /// In room of a page that is in use.
+    case room
+    /// On a page that is free, or that nothing leads to.
+    case freePage
+    /// In a frame of the -wal that a later one replaced.
+    case frame(Int)
+    /// On a page of the main file that a frame of the -wal replaced.
+    case main
+    /// In a frame of a save that was never finished, or that is damaged.
+    case uncommitted(Int)
+    /// In a frame of the -wal of before it was begun anew.
+    case earlier(Int)
+
+    /// The greater, the older; what was never saved is not among them.
+    public var age: Int {
+      switch self {
+      case .room, .freePage: 0
+      // A log has fewer frames.
+      case .frame(let frame), .uncommitted(let frame): 0x4000_0000 - frame
+      case .main: 0x4000_0001
+      case .earlier(let frame): 0x8000_0000 - frame
+      }
+    }
+
+    /// Whether the row was saved once.
+    public var isSaved: Bool {
+      if case .uncommitted = self { false } else { true }
+    }
+  }
+
+  /// Which of the shapes the row has; `nil` for a row of `root`.
+  public var shape: Int?
+  /// The root of the page's tree, where that is what tells the table; 0 else.
+  public var root: Int
+  /// Its key, as far as it is known.
+  public var key: Int64?
+  /// How far that can be trusted.
+  public var certainty: KeyCertainty
+  /// Whether it is a cell that the tree page has, as it is or as it was; else it was found in room that is
+  /// not in use, where any byte of it may have been overwritten.
+  public var isCell = false
+  /// Whether it is an earlier state of a row that is there; false where that is not known yet.
+  public var isEarlier = false
+  /// Whether it may be one all the same: rows of its page were saved again since.
+  public var isUnsure = false
+  /// The page that it was found on.
+  public var page: Int
+  /// Where.
+  public var source: Source
 }

@@ -23,8 +23,8 @@ package struct RowShape: Sendable, Equatable {
     }
 
     /// Whether a value of that kind can be one; any can be null.
-    func holds(_ kind: Record.Kind?) -> Bool {
-      guard let kind, kind != .null else { return true }
+    func holds(_ kind: Record.Kind) -> Bool {
+      if kind == .null { return true }
       return switch self {
       case .key: false
       case .integer: kind == .integer

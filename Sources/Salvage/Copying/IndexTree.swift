@@ -39,19 +39,32 @@ package struct IndexTree: Sendable {
   package static func leaves(
     of root: Int, in image: DatabaseImage, _ body: (Int) throws -> Void
   ) throws {
+    _ = try pages(of: root, in: image) { page, tree in
+      if tree.kind == .indexLeaf { try body(page.number) }
+    }
+  }
+
+  /// Gives the sound pages of an index's tree, each once, as far as they lead to each other.
+  ///
+  /// - Returns: whether they lead to no other.
+  private static func pages(
+    of root: Int, in image: DatabaseImage, _ body: (DatabaseImage.Page, TreePage) throws -> Void
+  ) throws -> Bool {
     var waiting = [root]
     var seen: Set<Int> = []
+    var isWhole = true
     while let number = waiting.popLast() {
       guard seen.insert(number).inserted, let page = try image.page(number),
-        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
-      else { continue }
-      if tree.kind == .indexLeaf { try body(number) }
-      guard tree.kind == .indexInterior else { continue }
-      for cell in tree.cells where cell + 4 <= page.bytes.count {
-        waiting.append(Int(BigEndian.word(page.bytes, cell)))
+        let tree = TreePage(page.bytes, number: number, usable: image.usable),
+        !tree.kind.isOfTable, tree.isSound(in: page.bytes)
+      else {
+        isWhole = false
+        continue
       }
-      waiting.append(tree.last)
+      try body(page, tree)
+      waiting += tree.children(in: page.bytes)
     }
+    return isWhole
   }
 
   /// Gives the records of a tree that keeps whole rows, as a table without row ids does: those of its inner
@@ -61,51 +74,35 @@ package struct IndexTree: Sendable {
   package static func rows(
     of root: Int, in image: DatabaseImage, _ body: (borrowing Record) throws -> Void
   ) throws -> Bool {
-    var waiting = [root]
-    var seen: Set<Int> = []
-    var isWhole = true
+    var areRead = true
     var record = Record()
-    while let number = waiting.popLast() {
-      guard seen.insert(number).inserted, let page = try image.page(number),
-        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound,
-        !tree.kind.isOfTable
-      else {
-        isWhole = false
-        continue
-      }
-      for cell in tree.cells {
-        let place = tree.kind.isInterior ? cell + 4 : cell
-        guard let (size, start) = Varint.read(page.bytes, place), size > 0, size <= Cell.mostBytes,
-          let payload = try payload(page.bytes, start, Int(size), image),
+    let isWhole = try pages(of: root, in: image) { page, tree in
+      for offset in tree.cells(in: page.bytes) {
+        guard
+          let cell = Cell(
+            page.bytes, at: offset, of: tree.kind, present: page.bytes.count, usable: image.usable),
+          let payload = try payload(page.bytes, cell, image),
           record.read(payload, 0..<payload.count)
         else {
-          isWhole = false
+          areRead = false
           continue
         }
         try body(record)
       }
-      guard tree.kind.isInterior else { continue }
-      for cell in tree.cells where cell + 4 <= page.bytes.count {
-        waiting.append(Int(BigEndian.word(page.bytes, cell)))
-      }
-      waiting.append(tree.last)
     }
-    return isWhole
+    return isWhole && areRead
   }
 
   /// A payload with what of it stands on other pages; `nil` where it is not all there.
   private static func payload(
-    _ page: [UInt8], _ start: Int, _ size: Int, _ image: DatabaseImage
+    _ page: [UInt8], _ cell: Cell, _ image: DatabaseImage
   ) throws -> [UInt8]? {
-    let local = Cell.localOfIndex(size, usable: image.usable)
-    guard start + local + (local < size ? 4 : 0) <= page.count,
-      size / (image.usable - 4) <= image.pageCount
-    else { return nil }
-    var payload = Array(page[start..<start + local])
-    var next = local < size ? Int(BigEndian.word(page, start + local)) : 0
-    while payload.count < size {
+    guard cell.size / (image.usable - 4) <= image.pageCount else { return nil }
+    var payload = Array(page[cell.start..<cell.start + cell.local])
+    var next = cell.overflow
+    while payload.count < cell.size {
       guard next > 0, let more = try image.page(next) else { return nil }
-      payload += more.bytes[4..<4 + min(size - payload.count, image.usable - 4)]
+      payload += more.bytes[4..<4 + min(cell.size - payload.count, image.usable - 4)]
       next = Int(BigEndian.word(more.bytes, 0))
     }
     return payload
@@ -119,28 +116,61 @@ package struct IndexTree: Sendable {
     var (number, share) = (root, share)
     for _ in 0..<24 {
       guard let page = try image.page(number),
-        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+        let tree = TreePage(page.bytes, number: number, usable: image.usable),
+        tree.isSound(in: page.bytes)
       else { return }
       if tree.kind == .indexLeaf {
         guard leaves.insert(number).inserted else { return }
-        let step = max(1, tree.cells.count / entriesOfLeaf)
+        let cells = tree.cells(in: page.bytes)
         var record = Record()
-        for index in stride(from: 0, to: tree.cells.count, by: step) {
-          guard let (size, start) = Varint.read(page.bytes, tree.cells[index]),
-            size <= UInt64(image.usable),
-            Cell.localOfIndex(Int(size), usable: image.usable) == Int(size),
-            record.read(page.bytes, start..<start + Int(size)), record.isWhole
+        for index in stride(from: 0, to: cells.count, by: max(1, cells.count / entriesOfLeaf)) {
+          guard
+            let cell = Cell(
+              page.bytes, at: cells[index], of: .indexLeaf, present: page.bytes.count,
+              usable: image.usable),
+            cell.local == cell.size, record.read(page.bytes, cell.start..<cell.end), record.isWhole
           else { continue }
           entries.append((0..<record.count).map { record.value($0) ?? .null })
         }
         return
       }
       guard tree.kind == .indexInterior else { return }
-      let place = share * Double(tree.cells.count + 1)
-      let child = min(tree.cells.count, max(0, Int(place)))
+      let children = tree.children(in: page.bytes)
+      let place = share * Double(children.count)
+      let child = min(children.count - 1, max(0, Int(place)))
       share = min(1, max(0, place - Double(child)))
-      number =
-        child < tree.cells.count ? Int(BigEndian.word(page.bytes, tree.cells[child])) : tree.last
+      number = children[child]
+    }
+  }
+}
+
+/// Reads what stands in the leaves of indexes: values of rows, and their keys.
+package struct IndexEntries: ~Copyable {
+  private let image: DatabaseImage
+  private var record = Record()
+
+  /// Those of a database.
+  package init(_ image: DatabaseImage) { self.image = image }
+
+  /// The entries of a page; none where it is no leaf of an index. One that does not stand in the page as a
+  /// whole is left out.
+  ///
+  /// - Parameter body: takes the first value and the row's key, as a record and the places in it.
+  package mutating func entries(
+    of number: Int, _ body: (_ key: Int64, borrowing Record) throws -> Void
+  ) throws {
+    guard try image.kind(of: number) == TreePage.Kind.indexLeaf.rawValue,
+      let page = try image.page(number),
+      let tree = TreePage(page.bytes, number: number, usable: image.usable)
+    else { return }
+    for offset in tree.cells(in: page.bytes) {
+      guard
+        let cell = Cell(
+          page.bytes, at: offset, of: .indexLeaf, present: page.present, usable: image.usable),
+        cell.local == cell.size, record.read(page.bytes, cell.start..<cell.end),
+        record.count >= 2, let key = record.integer(record.count - 1)
+      else { continue }
+      try body(key, record)
     }
   }
 }

@@ -6,7 +6,7 @@ import Values
 ///
 /// Of a table the pages that cannot be read are left out of its tree; their rows, as far as there are
 /// any, are for the caller to put in. An index is copied whole or not at all.
-public struct TreeCopy {
+public struct TreeCopy: ~Copyable {
   /// What became of a table.
   public struct Outcome: Sendable, Equatable {
     /// Rows that were copied.
@@ -27,6 +27,7 @@ public struct TreeCopy {
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
   private var done: Int
+  private var record = Record()
   private var isOwn: (Int, Int64?) -> Bool = { _, _ in true }
   /// What was taken for the tree that is being copied: old pages and new ones.
   private var taken: (old: [Int], new: [Int]) = ([], [])
@@ -177,7 +178,7 @@ public struct TreeCopy {
   }
 
   /// Whether a cell holds a record of its own size that can be a row of the table.
-  private func isRow(_ page: [UInt8], _ cell: Cell) -> Bool {
+  private mutating func isRow(_ page: [UInt8], _ cell: Cell) -> Bool {
     // One that ends in zeros is looked at by itself.
     let end = cell.start + cell.local
     guard page[end - 1] != 0 || DatabaseImage.Page.zeros(in: cell.start..<end, of: page) == nil
@@ -185,29 +186,23 @@ public struct TreeCopy {
       return false
     }
     return page.withUnsafeBytes { bytes in
-      let payload = UnsafeRawBufferPointer(
-        rebasing: bytes[cell.start..<cell.start + cell.local])
-      var (count, number) = (0, Int64?.none)
-      let stated = Record.parse(payload) { field in
-        if count == 1 { number = Record.integer(field, in: payload) }
-        count += 1
-      }
-      return stated == cell.size && isOwn(count, number)
+      record.read(UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local]))
+        && record.stated == cell.size && isOwn(record.count, record.integer(1))
     }
   }
 
   private mutating func interior(
     _ place: TreeHole, _ source: [UInt8], _ new: Int, parent: Int, depth: Int
   ) throws -> (page: Int, outcome: Outcome)? {
-    guard let tree = TreePage(source, number: place.page, usable: source.count), tree.isSound else {
-      return nil
-    }
+    guard let tree = TreePage(source, number: place.page, usable: source.count),
+      tree.isSound(in: source)
+    else { return nil }
     mark(place.page)
     let number = new > 0 ? new : try take(.tree, parent: parent)
     var outcome = Outcome()
     var kept: [(child: Int, key: [UInt8])] = []
     var above = place.above
-    for offset in tree.cells + [-1] {
+    for offset in tree.cells(in: source) + [-1] {
       let key = offset < 0 ? nil : Varint.read(source, offset + 4)
       if offset >= 0, key == nil { throw Broken() }
       let child = offset < 0 ? tree.last : Int(BigEndian.word(source, offset))
@@ -283,33 +278,28 @@ public struct TreeCopy {
 
   private mutating func index(_ old: Int, _ new: Int, depth: Int) throws {
     guard depth < 24, let source = try page(old),
-      let tree = TreePage(source, number: old, usable: source.count), tree.isSound,
-      tree.kind == .indexLeaf || tree.kind == .indexInterior
+      let tree = TreePage(source, number: old, usable: source.count), !tree.kind.isOfTable,
+      tree.isSound(in: source)
     else { throw Broken() }
     mark(old)
     var bytes = source
-    let isInterior = tree.kind == .indexInterior
-    for offset in tree.cells {
-      let payload = isInterior ? offset + 4 : offset
-      guard let (size, start) = Varint.read(source, payload), size <= Cell.mostBytes else {
-        throw Broken()
-      }
-      let local = Cell.localOfIndex(Int(size), usable: source.count)
-      let isSpilled = local < Int(size)
-      guard start + local + (isSpilled ? 4 : 0) <= source.count else { throw Broken() }
-      if isSpilled {
-        let first = Int(BigEndian.word(source, start + local))
-        guard let chain = try chain(first, of: old, rest: Int(size) - local) else {
+    for offset in tree.cells(in: source) {
+      guard
+        let cell = Cell(
+          source, at: offset, of: tree.kind, present: source.count, usable: source.count)
+      else { throw Broken() }
+      if cell.local < cell.size {
+        guard let chain = try chain(cell.overflow, of: old, rest: cell.size - cell.local) else {
           throw Broken()
         }
-        BigEndian.put(try copy(chain, of: new), into: &bytes, start + local)
+        BigEndian.put(try copy(chain, of: new), into: &bytes, cell.start + cell.local)
       }
-      guard isInterior else { continue }
+      guard tree.kind.isInterior else { continue }
       let child = try take(.tree, parent: new)
       try index(Int(BigEndian.word(source, offset)), child, depth: depth + 1)
       BigEndian.put(child, into: &bytes, offset)
     }
-    if isInterior {
+    if tree.kind.isInterior {
       let child = try take(.tree, parent: new)
       try index(tree.last, child, depth: depth + 1)
       BigEndian.put(child, into: &bytes, 8)

@@ -11,6 +11,17 @@ import Synchronization
 /// does not agree with its indexes, and where that cannot be told by reading, SQLite is asked: what is told
 /// is in its words.
 package final class IntegrityCheck: Sendable {
+  /// What finds out whether the indexes of a table agree with it.
+  package enum Judge: Sendable {
+    /// Each tree is read once, and what rows and entries come to is compared.
+    case reading
+    /// SQLite's own check, which looks each row up in each index; nothing is found out by the way.
+    case sqlite
+  }
+
+  /// The switch: what checks files, unless it is said.
+  package static let judge = Judge.reading
+
   private enum Task {
     case structure
     case table(String)
@@ -25,6 +36,7 @@ package final class IntegrityCheck: Sendable {
 
   private let path: String
   private let isWhole: Bool
+  private let judge: Judge
   private let questions: [String: ReadFacts.Question]
   private let comparison: SourceComparison?
   private let tasks: [Task]
@@ -39,15 +51,17 @@ package final class IntegrityCheck: Sendable {
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
   ///   - questions: what is to be found out by the way, by table.
   ///   - comparison: what of it is compared with the file that it came from.
+  ///   - judge: what tells whether indexes agree with their tables.
   ///   - processors: tell whether a thread of its own would help.
   package init(
     of path: String, tables: [String], isWhole: Bool = true,
     asking questions: [String: ReadFacts.Question] = [:],
-    comparing comparison: SourceComparison? = nil,
+    comparing comparison: SourceComparison? = nil, by judge: Judge = IntegrityCheck.judge,
     on processors: Processors = .shared
   ) {
     self.path = path
     self.isWhole = isWhole
+    self.judge = judge
     self.questions = questions
     self.comparison = comparison
     tasks = (isWhole ? [.structure] : []) + tables.map(Task.table)
@@ -150,9 +164,9 @@ package final class IntegrityCheck: Sendable {
   private func isAgreed(
     _ name: String, _ images: Images, _ connection: Connection, isStopped: @escaping () -> Bool
   ) throws -> Bool {
-    guard let own = images.own, let table = try IndexedTable(name, in: connection) else {
-      return false
-    }
+    guard judge == .reading, let own = images.own,
+      let table = try IndexedTable(name, in: connection)
+    else { return false }
     var answer: SourceComparison.Answer?
     var rows: RowComparison?
     if let asked = comparison?.tables[name], let source = images.source {
@@ -179,17 +193,157 @@ package final class IntegrityCheck: Sendable {
     }
     return true
   }
+}
 
-  /// Whether a table's indexes agree with it, as far as that can be told by reading.
-  package static func agrees(
-    _ name: String, of path: String, on connection: Connection
+/// A check of a whole file in one call: pages, free pages, and every index against its table.
+extension IntegrityCheck {
+  /// What is wrong, in SQLite's words; empty for a sound file.
+  ///
+  /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
+  package static func problems(_ connection: Connection) throws -> [String] {
+    var facts: ReadFacts?
+    return try problems(connection, asking: [:], &facts)
+  }
+
+  /// The same, with what is found out by the way of a file that is sound and long enough.
+  static func problems(
+    _ connection: Connection, asking questions: [String: ReadFacts.Question],
+    _ facts: inout ReadFacts?
+  ) throws -> [String] {
+    if try isSoundFile(connection, asking: questions, &facts) { return [] }
+    let (found, error) = try lines("integrity_check", connection)
+    guard let error else { return found }
+    if error.isInterrupted || error.isBusy { throw error }
+    if error.isDamage {
+      // An index that it came to, and of which it tells pages only; besides, the maps of pages.
+      if let indexes = try unreadable(connection) {
+        return found.filter { $0.contains("ptrmap") || $0.contains("freelist") } + indexes
+      }
+      return found.isEmpty ? [error.message] : found
+    }
+    // An index over a function that only Core Data has: the pages can be checked all the same.
+    let (quick, failure) = try lines("quick_check", connection)
+    guard let failure else { return quick }
+    guard failure.isDamage else { throw failure }
+    return quick.isEmpty ? [failure.message] : quick
+  }
+
+  /// Whether a file is whole that is long enough for two threads, and that nobody else writes to; false
+  /// also where that is to be asked in one piece.
+  private static func isSoundFile(
+    _ connection: Connection, asking questions: [String: ReadFacts.Question],
+    _ facts: inout ReadFacts?
   ) throws -> Bool {
-    guard let image = try? DatabaseImage(readBySQLiteAt: path),
-      let table = try IndexedTable(name, in: connection)
+    guard judge == .reading, connection.isImmutable,
+      FileSystem.status(connection.path)?.size ?? 0 > 1 << 22,
+      let names = try? connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     else { return false }
-    var agreement = IndexAgreement(table, in: image) { connection.shouldStop }
-    var facts: RowFacts?
-    var rows: RowComparison?
-    return try agreement.isGiven(gathering: &facts, comparing: &rows)
+    let check = IntegrityCheck(
+      of: connection.path, tables: names.compactMap { $0.first?.text }, asking: questions)
+    defer { check.stop() }
+    do {
+      guard try check.problems(helpedBy: connection).isEmpty else { return false }
+      facts = check.facts
+      return true
+    } catch let error as SQLiteError {
+      if error.isInterrupted { throw error }
+      return false
+    }
+  }
+
+  /// What SQLite's own check tells of a database that others may write to; empty for a sound one.
+  ///
+  /// - Parameter most: how much it tells at most.
+  package static func problems(askingSQLite connection: Connection, most: Int) throws -> [String] {
+    let lines = try connection.rows("PRAGMA main.integrity_check(\(most))").compactMap {
+      $0.first?.text
+    }
+    return lines == ["ok"] ? [] : lines.isEmpty ? ["no answer"] : lines
+  }
+
+  /// The indexes that cannot be read to their end, where that is what is wrong.
+  private static func unreadable(_ connection: Connection) throws -> [String]? {
+    let found = try unreadableIndexes(connection)
+    return found.isEmpty
+      ? nil : found.map { "the index \($0.name) of \($0.table) cannot be read" }
+  }
+
+  /// The indexes that cannot be read to their end, with their tables.
+  package static func unreadableIndexes(
+    _ connection: Connection
+  ) throws -> [(name: String, table: String)] {
+    let indexes =
+      (try? connection.rows("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'")) ?? []
+    return try indexes.compactMap { row -> (name: String, table: String)? in
+      guard row.count == 2, let name = row[0].text, let table = row[1].text else { return nil }
+      do {
+        // A mere count takes whatever index is the smallest.
+        _ = try connection.value(
+          """
+          SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))
+          WHERE ifnull(rowid, 1) IS NOT NULL
+          """)
+        return nil
+      } catch let error as SQLiteError {
+        if error.isInterrupted || error.isBusy { throw error }
+        // One that only some queries may use is no fault.
+        return error.isDamage ? (name, table) : nil
+      }
+    }
+  }
+
+  /// What a check tells, and what ended it before its end.
+  private static func lines(
+    _ pragma: String, _ connection: Connection
+  ) throws -> (lines: [String], end: SQLiteError?) {
+    var texts: [String] = []
+    var end: SQLiteError?
+    do {
+      let statement = try connection.prepare("PRAGMA main.\(pragma)(\(FileDamage.mostProblems))")
+      while try statement.step() { texts.append(statement.text(at: 0)) }
+    } catch let error as SQLiteError {
+      end = error
+    }
+    // A line of its own names the database first.
+    let lines = texts.flatMap { $0.split(separator: "\n").map(String.init) }
+    return (lines.filter { $0 != "ok" && !$0.hasPrefix("*** in database") }, end)
+  }
+}
+
+extension SQLiteError {
+  /// Whether the file is damaged where it was read.
+  package var isDamage: Bool { isCorrupt || isNotADatabase }
+}
+
+/// What of a database is compared with the one that it came from, while it is checked.
+package struct SourceComparison: Sendable {
+  /// How a table is compared.
+  package struct Table: Sendable {
+    /// The first pages of its tree, in the source and here.
+    package var roots: (source: Int, result: Int)
+    /// What its rows must be; `nil` where that is not told row by row.
+    package var rows: RowComparison.Question?
+
+    package init(roots: (source: Int, result: Int), rows: RowComparison.Question?) {
+      self.roots = roots
+      self.rows = rows
+    }
+  }
+
+  /// What was found of a table.
+  package enum Answer: Sendable, Equatable {
+    /// All pages of its rows are the source's, byte for byte.
+    case pages
+    /// All rows are what was asked for, stored alike; how many of each kind there are.
+    case rows([Int])
+  }
+
+  /// Where the source is, all of it in its main file.
+  package var path: String
+  package var tables: [String: Table]
+
+  package init(path: String, tables: [String: Table]) {
+    self.path = path
+    self.tables = tables
   }
 }

@@ -42,7 +42,7 @@ struct Soundness {
   init(
     checking connection: Connection, asking questions: [String: ReadFacts.Question] = [:]
   ) throws {
-    let problems = try FileInspection.problems(connection, asking: questions, &facts)
+    let problems = try IntegrityCheck.problems(connection, asking: questions, &facts)
     isInspected = true
     guard !problems.isEmpty else { return }
     let found = FileDamage(problems: problems)
@@ -52,7 +52,7 @@ struct Soundness {
 
   /// Takes what can be read of a file that is known to be damaged.
   init(mending connection: Connection) throws {
-    let problems = try FileInspection.problems(connection)
+    let problems = try IntegrityCheck.problems(connection)
     isInspected = true
     damage = FileDamage(problems: problems)
     try copy(connection)

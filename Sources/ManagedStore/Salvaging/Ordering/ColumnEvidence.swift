@@ -67,7 +67,7 @@ extension ColumnEvidence.Place {
       }
       if bytes.count == 16 { identifiers += 1 }
       if bytes.first == 1 || bytes.first == 2 { marked += 1 }
-    case .null, nil: break
+    case .null: break
     }
   }
 }

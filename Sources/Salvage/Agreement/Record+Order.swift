@@ -1,5 +1,5 @@
 /// Values as SQLite compares them: https://www.sqlite.org/datatype3.html, "Sort Order".
-extension RecordView {
+extension Record {
   /// What tells a value of one kind from one of another, of which small numbers are no multiples.
   private enum Tag {
     static let null: UInt64 = 0xD6E8_FEB8_6659_FD93
@@ -38,14 +38,14 @@ extension RecordView {
       let real = real(column)
       if let whole = Int64(exactly: real) { return Self.mixed(hash, integer: whole) }
       return Self.mixed(Self.mixed(hash, Tag.real), real.bitPattern)
-    case .text: return Self.mixed(Self.mixed(hash, Tag.text), content(column))
-    case .blob: return Self.mixed(Self.mixed(hash, Tag.blob), content(column))
+    case .text: return Self.mixed(Self.mixed(hash, Tag.text), raw(column))
+    case .blob: return Self.mixed(Self.mixed(hash, Tag.blob), raw(column))
     case .null: return Self.mixed(hash, Tag.null)
     }
   }
 
   @inline(__always)
-  private static func mixed(_ hash: UInt64, _ content: UnsafeRawBufferPointer) -> UInt64 {
+  static func mixed(_ hash: UInt64, _ content: UnsafeRawBufferPointer) -> UInt64 {
     var hash = mixed(hash, UInt64(content.count))
     var place = 0
     while place + 8 <= content.count {
@@ -63,7 +63,7 @@ extension RecordView {
   /// Compares values of one column of two records, both of which have it: below 0 where this one comes
   /// first.
   func order(
-    _ other: borrowing RecordView, _ column: Int, _ collation: IndexedTable.Collation
+    _ other: borrowing Record, _ column: Int, _ collation: IndexedTable.Collation
   ) -> Int {
     let (kind, otherKind) = (kind(column), other.kind(column))
     switch (kind, otherKind) {
@@ -78,7 +78,7 @@ extension RecordView {
     case (.null, .null): return 0
     case (.text, .text), (.blob, .blob):
       return Self.order(
-        content(column), other.content(column), kind == .text ? collation : .binary)
+        raw(column), other.raw(column), kind == .text ? collation : .binary)
     default: return Self.rank(kind) - Self.rank(otherKind)
     }
   }
