@@ -32,22 +32,24 @@ struct CompletionsTests {
     #expect(!script.out.contains("--entities["))
   }
 
-  @Test("what may stand for every argument and every value is known")
+  @Test("one placeholder means one kind of thing in all commands, and a path is completed")
   func placeholders() {
+    var kinds: [String: Declaration.Kind] = [:]
     for command in Completions.commands {
-      for argument in command.arguments {
-        #expect(Completions.kind(of: argument) != nil, "\(argument)")
+      for parameter in command.arguments + command.options where !parameter.isFlag {
+        let known = kinds.updateValue(parameter.kind, forKey: parameter.placeholder)
+        #expect(known ?? parameter.kind == parameter.kind, "\(command.name) \(parameter.name)")
       }
-      for option in command.options where option.choices.isEmpty {
-        #expect(Completions.kind(of: option) != nil, "--\(option.name)")
-      }
+    }
+    for name in ["STORE", "MODEL", "FILE", "PATH", "DIR", "ENTITY"] {
+      #expect(kinds[name] != .text, "\(name)")
     }
   }
 
   @Test("an option takes a value in all commands or in none")
   func values() {
     let flags = Set(
-      Completions.commands.flatMap(\.options).filter { $0.value == nil }.map(\.name))
+      Completions.commands.flatMap(\.options).filter(\.isFlag).map(\.name))
     #expect(flags.isDisjoint(with: Completions.valued))
   }
 

@@ -50,7 +50,7 @@ enum CommandLineTool {
 
   private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
     guard let first = words.first else {
-      if console.isTerminal { return try run(CommandTable.interface, [], console) }
+      if console.isTerminal { return try run(InterfaceCommand.command, [], console) }
       console.write(usage)
       return .usage
     }
@@ -76,14 +76,14 @@ enum CommandLineTool {
         .usage, "there is no command “\(first)”, and no such file",
         hint: question ?? "See strata --help.")
     }
-    return try run(CommandTable.interface, words, console)
+    return try run(InterfaceCommand.command, words, console)
   }
 
   private static func run(
     _ command: Command, _ words: [String], _ console: Console
   ) throws -> CommandStatus {
     let arguments = try Arguments(words, for: command)
-    if arguments.flag("help") {
+    if arguments[.help] {
       console.write(command.help)
       return .done
     }
@@ -93,11 +93,13 @@ enum CommandLineTool {
   }
 
   static var usage: String {
-    let width = CommandTable.commands.map { $0.name.count + $0.arguments.joined().count }.max() ?? 0
+    let width =
+      CommandTable.commands.map { $0.name.count + $0.arguments.map(\.name).joined().count }.max()
+      ?? 0
     var text = """
       strata looks into Core Data stores and migrates them.
 
-      usage: \(CommandTable.interface.synopsis)
+      usage: \(InterfaceCommand.command.synopsis)
              strata COMMAND …
 
 
@@ -105,7 +107,7 @@ enum CommandLineTool {
     for group in Command.Group.allCases {
       var label = group.rawValue
       for command in CommandTable.commands where command.group == group {
-        let name = ([command.name] + command.arguments).joined(separator: " ")
+        let name = ([command.name] + command.arguments.map(\.name)).joined(separator: " ")
         text += Self.padded(label, to: 9) + Self.padded(name, to: width + 4) + command.summary
         text += "\n"
         label = ""

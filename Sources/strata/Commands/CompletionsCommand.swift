@@ -4,7 +4,16 @@ import ManagedStore
 
 /// `strata completions`: what a shell needs to complete the words of a command line.
 enum CompletionsCommand {
-  static let help = """
+  private static let shell = Argument(
+    optional: "SHELL", suggesting: { Completions.Shell.allCases.map(\.rawValue) })
+  private static let entities = Option(
+    "entities", "STORE", .store, "the names of a store's entities, for completions", isHidden: true)
+  static let command = Command(
+    "completions", .shell, "prints completions for bash, zsh or fish", arguments: [shell],
+    options: [entities], details: help, example: "strata completions zsh > ~/.zfunc/_strata",
+    run: run)
+
+  private static let help = """
     SHELL is bash, zsh or fish. Completed are commands, options, their values, files, and the
     entities of the store that was named.
 
@@ -13,16 +22,17 @@ enum CompletionsCommand {
       fish   strata completions fish > ~/.config/fish/completions/strata.fish
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if let store = arguments.value("entities") {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    if let store = arguments[entities] {
       for name in entities(of: store) { console.line(name) }
       return .done
     }
-    guard let shell = Completions.Shell(rawValue: arguments[0]) else {
+    let name = arguments[shell]
+    guard let shell = name.flatMap(Completions.Shell.init) else {
       throw CoreDataError(
-        .usage,
-        arguments[0].isEmpty
-          ? "SHELL is missing" : "there are no completions for “\(arguments[0])”",
+        .usage, name.map { "there are no completions for “\($0)”" } ?? "SHELL is missing",
         hint: "strata completions bash, zsh or fish")
     }
     console.write(Completions.script(for: shell))

@@ -8,32 +8,46 @@ import SwiftModels
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
 enum ExplainCommand {
+  private static let store = Argument(optional: "STORE", .store)
+  private static let model = Argument(optional: "MODEL", .model)
+  private static let error = Option(
+    "error", "TEXT",
+    "explain errors instead: a code, sentences, a pasted log, or a file of it (- reads it)")
+  static let command = Command(
+    "explain", .compare, "explains why a store does not open with a model, or what an error means",
+    arguments: [store, model], options: [error, Option.json], details: help,
+    example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
+    statuses: "1 where the store does not open with the model, or no error is known", run: run)
+
   /// What `--help` tells of errors.
-  static let help = """
+  private static let help = """
     With --error each error of the text is told once, in order, with what it means and what helps: by its
     code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data, SwiftData,
     CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if let text = arguments.value("error") {
-      guard arguments.positional.count < 2 else {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let (store, model) = (arguments[store], arguments[model])
+    if let text = arguments[error] {
+      guard model == nil else {
         throw CoreDataError(
           .usage, "--error takes a store or a model for its words, not both",
           hint: "strata explain STORE --error 'UNIQUE constraint failed: ZUSER.ZID'")
       }
-      let words = try arguments.positional.first.map(Self.words)
+      let words = try store.map(Self.words)
       let report = ErrorReport(try Self.errorText(text))
       return ErrorExplanation(report: report, words: words).tell(
-        asJSON: arguments.flag("json"), console)
+        asJSON: arguments[.json], console)
     }
-    guard arguments.positional.count == 2 else {
+    guard let store, let model else {
       throw CoreDataError(
-        .usage, arguments.positional.isEmpty ? "STORE is missing" : "MODEL is missing",
+        .usage, store == nil ? "STORE is missing" : "MODEL is missing",
         hint: "strata explain STORE MODEL, or strata explain --error CODE")
     }
-    return try Facts(store: arguments[0], model: arguments[1])
-      .tell(asJSON: arguments.flag("json"), console)
+    return try Facts(store: store, model: model)
+      .tell(asJSON: arguments[.json], console)
   }
 
   /// The error itself, the file that holds it, or what standard input gives.

@@ -5,7 +5,11 @@ import Terminal
 
 /// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
 enum KeysCommand {
-  static let help = """
+  static let command = Command(
+    "keys", .look, "lists the keys of the interface", options: [Option.json], details: help,
+    example: "strata keys --json", run: run)
+
+  private static let help = """
     The configuration puts them on other keys by section and action, in
     $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are welcome):
 
@@ -21,10 +25,12 @@ enum KeysCommand {
     that move stay where they are. Mistakes are told with their line, here and under ?.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     let configuration = Configuration.ofUser()
     let sections = Keymap.allSections(.withKeys(configuration.keys))
-    if arguments.flag("json") {
+    if arguments[.json] {
       console.json { json in
         json.objects(
           "keys", sections.flatMap { section in section.bindings.map { (section.title, $0) } }

@@ -4,6 +4,8 @@ import ManagedStore
 
 /// What a file says that migrated stores must hold; ``help`` shows its form.
 struct Expectations: Sendable {
+  static let option = Option(
+    "expect", "FILE", .file, "check counts and values of the results")
   static let help = """
     The file of --expect is JSON5, compared with each result:
       {
@@ -62,7 +64,7 @@ struct Expectations: Sendable {
 
   /// What `--expect` names; `nil` without it.
   static func given(in arguments: Arguments) throws -> Expectations? {
-    try arguments.value("expect").map { try Expectations(InputText.text(of: $0), path: $0) }
+    try arguments[option].map { try Expectations(InputText.text(of: $0), path: $0) }
   }
 
   /// - Throws: ``CoreDataError`` of kind usage for expectations of a store that is not among them.

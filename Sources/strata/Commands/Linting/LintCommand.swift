@@ -8,7 +8,35 @@ enum LintCommand {
   /// How findings are printed.
   enum Format: String, CaseIterable { case text, json, sarif, github, junit }
 
-  static let help = """
+  private static let models = Argument(optional: "MODELS", .file)
+  private static let gitBase = Option(
+    "git-base", "REVISION", "what shipped: a commit, branch or tag of git")
+  private static let against = Option(
+    "against", "OLD", .file, "what shipped: an older copy of the models")
+  private static let stores = Option(
+    repeating: "store", "STORE", .store, "a store that shipped: its rows are looked at")
+  private static let all = Option(
+    "all", "tell warnings about the current version that the base has as well")
+  private static let cloudKit = Option(
+    "cloudkit", "apply the rules of CloudKit, whatever is found")
+  private static let levels = Option(
+    repeating: "rule", "RULE=LEVEL", .text, "how grave a rule is here: error, warning or off")
+  private static let format = Option(
+    "format", "FORMAT", among: Format.allCases, "how to print the findings")
+  private static let rules = Option("rules", "list the rules instead")
+  private static let explained = Option(
+    "explain", "RULE", "tell what a rule means, what a device says, and what to do",
+    suggesting: { LintRule.all.map(\.id) })
+  static let command = Command(
+    "lint", .compare, "finds what a change of a model will break on devices", arguments: [models],
+    options: [
+      gitBase, against, stores, Option.mapping, all, cloudKit, levels, format, rules, explained,
+      Option.jsonFormat,
+    ],
+    details: help, example: "strata lint Recipes.xcdatamodeld --git-base origin/main",
+    statuses: "1 where an error was found, 4 where something could not be read", run: run)
+
+  private static let help = """
     MODELS is a .xcdatamodeld, .momd, .xcdatamodel or .mom, Swift source with @Model classes, or a folder
     with any of these in it, such as an app's: all are looked at, with the mapping models among them.
 
@@ -27,28 +55,30 @@ enum LintCommand {
     --rules lists the rules, --explain RULE tells what one means, what a device says, and what to do.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     let format = try self.format(arguments)
-    if arguments.flag("rules") { return list(format, console) }
-    if let id = arguments.value("explain") { return try explain(id, format, console) }
-    guard !arguments[0].isEmpty else {
+    if arguments[rules] { return list(format, console) }
+    if let id = arguments[explained] { return try explain(id, format, console) }
+    guard let models = arguments[models] else {
       throw CoreDataError(
         .usage, "MODELS is missing", hint: "strata lint App.xcdatamodeld, or strata lint --rules")
     }
     var options = LintOptions()
-    options.gitBase = arguments.value("git-base")
-    options.against = arguments.value("against")
+    options.gitBase = arguments[gitBase]
+    options.against = arguments[against]
     if options.gitBase != nil, options.against != nil {
       throw CoreDataError(
         .usage, "--git-base and --against both say what shipped", hint: "Give one of them.")
     }
-    options.stores = arguments.all("store")
-    options.mappings = arguments.all("mapping")
-    options.cloudKit = arguments.flag("cloudkit")
-    options.tellsKnown = arguments.flag("all")
-    options.levels = try levels(arguments.all("rule"))
+    options.stores = arguments[stores]
+    options.mappings = arguments[.mapping]
+    options.cloudKit = arguments[cloudKit]
+    options.tellsKnown = arguments[all]
+    options.levels = try levels(arguments[levels])
     let run = try Waiting.tell("reading the models", on: console) {
-      try LintRun(of: arguments[0], options)
+      try LintRun(of: models, options)
     }
     print(run, format, console)
     if !run.unreadable.isEmpty { return .unreadable }
@@ -56,11 +86,9 @@ enum LintCommand {
   }
 
   private static func format(_ arguments: Arguments) throws -> Format {
-    guard let name = arguments.value("format") else {
-      return arguments.flag("json") ? .json : .text
-    }
-    guard let format = Format(rawValue: name), !arguments.flag("json") || format == .json else {
-      throw CoreDataError(.usage, "--json and --format \(name) contradict each other")
+    guard let format = arguments[format] else { return arguments[.json] ? .json : .text }
+    guard !arguments[.json] || format == .json else {
+      throw CoreDataError(.usage, "--json and --format \(format.rawValue) contradict each other")
     }
     return format
   }

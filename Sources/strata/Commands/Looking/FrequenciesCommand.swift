@@ -6,18 +6,29 @@ import Terminal
 
 /// `strata frequencies`: how often each value of a property occurs.
 enum FrequenciesCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let limit = try arguments.number("limit") ?? 50
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
-    let filter = try arguments.value("where").map {
-      try RowFilter($0, entity: arguments[1], store: store)
+  private static let property = Argument("PROPERTY")
+  private static let limit = Option<Int?>(
+    number: "limit", "most values to name (50 without it)")
+  static let command = Command(
+    "frequencies", .look, "counts how often each value of a property occurs",
+    arguments: [Argument.store, Argument.entity, property],
+    options: [Option.predicate, limit, Option.json, Option.model],
+    example: "strata frequencies Recipes.sqlite Recipe author.name", run: run)
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let limit = arguments[limit] ?? 50
+    let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
+    let filter = try arguments[.predicate].map {
+      try RowFilter($0, entity: arguments[.entity], store: store)
     }
     let found = try Interruption.watching {
       try store.frequencies(
-        of: arguments[2], in: arguments[1], where: filter, limit: limit,
+        of: arguments[property], in: arguments[.entity], where: filter, limit: limit,
         isCancelled: { Interruption.isRequested })
     }
-    arguments.flag("json") ? console.json { write(found, to: &$0) } : print(found, console)
+    arguments[.json] ? console.json { write(found, to: &$0) } : print(found, console)
     return console.finish(store)
   }
 

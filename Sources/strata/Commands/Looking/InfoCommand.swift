@@ -7,11 +7,16 @@ import RowText
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
+  static let command = Command(
+    "info", .look, "shows identity, files, model match, entity counts and warnings",
+    arguments: [Argument.store], options: [Option.model, Option.json],
+    example: "strata info Recipes.sqlite --json", run: run)
+
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let facts = try Waiting.tell("counting objects and files", on: console) {
-      try Facts(StoreOpening.reading(arguments[0], model: arguments.value("model")))
+      try Facts(StoreOpening.reading(arguments[.store], model: arguments[.model]))
     }
-    arguments.flag("json") ? console.json { facts.write(to: &$0) } : facts.print(to: console)
+    arguments[.json] ? console.json { facts.write(to: &$0) } : facts.print(to: console)
     return console.finish(facts.store, told: facts.warnings)
   }
 

@@ -23,22 +23,22 @@ struct PlainInterface {
   private let console: Console
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard !arguments[0].isEmpty else {
+    guard let path = arguments[InterfaceCommand.place] else {
       throw CoreDataError(
         .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")
     }
     let plan = try PlanOptions(arguments)
-    let source = StoreSource(
-      path: arguments[0], model: arguments.value("model"), destination: arguments.value("to"))
+    let model = arguments[.model]
+    let source = StoreSource(path: path, model: model, destination: arguments[.to])
     let store: Store
     do {
       store = try source.openAnyhow()
     } catch let error as CoreDataError where error.kind == .unreadable {
-      return try tellRescue(arguments[0], model: arguments.value("model"), error, console)
+      return try tellRescue(path, model: model, error, console)
     }
     try store.inspect(upTo: Store.readingCheckSize)
     let plain = PlainInterface(
-      store: store, path: arguments[0], model: arguments.value("model"), plan: plan,
+      store: store, path: path, model: model, plan: plan,
       versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
       console: console)
     for screen in Screen.allCases { try plain.tell(screen) }
@@ -137,7 +137,7 @@ struct PlainInterface {
     guard let command = CommandTable.command(named: name) else { return }
     do {
       let arguments = try Arguments(words, for: command)
-      guard !arguments.flag("help") else {
+      guard !arguments[.help] else {
         console.write(command.help)
         return
       }
@@ -201,8 +201,8 @@ extension PlainInterface {
       console.line("There is no command \(name). " + (question ?? "Type help."))
       return
     }
-    let takesStore = command.arguments.first?.hasPrefix("STORE") == true
-    let takesModel = command.options.contains { $0.name == Command.model.name }
+    let takesStore = command.arguments.first?.placeholder == Argument.store.declaration.name
+    let takesModel = command.options.contains { $0.name == Option.model.declaration.name }
     let model = takesModel && !words.contains("--model") ? self.model : nil
     perform(name, (takesStore ? [path] : []) + words + (model.map { ["--model", $0] } ?? []))
   }

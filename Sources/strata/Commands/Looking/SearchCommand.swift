@@ -5,17 +5,29 @@ import Terminal
 
 /// `strata search`: where a text stands, in all entities.
 enum SearchCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let limit = try arguments.number("limit") ?? 100
+  private static let text = Argument("TEXT")
+  private static let entities = Option(
+    repeating: "entity", "ENTITY", .entity, "only in this entity")
+  private static let limit = Option<Int?>(
+    number: "limit", "most hits for each entity (100 without it)")
+  static let command = Command(
+    "search", .look, "finds a text, number, UUID or reference in all entities",
+    arguments: [Argument.store, text], options: [entities, limit, Option.json, Option.model],
+    example: "strata search Recipes.sqlite 'creme brulee'", run: run)
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let limit = arguments[limit] ?? 100
     let store = try StoreOpening.reading(
-      arguments[0], model: arguments.value("model"), checksAll: true)
-    let entities = arguments.all("entity")
-    let isJSON = arguments.flag("json")
+      arguments[.store], model: arguments[.model], checksAll: true)
+    let entities = arguments[entities]
+    let isJSON = arguments[.json]
     var found = 0
     var cut: [String] = []
     try Interruption.watching {
       try store.search(
-        for: arguments[1], in: entities.isEmpty ? nil : entities, limit: limit,
+        for: arguments[text], in: entities.isEmpty ? nil : entities, limit: limit,
         isCancelled: { Interruption.isRequested }
       ) { progress in
         for hit in progress.hits {

@@ -6,7 +6,7 @@ import ManagedModel
 
 /// `strata stores`: the stores in a folder, an app's data, an iOS backup or an archive.
 enum StoresCommand {
-  static let help = """
+  private static let help = """
     PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, a .zip, or a .tar
     that may be packed (.tar.gz, also .bz2, .xz and .zst where bzip2, xz or zstd is installed): of such,
     too. Each store in it is named as PATH//inner/path wherever a command takes a STORE; without the inner
@@ -14,16 +14,25 @@ enum StoresCommand {
     with its -wal and external data, removed afterwards; what PATH names is never changed.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static let path = Argument("PATH", .file)
+  static let command = Command(
+    "stores", .look, "lists the stores in a folder, an app's data, an iOS backup or an archive",
+    arguments: [path], options: [Option.json], details: help, example: "strata stores Backup.zip",
+    statuses: "1 where there is none", run: run)
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     try Interruption.removingCopies { try list(arguments, console) }
   }
 
   private static func list(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let (container, stores) = try Waiting.tell("looking into \(arguments[0])", on: console) {
-      let container = try Container(arguments[0])
+    let path = arguments[path]
+    let (container, stores) = try Waiting.tell("looking into \(path)", on: console) {
+      let container = try Container(path)
       return (container, try container.stores())
     }
-    if arguments.flag("json") {
+    if arguments[.json] {
       write(stores, of: container, console)
     } else {
       print(stores, of: container, console)

@@ -17,14 +17,10 @@ struct Allowances: Sendable, Equatable {
     or is a JSON5 list of names: ["Recipe.legacyCode", "Draft"].
     """
 
-  static let option = Command.Option(
-    "allow-loss-file", "FILE", repeatable: true,
-    "the same for the names in a file, one a line with # comments, or a JSON5 list")
-
   /// - Throws: ``CoreDataError`` of kind usage for a file that is no list of names, with the line.
   init(_ arguments: Arguments) throws {
-    names = Set(arguments.all("allow-loss"))
-    for path in arguments.all("allow-loss-file") {
+    names = Set(arguments[.allowLoss])
+    for path in arguments[.allowLossFile] {
       for (name, line) in try Self.read(try InputText.text(of: path), path)
       where names.insert(name).inserted {
         places[name] = "\(path):\(line)"

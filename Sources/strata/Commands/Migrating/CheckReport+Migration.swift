@@ -6,16 +6,16 @@ import Migration
 /// What a migration's checks say, for build servers.
 extension CheckReport {
   /// What asks for it.
-  static let option = Command.Option(
-    "format", "FORMAT", choices: Format.allCases.map(\.rawValue),
+  static let option = Option(
+    "format", "FORMAT", among: Format.allCases,
     "print what was found for a build server instead")
 
   /// The format that was asked for.
   ///
   /// - Throws: ``CoreDataError`` of kind usage where JSON is asked for as well.
   static func format(_ arguments: Arguments) throws -> Format? {
-    guard let format = arguments.value("format").flatMap(Format.init(rawValue:)) else { return nil }
-    guard !arguments.flag("json") else {
+    guard let format = arguments[option] else { return nil }
+    guard !arguments[.json] else {
       throw CoreDataError(
         .usage, "--format \(format.rawValue) and --json are two ways to print one thing",
         hint: "Give one of them.")

@@ -4,14 +4,17 @@ import Migration
 
 /// `migrate --confirm`: the receipt so far, and a question at the terminal before the cut-over.
 struct CutoverConfirmation {
+  static let option = Option(
+    "confirm", "show what was made and verified, and ask before it is put in place")
+
   private let console: Console
 
   /// `nil` where it was not asked for.
   ///
   /// - Throws: ``CoreDataError`` of kind usage where nobody can be asked.
   init?(_ arguments: Arguments, isOne: Bool, _ console: Console) throws {
-    guard arguments.flag("confirm") else { return nil }
-    guard isOne, !arguments.flag("json") else {
+    guard arguments[Self.option] else { return nil }
+    guard isOne, !arguments[.json] else {
       throw CoreDataError(
         .usage, "--confirm asks about one store, and not between lines of JSON",
         hint: "Migrate the stores one by one, or rehearse them first.")

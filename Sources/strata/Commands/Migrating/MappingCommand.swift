@@ -7,16 +7,28 @@ import Terminal
 
 /// `strata mapping`: what a mapping model or a recipe is for, carries, drops and forgets.
 enum MappingCommand {
+  private static let file = Argument("FILE", .file)
+  private static let models = Option(
+    repeating: "model", "MODEL", .model,
+    "a bundle, folder or model among whose versions to find those that it is for")
+  static let command = Command(
+    "mapping", .compare, "shows what a mapping model or recipe is for", arguments: [file],
+    options: [models, Option.json], details: help,
+    example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
+    statuses: "1 where it is for no versions of --model", run: run)
+
   /// What `--help` tells of what it prints.
-  static let help = """
+  private static let help = """
     “no value” are properties of the destination that the mapping gives nothing: they begin empty or with
     their default, and a mandatory one without a default fails. “goes nowhere” are properties of the
     source that no value is made of. A compiled mapping model (.cdm) holds hashes and no models: which
     versions those are, and what goes nowhere, takes --model.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let versions = try arguments.all("model").flatMap { path in
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let versions = try arguments[models].flatMap { path in
       let reference = ModelReference(path)
       guard reference.version == nil, let found = try? ModelVersions(readingFrom: path) else {
         let loaded = try reference.load()
@@ -26,11 +38,11 @@ enum MappingCommand {
       return found.versions
     }
     console.warn(versions.flatMap(\.model.warnings))
-    let documents = try MappingDocuments(paths: [arguments[0]])
+    let documents = try MappingDocuments(paths: [arguments[file]])
     let overviews =
       documents.models.map { MappingOverview($0, among: versions) }
       + documents.recipes.map { MappingOverview($0, among: versions) }
-    if arguments.flag("json") {
+    if arguments[.json] {
       for overview in overviews { console.json { write(overview, &$0) } }
     } else {
       for overview in overviews { print(overview, isAmong: !versions.isEmpty, console) }

@@ -6,17 +6,31 @@ import Migration
 
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static let stores = Argument(list: "STORE", .store, isRequired: true)
+  static let command = Command(
+    "migrate", .migrate, "migrates one store, several, or a folder of them", arguments: [stores],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.output,
+      Option.allowLoss, Option.allowLossFile, Option.noBackup, CutoverConfirmation.option,
+      Option.jobs, Option.receipt, Option.jsonProgress,
+    ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
+    statuses:
+      "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
+    effect: .changesStoreWithoutOutput, run: Interruption.watched(run))
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
-    let jobs = try BatchWork.jobs(arguments)
-    let stores = try StoreList(arguments.positional)
+    let jobs = BatchWork.jobs(arguments)
+    let stores = try StoreList(arguments[Self.stores])
     for link in stores.links {
       console.note("! \(link) is a symbolic link and was skipped: name it to use it.")
     }
     let file = try ReceiptFile(arguments, stores: stores.paths)
     let confirmation = try CutoverConfirmation(arguments, isOne: stores.isOne, console)
     if stores.isOne, let path = stores.paths.first {
-      return try one(path, request, arguments.flag("json"), file, confirmation, console)
+      return try one(path, request, arguments[.json], file, confirmation, console)
     }
     guard request.options.output == nil else {
       throw CoreDataError(
@@ -24,7 +38,7 @@ enum MigrateCommand {
         hint: "Migrate them one by one, or leave out --output.")
     }
     let batch = StoreBatch(
-      title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
+      title: "migrated", isJSON: arguments[.json], receiptFile: file, console: console)
     RecoveryNotice.write(for: stores.paths, to: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       var plan = try request.plan(for: path)

@@ -5,20 +5,33 @@ import Migration
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
+  static let matrix = Option(
+    "matrix", "show instead how each version of STORE, a bundle, becomes each other")
+  static let command = Command(
+    "plan", .migrate, "previews a migration", arguments: [Argument.store],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.allowLoss,
+      Option.allowLossFile, RecipeOutput.option, matrix, CheckReport.option, Option.json,
+    ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
+    statuses: "3 where it would be refused", run: Interruption.watched(run))
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    if arguments[matrix] { return try MatrixCommand.run(arguments, console) }
     let request = try MigrationArguments(arguments)
-    if let recipe = try RecipeOutput(arguments, stores: [arguments[0]]) {
+    let path = arguments[.store]
+    if let recipe = try RecipeOutput(arguments, stores: [path]) {
       if let skeleton = try Waiting.tell(
-        "looking at the store", on: console, { try request.skeleton(for: arguments[0]) })
+        "looking at the store", on: console, { try request.skeleton(for: path) })
       {
         try recipe.write(skeleton, console)
         return .done
       }
       console.note("note: nothing stands in the way that a recipe could say: none was written")
     }
-    return try CheckReport.reporting("strata plan", of: arguments[0], arguments, console) {
-      try plan(arguments[0], request, isJSON: arguments.flag("json"), $0, console)
+    return try CheckReport.reporting("strata plan", of: path, arguments, console) {
+      try plan(path, request, isJSON: arguments[.json], $0, console)
     }
   }
 

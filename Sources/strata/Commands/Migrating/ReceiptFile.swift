@@ -7,15 +7,12 @@ import ManagedStore
 struct ReceiptFile: Sendable {
   let path: String
 
-  static let option = Command.Option(
-    "receipt", "FILE", "write the receipt there as JSON (of several stores an array)")
-
   /// - Throws: ``CoreDataError`` of kind usage before anything is begun, where it could not be written,
   ///   or is one of the stores.
-  init?(_ arguments: Arguments, option: String = "receipt", stores: [String]) throws {
-    guard let path = arguments.value(option) else { return nil }
+  init?(_ arguments: Arguments, option: Option<String?> = .receipt, stores: [String]) throws {
+    guard let path = arguments[option] else { return nil }
     self.path = path
-    try Self.check(path, stores: stores + (arguments.value("output").map { [$0] } ?? []))
+    try Self.check(path, stores: stores + (arguments[.output].map { [$0] } ?? []))
   }
 
   private static func check(_ path: String, stores: [String]) throws {

@@ -6,6 +6,10 @@ import Migration
 
 /// `plan --write-recipe FILE`: the recipe that a refusal asks for.
 struct RecipeOutput {
+  static let option = Option(
+    "write-recipe", "FILE", .file,
+    "write the recipe that a refusal asks for, with what is to be filled in marked")
+
   private let path: String
   private let isJSON: Bool
 
@@ -14,7 +18,7 @@ struct RecipeOutput {
   /// - Throws: ``CoreDataError`` of kind usage for a place where no recipe may be written, and for a
   ///   file that is there.
   init?(_ arguments: Arguments, stores: [String]) throws {
-    guard let path = arguments.value("write-recipe") else { return nil }
+    guard let path = arguments[Self.option] else { return nil }
     if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path, besides: stores) {
       throw refusal
     }
@@ -24,7 +28,7 @@ struct RecipeOutput {
         hint: "Name another file for the recipe: none is overwritten.")
     }
     self.path = path
-    isJSON = arguments.flag("json")
+    isJSON = arguments[.json]
   }
 
   /// Writes the skeleton, and tells what is to be looked at in it.
@@ -54,6 +58,6 @@ struct RecipeOutput {
       (marked == 0
         ? "Look at what was written"
         : "Fill in \(marked == 1 ? "the marked place" : "the \(marked) marked places")")
-        + ", then: strata plan … --mapping \(path)")
+        + ", then: strata plan … --mapping \(ShellText.quoted(path))")
   }
 }

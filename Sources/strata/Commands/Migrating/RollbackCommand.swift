@@ -7,19 +7,35 @@ import Migration
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if arguments.flag("list") { return try list(arguments[0], arguments.flag("json"), console) }
+  private static let listed = Option("list", "show the backups there are, newest first")
+  private static let backup = Option(
+    "from", "FILE", .file, "the backup to put back (the newest without it)")
+  private static let force = Option("force", "also a backup of another store, or a damaged one")
+  static let command = Command(
+    "rollback", .migrate, "puts a backup back", arguments: [Argument.store],
+    options: [
+      listed, backup, Option.noBackup.help("do not keep the present store"), force, Option.json,
+    ], example: "strata rollback Recipes.sqlite --list",
+    statuses:
+      "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
+    effect: .changesStore, run: Interruption.watched(run))
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let (path, isJSON) = (arguments[.store], arguments[.json])
+    if arguments[listed] { return try list(path, isJSON, console) }
     var options = StoreRollback.Options()
-    options.from = arguments.value("from")
-    options.keepsPresent = !arguments.flag("no-backup")
-    options.isForced = arguments.flag("force")
-    try StoreRollback.requireBackup(path: arguments[0], options: options)
-    RecoveryNotice.write(for: [arguments[0]], to: console)
+    options.from = arguments[backup]
+    options.keepsPresent = !arguments[.noBackup]
+    options.isForced = arguments[force]
+    try StoreRollback.requireBackup(path: path, options: options)
+    RecoveryNotice.write(for: [path], to: console)
     let receipt = try Waiting.tell("putting the backup back", on: console) {
       try StoreRollback.run(
-        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+        path: path, options: options, isCancelled: { Interruption.isRequested })
     }
-    arguments.flag("json") ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
+    isJSON ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
     return .done
   }
 

@@ -6,9 +6,16 @@ import RowText
 
 /// `strata hash`: the digests by which Core Data tells whether a store fits a model.
 enum HashCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let model = try ModelReference(arguments[0]).load().model
-    if arguments.flag("json") {
+  private static let model = Argument("MODEL", .model)
+  static let command = Command(
+    "hash", .look, "prints version hashes, digest and checksum", arguments: [model],
+    options: [Option.json], example: "strata hash Recipes.xcdatamodeld", run: run)
+
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let model = try ModelReference(arguments[Self.model]).load().model
+    if arguments[.json] {
       console.json { $0.hashes(of: model) }
     } else {
       let hashes = model.versionHashes

@@ -7,7 +7,13 @@ import Rescue
 
 /// `strata doctor`: everything that is wrong with a store, the gravest first.
 enum DoctorCommand {
-  static let help = """
+  static let command = Command(
+    "doctor", .rescue, "lists what is wrong with a store", arguments: [Argument.store],
+    options: [Option.model, Option.json], details: help, example: "strata doctor Recipes.sqlite",
+    statuses: "1 where there are errors or warnings, 4 where nothing of the store can be read",
+    run: Interruption.watched(run))
+
+  private static let help = """
     One list: errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, which
     healthy stores have too), each with what was found, the first objects, what Core Data says of it,
     and the command that helps.
@@ -17,18 +23,20 @@ enum DoctorCommand {
     status is 0 then.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     // Copies that an earlier run could not remove hold somebody's data.
     PrivateFolder.removeAbandoned()
-    let name = arguments.value("model")
+    let name = arguments[.model]
     let model = try name.map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
     let diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
       try Diagnosis(
-        of: arguments[0], model: model, modelName: name,
+        of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    guard arguments.flag("json") else {
+    guard arguments[.json] else {
       print(diagnosis, to: console)
       return status(of: diagnosis)
     }

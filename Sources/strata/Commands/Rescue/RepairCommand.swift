@@ -11,7 +11,28 @@ import SQLite
 
 /// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.
 enum RepairCommand {
-  static let help = """
+  private static let kinds = Option(
+    repeating: "fix", "KIND", among: FindingKind.repaired, "mend this kind of fault alone")
+  private static let kept = Option(
+    "keep", "WHICH", among: RepairOptions.Kept.allCases,
+    "which of the objects stays that are equal and must differ")
+  private static let entity = Option(
+    "entity", "ENTITY", .entity, "the entity of objects whose entity ID is unknown")
+  private static let dryRun = Option(
+    "dry-run", "do it all on a private copy, and put nothing in place")
+  private static let force = Option(
+    "force", "repair although deleted objects can still be restored")
+  static let command = Command(
+    "repair", .rescue, "repairs a store, with a backup", arguments: [Argument.store],
+    options: [
+      kinds, Option.output, Option.model, kept, entity, dryRun, force, Option.noBackup,
+      Option.receipt, Option.json.help("print progress, changes and the receipt as NDJSON"),
+    ], details: help, example: "strata repair Recipes.sqlite --fix primary-key",
+    statuses:
+      "1 where errors are left that it does not mend, 3 where it is refused, 4 where only salvage helps, 5 where it failed, 130 where it was cancelled; the store is as it was then",
+    effect: .changesStoreWithoutOutput, run: Interruption.watched(run))
+
+  private static let help = """
     Without --fix, everything is mended that needs no guess about the data: what Core Data keeps for
     itself (metadata, model cache, counters, entity numbers, names of join tables, triggers), indexes,
     the list of free pages and the map of pages, history that points nowhere, links that lead to
@@ -36,12 +57,14 @@ enum RepairCommand {
     key, property, old and new value.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let path = arguments[0]
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    let path = arguments[.store]
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)
     console.warn(options.model?.warnings ?? [])
-    let isJSON = arguments.flag("json")
+    let isJSON = arguments[.json]
     if !options.isRehearsal { RecoveryNotice.write(for: [options.output ?? path], to: console) }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let repaired: Repaired
@@ -63,24 +86,15 @@ enum RepairCommand {
 
   private static func options(_ arguments: Arguments) throws -> RepairOptions {
     var options = RepairOptions()
-    options.modelName = arguments.value("model")
+    options.modelName = arguments[.model]
     options.model = try options.modelName.map { try ModelReference($0).load().model }
-    options.kinds = Set(
-      try arguments.all("fix").map { name in
-        guard let kind = FindingKind(rawValue: name) else {
-          let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
-          throw CoreDataError(
-            .usage, "there is no such kind of fault: \(name.printable)",
-            hint: "A repair mends: \(names).")
-        }
-        return kind
-      })
-    options.kept = arguments.value("keep").flatMap(RepairOptions.Kept.init)
-    options.entity = arguments.value("entity")
-    options.output = arguments.value("output")
-    options.keepsBackup = !arguments.flag("no-backup")
-    options.isRehearsal = arguments.flag("dry-run")
-    options.isForced = arguments.flag("force")
+    options.kinds = Set(arguments[kinds])
+    options.kept = arguments[kept]
+    options.entity = arguments[entity]
+    options.output = arguments[.output]
+    options.keepsBackup = !arguments[.noBackup]
+    options.isRehearsal = arguments[dryRun]
+    options.isForced = arguments[force]
     return options
   }
 }

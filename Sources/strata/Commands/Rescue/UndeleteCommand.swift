@@ -9,7 +9,29 @@ import RowText
 
 /// `strata undelete`: what was deleted from a store and can still be read, and a store with it back.
 enum UndeleteCommand {
-  static let help = """
+  private static let page = 500
+  private static let entity = Argument(optional: "ENTITY", .entity)
+  private static let only = Option(
+    repeating: "only", "REF", .text, "restore these: Recipe/p12, or several with commas")
+  private static let versions = Option("versions", "print earlier states of objects instead")
+  private static let limit = Option<Int?>(
+    number: "limit", "how many rows to print (all without it)")
+  private static let report = Option(
+    "report", "FILE", .file, "write what was restored there as JSON")
+  static let command = Command(
+    "undelete", .rescue, "finds deleted objects and restores them into a new store",
+    arguments: [Argument.store, entity],
+    options: [
+      Option.output.help("write a new store here in which the chosen objects are back"), only,
+      Option.predicate.help("only these objects of ENTITY, as NSPredicate text"), versions, limit,
+      Option.rowFormat, Option.model, Option.ignoreWAL, Option.wal, report, Option.json,
+    ], details: help,
+    example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
+    statuses:
+      "1 where something of the store is lost or an object was refused, 3 where what was found may never have been in the store and no single objects are named, 4 where nothing of it can be read, 130 where it was cancelled",
+    run: Interruption.watched(run))
+
+  private static let help = """
     Deleted rows stand in a store's file until something else is written over them, and in its -wal
     until that is begun anew. Without ENTITY it tells how many objects of each entity were found; with
     one it prints them, each with what is known of its key and the place it was found in. Nothing is
@@ -22,21 +44,22 @@ enum UndeleteCommand {
     in places that its row may have been in: nobody may have deleted it. --versions prints earlier
     states of objects instead, of those that live, too.
     """
-  private static let page = 500
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  @Sendable private static func run(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
     PrivateFolder.removeAbandoned()
-    let entity = arguments[1].isEmpty ? nil : arguments[1]
-    let output = arguments.value("output")
-    let only = arguments.all("only").flatMap { $0.split(separator: ",").map(String.init) }
-    let predicate = arguments.value("where")
+    let (path, entity) = (arguments[.store], arguments[entity])
+    let (output, isJSON) = (arguments[.output], arguments[.json])
+    let only = arguments[only].flatMap { $0.split(separator: ",").map(String.init) }
+    let predicate = arguments[.predicate]
     if predicate != nil, entity == nil {
       throw CoreDataError(
         .usage, "--where needs the entity that it is about", hint: "strata undelete STORE ENTITY.")
     }
     let file = try ReceiptFile(
-      arguments, option: "report", stores: [arguments[0], output].compactMap { $0 })
-    let model = try arguments.value("model").map { try ModelReference($0).load().model }
+      arguments, option: report, stores: [path, output].compactMap { $0 })
+    let model = try arguments[.model].map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
     let bar = ProgressBar(console)
     func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
@@ -49,7 +72,7 @@ enum UndeleteCommand {
     }
     let undeletion = try working("looking for deleted rows") { progress in
       try Undeletion(
-        of: arguments[0], model: model, log: try .init(arguments),
+        of: path, model: model, log: try .init(arguments),
         isCancelled: { Interruption.isRequested }, progress: progress)
     }
     do {
@@ -73,7 +96,7 @@ enum UndeleteCommand {
           try restoration.run(
             choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
         }
-        if arguments.flag("json") {
+        if isJSON {
           console.json { $0.restoration(report) }
         } else {
           UndeleteText.print(report, to: console)
@@ -84,7 +107,7 @@ enum UndeleteCommand {
           try restoration.forEach(of: report) { object in try add { $0.object(object) } }
         }
         return console.finish(
-          lookedThrough: arguments[0],
+          lookedThrough: path,
           report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
       }
       guard only.isEmpty else {
@@ -92,21 +115,21 @@ enum UndeleteCommand {
           .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
       }
       guard let entity else {
-        if arguments.flag("json") {
+        if isJSON {
           console.json { $0.undeletion(undeletion) }
         } else {
           UndeleteText.print(undeletion, to: console)
         }
-        return console.finish(lookedThrough: arguments[0], .done)
+        return console.finish(lookedThrough: path, .done)
       }
       try rows(
-        of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted,
+        of: entity, filter, in: undeletion, arguments[versions] ? .older : .deleted,
         arguments,
         console)
       for note in undeletion.notes { console.note(note.printable) }
-      return console.finish(lookedThrough: arguments[0], .done)
+      return console.finish(lookedThrough: path, .done)
     } catch let error as CoreDataError {
-      throw error.at(path: arguments[0], insteadOf: undeletion.store.path)
+      throw error.at(path: path, insteadOf: undeletion.store.path)
     }
   }
 
@@ -115,15 +138,13 @@ enum UndeleteCommand {
     of entity: String, _ filter: RowFilter?, in undeletion: Undeletion, _ state: RowOrigin.State,
     _ arguments: Arguments, _ console: Console
   ) throws {
-    let format =
-      arguments.flag("json")
-      ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
+    let format = arguments[.json] ? .json : arguments[.rowFormat] ?? .table
     var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
       console.write($0)
     }
     var query = RowQuery(entity: entity, limit: page)
     query.filter = filter
-    var left = try arguments.number("limit") ?? .max
+    var left = arguments[limit] ?? .max
     var isFirst = true
     while isFirst || left > 0 {
       var found = try undeletion.store.rows(query)

@@ -8,8 +8,8 @@ extension PlanOptions {
   ///
   /// - Throws: ``CoreDataError`` for what cannot be read: better told in the shell than on the screen.
   init(_ arguments: Arguments) throws {
-    self.init(via: arguments.value("via"), documents: arguments.all("mapping"))
-    if let to = arguments.value("to") { _ = try ModelReference(to).load() }
+    self.init(via: arguments[.via], documents: arguments[.mapping])
+    if let to = arguments[.to] { _ = try ModelReference(to).load() }
     if let via { _ = try ModelVersions(readingFrom: via) }
     _ = try MappingDocuments(paths: documents)
   }
