@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import TestSupport
 import Testing
 
@@ -113,6 +114,21 @@ struct CompletionsTests {
     let script = folder.path("script")
     try Data(Captured("completions", shell.rawValue).out.utf8).write(to: URL(filePath: script))
     #expect(try Self.output(of: shell.rawValue, "-n", script) == "")
+  }
+
+  @Test("a printed word is pasted as it was, whatever is in it", arguments: shells.prefix(2))
+  func quoting(shell: Completions.Shell) throws {
+    #expect(ShellText.quoted("/a/b-1_2@v.sqlite") == "/a/b-1_2@v.sqlite")
+    #expect(ShellText.quoted("it's") == #"'it'\''s'"#)
+    #expect(ShellText.command("rows", "a\nb", "E") == #"strata rows $'a\nb' E"#)
+    guard Self.has(shell.rawValue) else { return }
+    for word in [
+      "", "a b", "it's $HOME", "a\nb\t'c'\\", "bell\u{7}1", "\u{202E}é\u{2028}😀", "*?[~#!",
+    ] {
+      let quoted = ShellText.quoted(word)
+      #expect(!quoted.contains("\n"))
+      #expect(try Self.output(of: shell.rawValue, "-c", "printf %s \(quoted)") == word, "\(quoted)")
+    }
   }
 
   @Test(

@@ -20,15 +20,16 @@ package struct BackupEntry: Sendable, Equatable {
   /// The file's name, without its folder.
   var name: String { backup.path.split(separator: "/").last.map(String.init) ?? backup.path }
 
-  /// Its version: the name that the versions beside the store have for it, or its identifiers.
+  /// Its version: the name that the versions beside the store have for it, its identifiers, or its checksum.
   func version(among versions: [ModelVersion]) -> String {
-    if let hashes = (try? contents.get())?.versionHashes, !hashes.isEmpty,
+    guard let contents = try? contents.get() else { return "—" }
+    let hashes = contents.versionHashes
+    if !hashes.isEmpty,
       let known = versions.first(where: { $0.model?.versionHashes == hashes && !$0.path.isEmpty })
     {
       return "“\(known.name)”"
     }
-    let identifiers = (try? contents.get())?.versionIdentifiers.filter { !$0.isEmpty } ?? []
-    return identifiers.isEmpty ? "—" : identifiers.joined(separator: ", ")
+    return Model.versionName(contents.versionIdentifiers, hashes) ?? "—"
   }
 
   var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }

@@ -45,6 +45,15 @@ extension Model {
     ByteText.base64(Digest.sha256(hashes.sortedByBytes(\.key).flatMap(\.value.bytes)))
   }
 
+  /// What a version is called where no file names it: its identifiers, else its checksum; `nil` of neither.
+  package static func versionName(
+    _ identifiers: [String], _ hashes: [String: VersionHash]
+  ) -> String? {
+    let names = identifiers.filter { !$0.isEmpty }
+    if !names.isEmpty { return names.joined(separator: ", ") }
+    return hashes.isEmpty ? nil : versionChecksum(of: hashes)
+  }
+
   /// Why a hash computed here may differ from Apple's: entity name to a sentence, for the features
   /// that no file written by Apple's tools was at hand to check against.
   public var unverifiedVersionHashes: [String: String] {

@@ -1,4 +1,7 @@
 import Interface
+import ManagedStore
+import Migration
+import ModelSearch
 
 /// Every subcommand; usage, help, the manual, completions and the README's table come from this list.
 enum CommandTable {
@@ -37,9 +40,7 @@ enum InterfaceCommand {
     options: [Option.model, theme, Option.to, Option.via, Option.mapping, fresh, plain],
     example: "strata Recipes.sqlite", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     if arguments[plain] { return try PlainInterface.run(arguments, console) }
     var request = Runtime.Request()
     request.path = arguments[place]
@@ -49,5 +50,22 @@ enum InterfaceCommand {
     request.plan = try PlanOptions(arguments)
     request.isFresh = arguments[fresh]
     return try Runtime.open(request, console: console)
+  }
+}
+
+extension PlanOptions {
+  /// What `--via` and `--mapping` name for the interface, known to be there, as what `--to` does.
+  ///
+  /// - Throws: ``CoreDataError`` for what cannot be read: better told in the shell than on the screen.
+  init(_ arguments: Arguments) throws {
+    self.init(via: arguments[.via], documents: arguments[.mapping])
+    if let to = arguments[.to] { _ = try ModelReference(to).load() }
+    if let via { _ = try ModelVersions(readingFrom: via) }
+    _ = try MappingDocuments(paths: documents)
+  }
+
+  /// As words of a command.
+  var words: [String] {
+    (via.map { ["--via", $0] } ?? []) + documents.flatMap { ["--mapping", $0] }
   }
 }

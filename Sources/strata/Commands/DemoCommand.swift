@@ -15,9 +15,7 @@ enum DemoCommand {
     example: "strata demo /tmp/recipes --objects 100000 --no-open",
     statuses: "3 where the folder holds a demo already", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let (objects, folder) = (arguments[objects] ?? 5000, arguments[folder])
     let isJSON = arguments[.json]
     let places = folder.map { [$0, $0 + "/" + storeName] } ?? [temporaryPlace]

@@ -103,13 +103,13 @@ enum GivenStores {
         hint: container.notes.first ?? "Name another, or the store itself.")
     }
     let names = stores.prefix(5).map {
-      ShellText.quoted((container.path + "//" + $0.name).printable)
+      ShellText.quoted(container.path + "//" + $0.name)
     }
     throw CoreDataError(
       .usage, "\(stores.count) stores are in it (\(container.form.noun))", path: container.path,
       hint: "Name one: \(names.joined(separator: ", "))"
         + (stores.count > names.count
-          ? " …; strata stores \(ShellText.quoted(container.path.printable)) lists them." : "."))
+          ? " …; \(ShellText.command("stores", container.path)) lists them." : "."))
   }
 
   /// What of the words may be a store.

@@ -27,9 +27,7 @@ enum HelpCommand {
   /// Everything that help can be asked for.
   static var names: [String] { CommandTable.commands.map(\.name) + Topic.all.map(\.name) }
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     try write(arguments[topic], to: console)
   }
 

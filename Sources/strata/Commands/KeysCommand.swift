@@ -25,9 +25,7 @@ enum KeysCommand {
     that move stay where they are. Mistakes are told with their line, here and under ?.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let configuration = Configuration.ofUser()
     let sections = Keymap.allSections(.withKeys(configuration.keys))
     if arguments[.json] {

@@ -36,9 +36,7 @@ enum SeedCommand {
     The same model, number, seed and options give the same store everywhere.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let model = try ModelReference(arguments[Self.model]).load()
     console.warn(model.model.warnings)
     let options = try Self.options(arguments, model: model.model)

@@ -6,8 +6,10 @@ import Terminal
 enum RollbackText {
   static func lines(_ receipt: StoreRollback.Receipt) -> [ReceiptView.Line] {
     typealias Line = ReceiptView.Line
-    let identifiers = receipt.contents.versionIdentifiers.filter { !$0.isEmpty }
-    let version = identifiers.isEmpty ? "" : ", version \(identifiers.joined(separator: ", "))"
+    let contents = receipt.contents
+    let version =
+      Model.versionName(contents.versionIdentifiers, contents.versionHashes)
+      .map { ", version " + $0 } ?? ""
     let name = receipt.backup.path.split(separator: "/").last.map(String.init) ?? ""
     var lines = [
       Line(sign: "✓", role: .success, text: "rolled back to \(name)\(version)"),

@@ -20,9 +20,7 @@ enum HistoryCommand {
     options: [author, limit, changes, authors, versions, Option.json, Option.model],
     example: "strata history Recipes.sqlite --author widget --changes", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
     let isJSON = arguments[.json]
     guard store.hasHistory else {
@@ -87,7 +85,7 @@ enum HistoryCommand {
       console.note("history tells of no migration of this store")
     } else {
       console.note(
-        "To find these models: strata find-model \(ShellText.quoted(store.path)) PATH…")
+        "To find these models: \(ShellText.command("find-model", store.path)) PATH…")
     }
   }
 

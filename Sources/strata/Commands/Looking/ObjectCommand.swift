@@ -14,9 +14,7 @@ enum ObjectCommand {
     arguments: [Argument.store, reference], options: [limit, Option.json, Option.model],
     example: "strata object Recipes.sqlite Recipe/p12", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let isJSON = arguments[.json]
     let limit = arguments[limit] ?? (isJSON ? 1_000_000_000 : 50)
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])

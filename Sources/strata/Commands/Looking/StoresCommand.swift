@@ -20,9 +20,7 @@ enum StoresCommand {
     arguments: [path], options: [Option.json], details: help, example: "strata stores Backup.zip",
     statuses: "1 where there is none", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     try Interruption.removingCopies { try list(arguments, console) }
   }
 
@@ -68,7 +66,7 @@ enum StoresCommand {
       if let problem = store.problem { console.line("! \(store.name): \(problem)") }
     }
     if let first = stores.first(where: { $0.look != .notDownloaded }) {
-      console.line("look into one: strata info \(ShellText.quoted(path(of: first, in: container)))")
+      console.line("look into one: " + ShellText.command("info", path(of: first, in: container)))
     }
   }
 

@@ -49,7 +49,7 @@ extension CheckReport {
       let isAllowed = loss.isAllowed(by: allowed)
       add(
         "loss: \(loss.name)", place, isAllowed ? .notice : .error,
-        lines + [isAllowed ? nil : "--allow-loss \(loss.name) accepts it."])
+        lines + [isAllowed ? nil : "--allow-loss \(ShellText.quoted(loss.name)) accepts it."])
     }
     for check in plan.checks {
       let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")

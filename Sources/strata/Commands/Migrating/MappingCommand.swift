@@ -25,9 +25,7 @@ enum MappingCommand {
     versions those are, and what goes nowhere, takes --model.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let versions = try arguments[models].flatMap { path in
       let reference = ModelReference(path)
       guard reference.version == nil, let found = try? ModelVersions(readingFrom: path) else {

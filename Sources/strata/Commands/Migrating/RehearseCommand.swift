@@ -19,9 +19,7 @@ enum RehearseCommand {
       "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",
     run: Interruption.watched(run))
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let given = arguments[stores]
     if let bundle = arguments[SeededRehearsal.bundle] {
       guard given.isEmpty, arguments[.from] == nil else {

@@ -19,9 +19,7 @@ enum ResetCommand {
     statuses: "3 where the store opens with the model, 5 where it failed",
     effect: .changesStore, run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     guard let text = arguments[.model] else {
       throw CoreDataError(
         .usage, "--model is missing", hint: "Name the model that the empty store is to have.")

@@ -4,6 +4,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
@@ -20,9 +21,7 @@ enum RollbackCommand {
       "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
     effect: .changesStore, run: Interruption.watched(run))
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let (path, isJSON) = (arguments[.store], arguments[.json])
     if arguments[listed] { return try list(path, isJSON, console) }
     var options = StoreRollback.Options()
@@ -64,7 +63,7 @@ enum RollbackCommand {
         let facts = try? contents.get()
         return [
           FileSystem.name(of: backup.path), backup.origin.rawValue,
-          facts?.versionIdentifiers.joined(separator: ", ") ?? "—",
+          facts.flatMap { name(of: $0, beside: path) } ?? "—",
           CoreDataDate.text(backup.modified.rounded(.down)), NumberText.bytes(backup.bytes),
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
@@ -77,11 +76,17 @@ enum RollbackCommand {
     return backups.isEmpty ? .no : .done
   }
 
+  /// What the version of a backup is called: by its name in a bundle beside the store, where that has one.
+  private static func name(of contents: StoreBackup.Contents, beside path: String) -> String? {
+    ModelBundle.version(besideStore: path, making: contents.versionHashes)?.name
+      ?? Model.versionName(contents.versionIdentifiers, contents.versionHashes)
+  }
+
   private static func print(_ receipt: StoreRollback.Receipt, to console: Console) {
-    let version = receipt.contents.versionIdentifiers.joined(separator: ", ")
+    let version = name(of: receipt.contents, beside: receipt.storePath)
     console.line(
       "rolled back to \(FileSystem.name(of: receipt.backup.path))"
-        + (version.isEmpty ? "" : ", version \(version)") + ": \(receipt.storePath)")
+        + (version.map { ", version " + $0 } ?? "") + ": \(receipt.storePath)")
     var rows = [["entity", "objects"]]
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
     console.table([.left, .right], rows)

@@ -28,9 +28,7 @@ enum VerifyCommand {
       "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
     run: Interruption.watched(run))
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     try CheckReport.reporting("strata verify", of: arguments[after], arguments, console) {
       try compare(arguments, $0, console)
     }

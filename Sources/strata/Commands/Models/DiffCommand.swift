@@ -11,9 +11,7 @@ enum DiffCommand {
     options: [Option.json], example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
     statuses: "1 where the models differ", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let source = try ModelReference(arguments[Self.source]).load()
     let destination = try ModelReference(arguments[Self.destination]).load()
     console.warn(source.model.warnings + destination.model.warnings)

@@ -17,9 +17,7 @@ enum FindModelCommand {
     example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
     statuses: "1 where no model fits", run: run)
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     var paths = arguments[paths]
     var hashes: [String: HashPattern]
     var store: Store?

@@ -23,9 +23,7 @@ enum DoctorCommand {
     status is 0 then.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     // Copies that an earlier run could not remove hold somebody's data.
     PrivateFolder.removeAbandoned()
     let name = arguments[.model]

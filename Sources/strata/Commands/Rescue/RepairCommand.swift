@@ -57,9 +57,7 @@ enum RepairCommand {
     key, property, old and new value.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let path = arguments[.store]
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)

@@ -24,13 +24,11 @@ enum SalvageCommand {
       "1 where something is known to be lost, 4 where nothing could be saved, 130 where it was cancelled",
     run: Interruption.watched(run))
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let path = arguments[.store]
     guard let output = arguments[.output] else {
       throw CoreDataError(
-        .usage, "where is the new store to be?", hint: "Name a file with --output.")
+        .usage, "missing --output FILE", hint: "Name the file for the new store with --output.")
     }
     let file = try ReceiptFile(arguments, option: report, stores: [path, output])
     var options = StoreSalvage.Options()

@@ -45,9 +45,7 @@ enum UndeleteCommand {
     states of objects instead, of those that live, too.
     """
 
-  @Sendable private static func run(
-    _ arguments: Arguments, _ console: Console
-  ) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     PrivateFolder.removeAbandoned()
     let (path, entity) = (arguments[.store], arguments[entity])
     let (output, isJSON) = (arguments[.output], arguments[.json])

@@ -71,8 +71,7 @@ struct StoreSource: Sendable {
     candidates.removeAll(where: \.isEmpty)
     var versions = candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
     if !versions.contains(where: { $0.isStores }) {
-      let identifiers = model.versionIdentifiers.filter { !$0.isEmpty }
-      let name = identifiers.isEmpty ? "this store’s" : identifiers.joined(separator: ", ")
+      let name = Model.versionName(model.versionIdentifiers, hashes) ?? "this store’s"
       versions.insert(
         ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
     }
