@@ -53,11 +53,17 @@ struct Command: Sendable {
   /// The options that help tells of.
   var shownOptions: [Declaration] { options.filter { !$0.isHidden } }
 
+  /// Those that only some commands have.
+  var ownOptions: [Declaration] {
+    let common = Self.common.map(\.name)
+    return shownOptions.filter { !common.contains($0.name) }
+  }
+
   /// `strata rows STORE ENTITY [--sort KEY[:desc]] …`
   var synopsis: String {
     var parts = ["strata", name].filter { !$0.isEmpty }
     parts += arguments.map { $0.isRequired ? $0.name : "[\($0.name)]" }
-    for option in shownOptions where !Self.common.contains(where: { $0.name == option.name }) {
+    for option in ownOptions {
       parts.append("[\(option.usage)]" + (option.isRepeatable ? "…" : ""))
     }
     return parts.joined(separator: " ")
@@ -66,10 +72,9 @@ struct Command: Sendable {
   var help: String {
     let width = shownOptions.map(\.usage.count).max() ?? 0
     let lines = shownOptions.map { option in
-      let gap = String(repeating: " ", count: width - option.usage.count)
       let choices =
         option.choices.isEmpty ? "" : " (" + option.choices.joined(separator: ", ") + ")"
-      return "  \(option.usage)\(gap)  \(option.help)\(choices)"
+      return "  \(option.usage.padded(to: width + 2))\(option.help)\(choices)"
     }
     return """
       \(summary)
@@ -81,6 +86,13 @@ struct Command: Sendable {
       example: \(example)
       \(statuses.isEmpty ? "" : "exit status: \(statuses)\n")
       """
+  }
+}
+
+extension String {
+  /// With spaces behind it up to a width, one at least.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
   }
 }
 

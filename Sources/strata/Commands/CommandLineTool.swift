@@ -1,9 +1,7 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import SQLite
-import Terminal
 import Topics
 
 /// The program as a function: words in, a status out, text through the console.
@@ -108,7 +106,7 @@ enum CommandLineTool {
       var label = group.rawValue
       for command in CommandTable.commands where command.group == group {
         let name = ([command.name] + command.arguments.map(\.name)).joined(separator: " ")
-        text += Self.padded(label, to: 9) + Self.padded(name, to: width + 4) + command.summary
+        text += label.padded(to: 9) + name.padded(to: width + 4) + command.summary
         text += "\n"
         label = ""
       }
@@ -123,10 +121,6 @@ enum CommandLineTool {
       strata help TOPIC prints an article: \(Topic.all.map(\.name).joined(separator: ", ")).
 
       """
-  }
-
-  private static func padded(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   /// An error for a person on standard error, or for a program on standard output.

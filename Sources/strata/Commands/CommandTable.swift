@@ -1,5 +1,4 @@
 import Interface
-import ManagedStore
 import Migration
 import ModelSearch
 

@@ -12,9 +12,7 @@ enum HelpCommand {
 
   private static var help: String {
     let width = Topic.all.map(\.name.count).max() ?? 0
-    let topics = Topic.all.map { topic in
-      "  \(topic.name)\(String(repeating: " ", count: width - topic.name.count))  \(topic.summary)"
-    }
+    let topics = Topic.all.map { "  " + $0.name.padded(to: width + 2) + $0.summary }
     return """
       TOPIC is a command, as in strata help rows, or one of these articles:
 

@@ -1,7 +1,6 @@
 import Interface
 import JSON
 import RowText
-import Terminal
 
 /// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
 enum KeysCommand {

@@ -1,9 +1,7 @@
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
-import RowText
 import Seeding
 
 /// `strata seed`: a new store of a model version, filled deterministically and believably.
@@ -50,11 +48,9 @@ enum SeedCommand {
         isCancelled: { Interruption.isRequested },
         progress: { bar.show("seeding", $0, of: $1, "objects") })
     }
-    if arguments[.json] {
-      console.json { $0.seed(report, of: model.name, options) }
-    } else {
-      print(report, of: model.name, options, to: console)
-    }
+    arguments[.json]
+      ? console.json { $0.seed(report, of: model.name, options) }
+      : print(report, of: model.name, options, to: console)
     return .done
   }
 

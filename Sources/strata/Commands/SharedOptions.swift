@@ -1,6 +1,5 @@
 import Migration
 import RowText
-import Terminal
 
 // Options that mean the same in several commands; those of one command stand beside what it does.
 

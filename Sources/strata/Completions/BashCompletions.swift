@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// A function for bash's `complete -F`, made from the table of commands.

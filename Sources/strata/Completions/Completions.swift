@@ -1,6 +1,5 @@
 import Files
 import ManagedModel
-import ManagedStore
 
 /// Completions made from the table of commands.
 enum Completions {

@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// Lines for fish's `complete`, made from the table of commands.

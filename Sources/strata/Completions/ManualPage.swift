@@ -82,8 +82,7 @@ enum ManualPage {
   }
 
   private static func body(of command: Command) -> String {
-    let common = Command.common.map(\.name)
-    var text = list(command.shownOptions.filter { !common.contains($0.name) })
+    var text = list(command.ownOptions)
     if !command.details.isEmpty { text += ".PP\n.nf\n" + escaped(command.details) + "\n.fi\n" }
     if !command.statuses.isEmpty {
       text += ".PP\n" + escaped("Exit status: \(command.statuses).") + "\n"

@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// A function for zsh's `compdef`, made from the table of commands.

@@ -1,6 +1,5 @@
 import Files
 import ManagedModel
-import ManagedStore
 import Synchronization
 
 /// Standard output and standard error, written in large pieces.

@@ -36,6 +36,15 @@ final class ProgressBar {
     start = clock()
   }
 
+  /// Shows how far `body` is, which tells it as a fraction; the line is gone when it returns.
+  static func during<T>(
+    _ title: String, on console: Console, _ body: (@escaping (Double) -> Void) throws -> T
+  ) rethrows -> T {
+    let bar = ProgressBar(console)
+    defer { bar.clear() }
+    return try body { bar.show(Work(title: title, fraction: $0)) }
+  }
+
   /// Whether anyone would see it: what it costs to know the total can be spared otherwise.
   var isVisible: Bool { console.isErrorTerminal }
 

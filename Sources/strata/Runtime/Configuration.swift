@@ -2,8 +2,6 @@ import Files
 import Interface
 import JSON
 import ManagedModel
-import ManagedStore
-import Migration
 import Terminal
 
 /// What a person has set in `config.json`: JSON5, all of it optional.

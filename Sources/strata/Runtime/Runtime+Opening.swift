@@ -3,7 +3,6 @@ import Curses
 import Files
 import Interface
 import ManagedModel
-import ManagedStore
 import Terminal
 
 /// What leads to a loop, and from one to the next: a store, and the choice of another.

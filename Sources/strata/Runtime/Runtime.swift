@@ -3,7 +3,6 @@ import Curses
 import Files
 import Interface
 import ManagedModel
-import ManagedStore
 import Terminal
 
 /// The loop of the terminal interface: it waits for keys, signals and answers, updates the state,

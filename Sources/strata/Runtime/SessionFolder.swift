@@ -3,7 +3,6 @@ import Files
 import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 
 /// Where it is kept how each store was left: a file per store in the state folder, never beside
 /// the store. They are also the list of the stores that were looked at lately.

@@ -2,8 +2,6 @@ import Files
 import Interface
 import JSON
 import ManagedModel
-import ManagedStore
-import Migration
 import Terminal
 
 /// The themes there are: those in the program and the person's own, which come first.

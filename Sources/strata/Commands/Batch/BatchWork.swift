@@ -1,6 +1,5 @@
 import Dispatch
 import Files
-import ManagedModel
 import Synchronization
 
 /// Synchronous work on several things at once; what it tells arrives on the caller's thread.

@@ -1,7 +1,6 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import SQLite
 

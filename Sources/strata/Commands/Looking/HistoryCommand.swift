@@ -2,7 +2,6 @@ import JSON
 import ManagedModel
 import ManagedStore
 import RowText
-import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.
 enum HistoryCommand {

@@ -4,7 +4,6 @@ import ManagedModel
 import ManagedStore
 import Rescue
 import RowText
-import Terminal
 
 /// `strata --plain STORE`: what the screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.

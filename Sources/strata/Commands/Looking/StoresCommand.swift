@@ -1,6 +1,5 @@
 import Containers
 import Files
-import Interface
 import JSON
 import ManagedModel
 

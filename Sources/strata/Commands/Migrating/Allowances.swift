@@ -1,7 +1,6 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// The losses that `--allow-loss` and `--allow-loss-file` allow, with where each was named.

@@ -1,6 +1,5 @@
 import Interface
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// What a migration's checks say, for build servers.

@@ -1,6 +1,5 @@
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import ModelSearch
 import Terminal

@@ -1,8 +1,6 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.

@@ -1,7 +1,6 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.

@@ -1,6 +1,5 @@
 import Interface
 import ManagedModel
-import ManagedStore
 import Migration
 import RowText
 import Terminal

@@ -1,8 +1,6 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// The file that `--receipt` names: what `--json` prints in the end, for a log.

@@ -1,7 +1,5 @@
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import ModelSearch
 

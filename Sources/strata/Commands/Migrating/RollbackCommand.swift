@@ -1,8 +1,6 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import ModelSearch
 

@@ -1,5 +1,4 @@
 import JSON
-import ManagedStore
 import ModelSearch
 import ModelWriting
 

@@ -1,6 +1,5 @@
 import JSON
 import ManagedModel
-import ManagedStore
 import ModelSearch
 import ModelWriting
 import RowText

@@ -1,7 +1,6 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import ModelSearch
 import Rescue
 
@@ -34,15 +33,8 @@ enum DoctorCommand {
         of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    guard arguments[.json] else {
-      print(diagnosis, to: console)
-      return status(of: diagnosis)
-    }
-    console.json { diagnosis.write(to: &$0) }
-    return status(of: diagnosis)
-  }
-
-  private static func status(of diagnosis: Diagnosis) -> CommandStatus {
+    arguments[.json]
+      ? console.json { diagnosis.write(to: &$0) } : print(diagnosis, to: console)
     guard diagnosis.isReadable else { return .unreadable }
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
   }

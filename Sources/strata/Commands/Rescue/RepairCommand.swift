@@ -1,12 +1,8 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
-import Migration
 import ModelSearch
 import Rescue
-import RowText
 import SQLite
 
 /// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.

@@ -1,11 +1,9 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
 import Rescue
-import RowText
 
 /// `strata salvage`: a new store of everything that can be read of a damaged one.
 enum SalvageCommand {
@@ -38,25 +36,16 @@ enum SalvageCommand {
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
     RecoveryNotice.write(forOutput: output, to: console)
-    let bar = ProgressBar(console)
-    let report: SalvageReport
-    do {
-      defer { bar.clear() }
-      report = try StoreSalvage.run(
+    let report = try ProgressBar.during("reading pages", on: console) { progress in
+      try StoreSalvage.run(
         path: path, output: output, options: options,
-        isCancelled: { Interruption.isRequested },
-        progress: { fraction in
-          var work = ProgressBar.Work(title: "reading pages")
-          work.fraction = fraction
-          bar.show(work)
-        })
+        isCancelled: { Interruption.isRequested }, progress: progress)
     }
     let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(path))
-    if arguments[.json] {
-      console.json { $0.salvage(report) }
-    } else {
-      SalvageText.print(report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
-    }
+    arguments[.json]
+      ? console.json { $0.salvage(report) }
+      : SalvageText.print(
+        report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
     try file?.write(JSONWriter.line { $0.salvage(report) })
     return console.finish(lookedThrough: path, report.isLossy ? .no : .done)
   }

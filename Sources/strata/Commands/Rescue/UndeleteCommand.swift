@@ -59,16 +59,7 @@ enum UndeleteCommand {
       arguments, option: report, stores: [path, output].compactMap { $0 })
     let model = try arguments[.model].map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
-    let bar = ProgressBar(console)
-    func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
-      defer { bar.clear() }
-      return try body { fraction in
-        var work = ProgressBar.Work(title: title)
-        work.fraction = fraction
-        bar.show(work)
-      }
-    }
-    let undeletion = try working("looking for deleted rows") { progress in
+    let undeletion = try ProgressBar.during("looking for deleted rows", on: console) { progress in
       try Undeletion(
         of: path, model: model, log: try .init(arguments),
         isCancelled: { Interruption.isRequested }, progress: progress)
@@ -90,15 +81,11 @@ enum UndeleteCommand {
           !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
         RecoveryNotice.write(forOutput: output, to: console)
         let restoration = Restoration(undeletion)
-        let report = try working("writing the new store") { progress in
+        let report = try ProgressBar.during("writing the new store", on: console) { progress in
           try restoration.run(
             choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
         }
-        if isJSON {
-          console.json { $0.restoration(report) }
-        } else {
-          UndeleteText.print(report, to: console)
-        }
+        isJSON ? console.json { $0.restoration(report) } : UndeleteText.print(report, to: console)
         try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects")
         {
           add in
@@ -113,11 +100,8 @@ enum UndeleteCommand {
           .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
       }
       guard let entity else {
-        if isJSON {
-          console.json { $0.undeletion(undeletion) }
-        } else {
-          UndeleteText.print(undeletion, to: console)
-        }
+        isJSON
+          ? console.json { $0.undeletion(undeletion) } : UndeleteText.print(undeletion, to: console)
         return console.finish(lookedThrough: path, .done)
       }
       try rows(
