@@ -1,9 +1,12 @@
 /// Words of a command line as a shell takes them.
 package enum ShellText {
   /// `strata rows 'My Store.sqlite' Recipe`: a command to be pasted.
-  package static func command(_ words: String...) -> String {
+  package static func command(_ words: [String]) -> String {
     (["strata"] + words.map(quoted)).joined(separator: " ")
   }
+
+  /// The same of words one by one.
+  package static func command(_ words: String...) -> String { command(words) }
 
   /// A word as a shell reads it back.
   ///

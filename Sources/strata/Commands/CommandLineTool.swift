@@ -20,24 +20,22 @@ enum CommandLineTool {
         ?? ((error as? SQLiteError)?.isInterrupted == true
           ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
           : CoreDataError(.failed, "\(error)"))
-      report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
+      report(
+        error, asJSON: words.prefix { $0 != "--" }.contains(Option.json.declaration.word), console)
       return status(of: error.kind)
     }
   }
 
   /// The words with `--json` and `--color` behind the command, where they stand before it.
   private static func inOrder(_ words: [String]) -> [String] {
+    let (json, color) = (Option.json.declaration.word, Option.color.declaration.word)
     var (options, rest) = ([String](), words[...])
     while let word = rest.first {
-      if word == "--color", rest.count > 1 {
-        options += rest.prefix(2)
-        rest = rest.dropFirst(2)
-      } else if word == "--json" || word.hasPrefix("--color=") {
-        options.append(word)
-        rest = rest.dropFirst()
-      } else {
-        break
-      }
+      let count =
+        word == color && rest.count > 1 ? 2 : word == json || word.hasPrefix(color + "=") ? 1 : 0
+      guard count > 0 else { break }
+      options += rest.prefix(count)
+      rest = rest.dropFirst(count)
     }
     guard !options.isEmpty, let name = rest.first,
       CommandTable.command(named: name) != nil

@@ -65,6 +65,6 @@ extension PlanOptions {
 
   /// As words of a command.
   var words: [String] {
-    (via.map { ["--via", $0] } ?? []) + documents.flatMap { ["--mapping", $0] }
+    Option.via.words(via) + Option.mapping.words(documents)
   }
 }

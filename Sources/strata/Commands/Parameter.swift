@@ -35,8 +35,11 @@ struct Declaration: Sendable {
   /// Whether any file may stand for it.
   var isFile: Bool { [.store, .model, .file].contains(kind) }
 
+  /// `--limit`
+  var word: String { "--" + name }
+
   /// `--limit N`
-  var usage: String { "--" + name + (isFlag ? "" : " " + placeholder) }
+  var usage: String { word + (isFlag ? "" : " " + placeholder) }
 
   /// What a shell offers; empty where that is files, entities, or not known beforehand.
   var words: [String] { choices.isEmpty ? suggestions() : choices }
@@ -50,6 +53,10 @@ struct Declaration: Sendable {
 struct Option<Value: Sendable>: Parameter {
   private(set) var declaration: Declaration
   fileprivate let read: @Sendable ([String]) -> Value
+
+  /// The words of a command line that give it values: `["--mapping", "a.json5", "--mapping", "b.cdm"]`.
+  func words(_ values: [String]) -> [String] { values.flatMap { [declaration.word, $0] } }
+  func words(_ value: String?) -> [String] { words(value.map { [$0] } ?? []) }
 
   /// The same with other help, for a command in which it means something else.
   func help(_ text: String) -> Self {

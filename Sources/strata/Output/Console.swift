@@ -192,11 +192,12 @@ enum ColorChoice: String, CaseIterable {
   /// What the words of a command line ask for; the last `--color` counts.
   init(_ words: [String]) {
     self = .auto
+    let option = Option.color.declaration.word
     for (index, word) in words.prefix(while: { $0 != "--" }).enumerated() {
       let value =
-        word == "--color"
+        word == option
         ? words.dropFirst(index + 1).first
-        : word.hasPrefix("--color=") ? String(word.dropFirst(8)) : nil
+        : word.hasPrefix(option + "=") ? String(word.dropFirst(option.count + 1)) : nil
       if let choice = value.flatMap(ColorChoice.init(rawValue:)) { self = choice }
     }
   }

@@ -60,7 +60,7 @@ struct PlainInterface {
     }
     console.line("The store does not open: \(error.message).")
     console.line("Screen \(Screen.rescue.rawValue) of \(Screen.allCases.count), Rescue.")
-    perform("doctor", [path] + (model.map { ["--model", $0] } ?? []), console)
+    perform("doctor", [path] + Option.model.words(model), console)
     return .unreadable
   }
 
@@ -71,12 +71,13 @@ struct PlainInterface {
     case (.diff, let other?): perform("diff", [path, other.path])
     case (.diff, nil):
       console.line("There is no other version of the model; give one with --model MODEL.")
-    case (.mapping, let other?): perform("plan", [path, "--to", other.path] + plan.words)
+    case (.mapping, let other?):
+      perform("plan", [path] + Option.to.words(other.path) + plan.words)
     case (.mapping, nil):
       console.line("There is nothing to plan without another version of the model.")
     case (.migrate, let other?): tellMigrate(to: other)
     case (.migrate, nil): console.line("There is nothing to migrate to.")
-    case (.rescue, _): perform("doctor", [path] + (model.map { ["--model", $0] } ?? []))
+    case (.rescue, _): perform("doctor", [path] + Option.model.words(model))
     default: break
     }
     console.line()
@@ -122,11 +123,11 @@ struct PlainInterface {
   }
 
   private func tellMigrate(to destination: ModelVersion) {
-    let to = ([destination.path] + plan.words).map { ShellText.quoted($0) }.joined(separator: " ")
+    let words = [path] + Option.to.words(destination.path) + plan.words
     console.line("This migrates the store, verifies it and keeps the old one as a backup:")
-    console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
+    console.line(ShellText.command(["migrate"] + words))
     console.line("This tries the same on a copy:")
-    console.line("strata rehearse \(ShellText.quoted(path)) --to \(to)")
+    console.line(ShellText.command(["rehearse"] + words))
   }
 
   /// Runs a command as the shell would; what it refuses is told, and goes no further.
@@ -201,9 +202,11 @@ extension PlainInterface {
       return
     }
     let takesStore = command.arguments.first?.placeholder == Argument.store.declaration.name
-    let takesModel = command.options.contains { $0.name == Option.model.declaration.name }
-    let model = takesModel && !words.contains("--model") ? self.model : nil
-    perform(name, (takesStore ? [path] : []) + words + (model.map { ["--model", $0] } ?? []))
+    let option = Option.model.declaration
+    let takesModel =
+      command.options.contains { $0.name == option.name } && !words.contains(option.word)
+    let model = takesModel ? model : nil
+    perform(name, (takesStore ? [path] : []) + words + Option.model.words(model))
   }
 
   /// Words as a shell has them, with quotes.

@@ -129,8 +129,8 @@ enum ReceiptText {
 
   /// The command that puts the backup back: the newest, or the one that is named.
   static func wayBack(_ store: String, from backup: String? = nil) -> String {
-    ShellText.command("rollback", store)
-      + (backup.map { " --from " + ShellText.quoted($0) } ?? "")
+    ShellText.command(
+      ["rollback", store] + RollbackCommand.backup.words(backup))
   }
 
   /// Objects before and after, and links.

@@ -7,7 +7,7 @@ import ModelSearch
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
   private static let listed = Option("list", "show the backups there are, newest first")
-  private static let backup = Option(
+  static let backup = Option(
     "from", "FILE", .file, "the backup to put back (the newest without it)")
   private static let force = Option("force", "also a backup of another store, or a damaged one")
   static let command = Command(
