@@ -114,7 +114,7 @@ enum CommandLineTool {
       STORE is a store, or one in a folder, .xcappdata, iOS backup, .zip or .tar.gz: PATH//inner/path.
       MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, Swift source with @Model classes (a file or
       folder), PATH@VERSION, or a store.
-      strata COMMAND --help tells more, with an example; strata man prints the manual; strata
+      strata COMMAND --help shows the options with an example; strata man prints the manual; strata
       --version the version. --json and --color WHEN may stand before the command.
       strata help TOPIC prints an article: \(Topic.all.map(\.name).joined(separator: ", ")).
 

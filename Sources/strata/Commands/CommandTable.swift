@@ -27,12 +27,12 @@ enum CommandTable {
 enum InterfaceCommand {
   static let place = Argument(optional: "STORE", .store)
   static let plain = Option(
-    "plain", "print what the screens say as lines, and take commands by name")
+    "plain", "print the screens as lines of text, and read commands by name")
   private static let theme = Option(
-    "theme", "NAME", "a theme by name, or a theme file",
+    "theme", "NAME", "use this theme: a name, or a theme file",
     suggesting: { ThemeLibrary.builtInNames })
   private static let fresh = Option(
-    "fresh", "begin as if the store had not been looked at before")
+    "fresh", "start without the last session")
   static let command = Command(
     "", .look, "Opens the terminal interface on a store, or on a folder to pick one from.",
     arguments: [place],

@@ -7,13 +7,13 @@ import ModelWriting
 enum DemoCommand {
   private static let folder = Argument(optional: "DIR", .folder)
   private static let objects = Option<Int?>(
-    number: "objects", atLeast: 1, "how many objects (5000 without it)")
+    number: "objects", atLeast: 1, "how many objects (default 5000)")
   private static let noOpen = Option("no-open", "only write the files")
   static let command = Command(
     "demo", .tryOut, "writes the demo store and its models, and opens the store",
     arguments: [folder], options: [objects, noOpen, Option.json],
     example: "strata demo /tmp/recipes --objects 100000 --no-open",
-    statuses: "3 where the folder holds a demo already", run: run)
+    statuses: "3 if the folder holds a demo already", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let (objects, folder) = (arguments[objects] ?? 5000, arguments[folder])

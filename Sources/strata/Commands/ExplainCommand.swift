@@ -13,18 +13,18 @@ enum ExplainCommand {
   private static let model = Argument(optional: "MODEL", .model)
   private static let error = Option(
     "error", "TEXT",
-    "explain errors instead: a code, sentences, a pasted log, or a file of it (- reads it)")
+    "explain errors instead: a code, sentences, a pasted log, or a file (- is standard input)")
   static let command = Command(
     "explain", .compare, "explains why a store does not open with a model, or what an error means",
     arguments: [store, model], options: [error, Option.json], details: help,
     example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
-    statuses: "1 where the store does not open with the model, or no error is known", run: run)
+    statuses: "1 if the store does not open with the model, or no error is known", run: run)
 
   /// What `--help` tells of errors.
   private static let help = """
-    With --error each error of the text is told once, in order, with what it means and what helps: by its
-    code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data, SwiftData,
-    CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
+    With --error, each error in the text is explained once, in order: what it means and what helps. An error
+    is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
+    SwiftData, CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

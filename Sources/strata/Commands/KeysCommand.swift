@@ -9,19 +9,19 @@ enum KeysCommand {
     example: "strata keys --json", run: run)
 
   private static let help = """
-    The configuration puts them on other keys by section and action, in
-    $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are welcome):
+    The configuration assigns other keys by section and action, in
+    $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are allowed):
 
       {
         theme: "midnight",          // or themeDark and themeLight
         mouse: true,
-        restoreSessions: true,      // false: nothing is kept of what was looked at
+        restoreSessions: true,      // false: no session is saved
         frameRate: 30,
         keys: { Browse: { sort: "S", back: ["backspace", "^o"] }, Everywhere: { redo: null } },
       }
 
     A key is S, ^s, enter, tab, space, f2 or alt-x; null leaves an action to the palette. The keys
-    that move stay where they are. Mistakes are told with their line, here and under ?.
+    that move the cursor cannot be changed. Mistakes are listed with their line, here and under ?.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -47,7 +47,7 @@ struct Declaration: Sendable {
 
 /// An option such as `--limit N`, or a flag such as `--blobs`, that is read as a `Value`.
 ///
-///     static let limit = Option<Int?>(number: "limit", "most hits for each entity (100 without it)")
+///     static let limit = Option<Int?>(number: "limit", "most hits for each entity (default 100)")
 ///     …
 ///     let limit = arguments[limit] ?? 100
 struct Option<Value: Sendable>: Parameter {

@@ -8,10 +8,10 @@ import Seeding
 enum SeedCommand {
   static let objects = Option<Int?>(
     number: "objects", atLeast: 1,
-    "how many objects in all (\(SeedOptions.defaultObjects) without it; with --like as many as there)"
+    "how many objects in all (default \(SeedOptions.defaultObjects); with --like as many as there)"
   )
   static let seed = Option<UInt64?>(
-    number: "seed", as: "S", "a number: the same gives the same store (1 without it)")
+    number: "seed", as: "S", "a number: the same number gives the same store (default 1)")
   static let edgeCases = Option(
     "edge-cases",
     "add what breaks migrations: missing values, emoji, extremes, huge texts, deep hierarchies")
@@ -24,14 +24,14 @@ enum SeedCommand {
     "seed", .tryOut, "generates a store of any model version", arguments: [model, output],
     options: [objects, seed, like, edgeCases, Option.json], details: help,
     example: "strata seed Recipes.xcdatamodeld@'Recipes 2' New.sqlite --objects 100000",
-    statuses: "3 where a file is there already, 5 where it failed, 130 where it was cancelled",
+    statuses: "3 if a file is there already, 5 if it failed, 130 if it was cancelled",
     run: Interruption.watched(run))
 
   private static let help = """
-    Values follow the names and types of properties, their defaults and rules (bounds, lengths,
-    regular expressions, predicates); links follow the relationships with their counts and
-    inverses; what must be unique is. What the model asks for and cannot be had is told as a note.
-    The same model, number, seed and options give the same store everywhere.
+    Values follow the names and types of properties, their defaults and rules (bounds, lengths, regular
+    expressions, predicates). Links follow the relationships with their counts and inverses. Unique values
+    are unique. Constraints that the generator cannot satisfy are reported as notes. The same model, number,
+    seed and options give the same store everywhere.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

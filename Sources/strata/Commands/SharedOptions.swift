@@ -9,7 +9,7 @@ extension Option where Value == Bool {
   static var jsonFormat: Self { json.help("the same as --format json") }
   static var jsonProgress: Self {
     json.help(
-      "print progress and receipts as NDJSON, of several stores a line each with its status as it is done"
+      "print progress and receipts as NDJSON; of several stores, a line each as it is done, with its status"
     )
   }
   static var noBackup: Self { Self("no-backup", "do not keep the old store") }
@@ -27,22 +27,26 @@ extension Option where Value == String? {
   }
   static var from: Self {
     Self(
-      "from", "MODEL", .model, "the store's own model, when neither it nor its neighbours give it")
+      "from", "MODEL", .model,
+      "the model that made the store, if neither it nor a bundle beside it has it")
   }
   static var via: Self {
-    Self("via", "PATH", .file, "go through the versions in this .xcdatamodeld, .momd or folder")
+    Self(
+      "via", "PATH", .file, "migrate through the versions in this .xcdatamodeld, .momd or folder")
   }
   static var output: Self {
     Self("output", "FILE", .file, "write the result here and leave the store alone")
   }
   static var receipt: Self {
-    Self("receipt", "FILE", .file, "write the receipt there as JSON (of several stores an array)")
+    Self(
+      "receipt", "FILE", .file,
+      "write the receipt to this file as JSON (of several stores an array)")
   }
   static var predicate: Self {
     Self("where", "PREDICATE", "only these objects, as NSPredicate text")
   }
   static var wal: Self {
-    Self("wal", "FILE", .file, "read this -wal with the main file, and not the one beside it")
+    Self("wal", "FILE", .file, "read this -wal with the main file, instead of the one beside it")
   }
 }
 
@@ -55,7 +59,7 @@ extension Option where Value == [String] {
   static var allowLoss: Self {
     Self(
       repeating: "allow-loss", "ENTITY[.PROPERTY]", .text,
-      "accept that these values or objects go; wal: frames of the -wal that are not applied")
+      "accept the loss of these values or objects; wal: invalid frames of the -wal")
   }
   static var allowLossFile: Self {
     Self(
@@ -82,7 +86,7 @@ extension Option where Value == MigrationPlan.Strategy? {
   static var strategy: Self {
     Self(
       "strategy", "WAY", among: [.inPlace, .copy],
-      "how inferred steps are carried out, instead of the way that costs less")
+      "how to carry out inferred steps, instead of the cheaper way")
   }
 }
 
@@ -90,7 +94,7 @@ extension Option where Value == Int? {
   static var jobs: Self {
     Self(
       number: "jobs", atLeast: 1,
-      "how many stores at once (as many as there are processors without it, twice that at most)")
+      "how many stores at once (default: the number of processors; at most twice that)")
   }
 }
 

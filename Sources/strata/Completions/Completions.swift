@@ -34,11 +34,11 @@ enum CompletionsCommand {
     run: run)
 
   private static let help = """
-    SHELL is bash, zsh or fish. Completed are commands, options, their values, files, and the
-    entities of the store that was named.
+    SHELL is bash, zsh or fish. Commands, options, their values, files, and the entities of the store on
+    the command line are completed.
 
       bash   source <(strata completions bash)               in ~/.bashrc
-      zsh    strata completions zsh > ~/.zfunc/_strata       ~/.zfunc being in $fpath
+      zsh    strata completions zsh > ~/.zfunc/_strata       ~/.zfunc is in $fpath
       fish   strata completions fish > ~/.config/fish/completions/strata.fish
     """
 

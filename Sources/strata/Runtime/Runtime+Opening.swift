@@ -19,7 +19,7 @@ extension Runtime {
     var destination: String?
     /// What `--via` and `--mapping` named.
     var plan = PlanOptions()
-    /// Whether to begin as if the store had not been looked at before.
+    /// Whether to start without the last session.
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
     var keepsSession = true

@@ -112,7 +112,7 @@ struct SessionKeeping {
   var hasActed = false
 
   /// - Parameters:
-  ///   - isFresh: whether to begin as if the store had not been looked at before.
+  ///   - isFresh: whether to start without the last session.
   ///   - place: what a private copy is a copy of.
   init(_ folder: SessionFolder?, isFresh: Bool, place: String? = nil) {
     self.place = place

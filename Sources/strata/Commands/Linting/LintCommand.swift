@@ -14,18 +14,18 @@ enum LintCommand {
   private static let against = Option(
     "against", "OLD", .file, "what shipped: an older copy of the models")
   private static let stores = Option(
-    repeating: "store", "STORE", .store, "a store that shipped: its rows are looked at")
+    repeating: "store", "STORE", .store, "a store that shipped: its rows are checked")
   private static let all = Option(
-    "all", "tell warnings about the current version that the base has as well")
+    "all", "list warnings about the current version that the base has as well")
   private static let cloudKit = Option(
-    "cloudkit", "apply the rules of CloudKit, whatever is found")
+    "cloudkit", "apply the rules of CloudKit in any case")
   private static let levels = Option(
-    repeating: "rule", "RULE=LEVEL", .text, "how grave a rule is here: error, warning or off")
+    repeating: "rule", "RULE=LEVEL", .text, "the severity of a rule: error, warning or off")
   private static let format = Option(
     "format", "FORMAT", among: Format.allCases, "how to print the findings")
   private static let rules = Option("rules", "list the rules instead")
   private static let explained = Option(
-    "explain", "RULE", "tell what a rule means, what a device says, and what to do",
+    "explain", "RULE", "explain a rule: what it means, what a device reports, and what to do",
     suggesting: { LintRule.all.map(\.id) })
   static let command = Command(
     "lint", .compare, "finds what a change of a model will break on devices", arguments: [models],
@@ -34,25 +34,26 @@ enum LintCommand {
       Option.jsonFormat,
     ],
     details: help, example: "strata lint Recipes.xcdatamodeld --git-base origin/main",
-    statuses: "1 where an error was found, 4 where something could not be read", run: run)
+    statuses: "1 if an error was found, 4 if something could not be read", run: run)
 
   private static let help = """
     MODELS is a .xcdatamodeld, .momd, .xcdatamodel or .mom, Swift source with @Model classes, or a folder
-    with any of these in it, such as an app's: all are looked at, with the mapping models among them.
+    that contains any of these, such as an app's: all are checked, with the mapping models among them.
 
-    The base is what shipped: --git-base names a revision, --against an older copy; without either it is
-    the commit that HEAD has in common with origin/main or main, or, where that is HEAD itself, the newest
-    tag before it. Without a repository the last step alone is looked at. --store names stores that shipped: their rows decide what fails and what is lost.
-    Warnings about the current version that the base has as well are only counted; --all tells them.
+    The base is what shipped: --git-base names a revision, --against an older copy. Without either, it is
+    the merge base of HEAD with origin/main or main, or, if that is HEAD itself, the newest tag before it.
+    Without a repository only the last step is checked. --store names stores that shipped: their rows
+    decide what fails and what is lost. Warnings about the current version that the base has as well are
+    only counted; --all lists them.
 
-    Whatever is meant is silenced where it stands: by user info strata.lint = RULE in a model, by a comment
+    A finding that is intended is silenced by user info strata.lint = RULE in a model, by a comment
     // strata:disable RULE in Swift, or in .strata.json5 in the folder or above it, up to the repository's:
 
       { rules: { "unique-added": "error", "inverse-missing": "off" }, released: ["Recipes"],
         exceptions: [{ rule: "attribute-dropped", entity: "Recipe", property: "legacyCode",
                        reason: "nobody read it" }] }
 
-    --rules lists the rules, --explain RULE tells what one means, what a device says, and what to do.
+    --rules lists the rules; --explain RULE explains one.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -9,11 +9,11 @@ enum HistoryCommand {
   private static let author = Option(
     "author", "AUTHOR", "only transactions of this author (\"\" for those without)")
   private static let limit = Option<Int?>(
-    number: "limit", takesAll: true, "how many transactions, or all (20 without it)")
-  private static let changes = Option("changes", "name the objects that each transaction changed")
-  private static let authors = Option("authors", "the totals of each author instead")
+    number: "limit", takesAll: true, "how many transactions, or all (default 20)")
+  private static let changes = Option("changes", "list the objects that each transaction changed")
+  private static let authors = Option("authors", "show the totals of each author instead")
   private static let versions = Option(
-    "versions", "the models that the store had before, as its migrations left them in history")
+    "versions", "list the models that the store had before, as migrations recorded them in history")
   static let command = Command(
     "history", .look, "shows persistent history, newest first", arguments: [Argument.store],
     options: [author, limit, changes, authors, versions, Option.json, Option.model],

@@ -8,7 +8,7 @@ import Terminal
 enum ObjectCommand {
   private static let reference = Argument("REF")
   private static let limit = Option<Int?>(
-    number: "limit", "related objects to name for each relationship (50 without it)")
+    number: "limit", "related objects to list for each relationship (default 50)")
   static let command = Command(
     "object", .look, "prints one object and what is related to it",
     arguments: [Argument.store, reference], options: [limit, Option.json, Option.model],

@@ -7,11 +7,11 @@ enum RowsCommand {
   private static let predicate = Option.predicate.help(
     "only these, as NSPredicate text: title CONTAINS[c] \"soup\"")
   private static let sort = Option(
-    "sort", "KEY[:desc]", "order by an attribute or a to-one; by key without it")
+    "sort", "KEY[:desc]", "order by an attribute or a to-one (default: by key)")
   private static let limit = Option<Int?>(
-    number: "limit", takesAll: true, "how many rows, or all (a table stops at 100 without it)")
-  private static let offset = Option<Int?>(number: "offset", "rows to pass over")
-  private static let columns = Option("columns", "A,B,C", "the properties to show; all without it")
+    number: "limit", takesAll: true, "how many rows, or all (default 100 in a table, else all)")
+  private static let offset = Option<Int?>(number: "offset", "rows to skip")
+  private static let columns = Option("columns", "A,B,C", "the properties to show (default all)")
   static let command = Command(
     "rows", .look, "prints objects of an entity as a table, JSON, CSV or Markdown",
     arguments: [Argument.store, Argument.entity],

@@ -10,7 +10,7 @@ enum SearchCommand {
   private static let entities = Option(
     repeating: "entity", "ENTITY", .entity, "only in this entity")
   private static let limit = Option<Int?>(
-    number: "limit", "most hits for each entity (100 without it)")
+    number: "limit", "most hits for each entity (default 100)")
   static let command = Command(
     "search", .look, "finds a text, number, UUID or reference in all entities",
     arguments: [Argument.store, text], options: [entities, limit, Option.json, Option.model],
@@ -61,7 +61,7 @@ enum SearchCommand {
 enum FrequenciesCommand {
   private static let property = Argument("PROPERTY")
   private static let limit = Option<Int?>(
-    number: "limit", "most values to name (50 without it)")
+    number: "limit", "most values to list (default 50)")
   static let command = Command(
     "frequencies", .look, "counts how often each value of a property occurs",
     arguments: [Argument.store, Argument.entity, property],

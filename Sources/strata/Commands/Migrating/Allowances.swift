@@ -11,7 +11,7 @@ struct Allowances: Sendable, Equatable {
   private var places: [String: String] = [:]
 
   static let help = """
-    A file for --allow-loss-file has a name a line, with reasons behind #:
+    A file for --allow-loss-file has one name a line, with comments after #:
       Recipe.legacyCode        # reviewed: nothing reads it since 2.0
       Draft
     or is a JSON5 list of names: ["Recipe.legacyCode", "Draft"].

@@ -7,7 +7,7 @@ extension CheckReport {
   /// What asks for it.
   static let option = Option(
     "format", "FORMAT", among: Format.allCases,
-    "print what was found for a build server instead")
+    "print the results for a build server instead")
 
   /// The format that was asked for.
   ///

@@ -9,19 +9,19 @@ enum MappingCommand {
   private static let file = Argument("FILE", .file)
   private static let models = Option(
     repeating: "model", "MODEL", .model,
-    "a bundle, folder or model among whose versions to find those that it is for")
+    "find the versions that it is for in this bundle, folder or model")
   static let command = Command(
     "mapping", .compare, "shows what a mapping model or recipe is for", arguments: [file],
     options: [models, Option.json], details: help,
     example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
-    statuses: "1 where it is for no versions of --model", run: run)
+    statuses: "1 if it is for no versions of --model", run: run)
 
   /// What `--help` tells of what it prints.
   private static let help = """
-    “no value” are properties of the destination that the mapping gives nothing: they begin empty or with
-    their default, and a mandatory one without a default fails. “goes nowhere” are properties of the
-    source that no value is made of. A compiled mapping model (.cdm) holds hashes and no models: which
-    versions those are, and what goes nowhere, takes --model.
+    “no value” marks properties of the destination that the mapping gives no value: they begin empty or
+    with their default, and a mandatory property without a default fails. “goes nowhere” marks properties
+    of the source that no value is made from. A compiled mapping model (.cdm) holds version hashes but no
+    models: --model finds the versions it is for, and the properties that go nowhere.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -14,7 +14,7 @@ enum MigrateCommand {
       Option.jobs, Option.receipt, Option.jsonProgress,
     ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
     statuses:
-      "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
+      "3 if a store is refused, 5 if a migration failed, 130 if it was cancelled; the store is unchanged then",
     effect: .changesStoreWithoutOutput, run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -166,7 +166,7 @@ extension JSONWriter {
 /// `migrate --confirm`: the receipt so far, and a question at the terminal before the cut-over.
 struct CutoverConfirmation {
   static let option = Option(
-    "confirm", "show what was made and verified, and ask before it is put in place")
+    "confirm", "show the verified result, and ask before the cut-over")
 
   private let console: Console
 

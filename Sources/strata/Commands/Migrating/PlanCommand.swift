@@ -6,14 +6,14 @@ import Migration
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
   static let matrix = Option(
-    "matrix", "show instead how each version of STORE, a bundle, becomes each other")
+    "matrix", "show which version reaches which instead; STORE is a bundle")
   static let command = Command(
     "plan", .migrate, "previews a migration", arguments: [Argument.store],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.allowLoss,
       Option.allowLossFile, RecipeOutput.option, matrix, CheckReport.option, Option.json,
     ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
-    statuses: "3 where it would be refused", run: Interruption.watched(run))
+    statuses: "3 if the migration would be refused", run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     if arguments[matrix] { return try MatrixCommand.run(arguments, console) }
@@ -161,7 +161,7 @@ extension JSONWriter {
 struct RecipeOutput {
   static let option = Option(
     "write-recipe", "FILE", .file,
-    "write the recipe that a refusal asks for, with what is to be filled in marked")
+    "write the recipe that a refused plan needs, with the gaps marked")
 
   private let path: String
   private let isJSON: Bool

@@ -16,7 +16,7 @@ enum RehearseCommand {
     details: Expectations.help + "\n\n" + SeededRehearsal.help,
     example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
     statuses:
-      "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",
+      "1 if an expectation does not hold, 3 if a store would be refused, 5 if a migration failed, 130 if it was cancelled",
     run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

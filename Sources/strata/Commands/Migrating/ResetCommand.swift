@@ -14,7 +14,7 @@ enum ResetCommand {
     options: [
       Option.model.help("the model of the empty store"), deletesBackup, force, Option.json,
     ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld",
-    statuses: "3 where the store opens with the model, 5 where it failed",
+    statuses: "3 if the store opens with the model, 5 if it failed",
     effect: .changesStore, run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -8,15 +8,16 @@ import ModelSearch
 enum RollbackCommand {
   private static let listed = Option("list", "show the backups there are, newest first")
   static let backup = Option(
-    "from", "FILE", .file, "the backup to put back (the newest without it)")
-  private static let force = Option("force", "also a backup of another store, or a damaged one")
+    "from", "FILE", .file, "the backup to restore (default: the newest)")
+  private static let force = Option(
+    "force", "also restore a backup of another store, or a damaged one")
   static let command = Command(
-    "rollback", .migrate, "puts a backup back", arguments: [Argument.store],
+    "rollback", .migrate, "restores a backup", arguments: [Argument.store],
     options: [
-      listed, backup, Option.noBackup.help("do not keep the present store"), force, Option.json,
+      listed, backup, Option.noBackup.help("do not keep the current store"), force, Option.json,
     ], example: "strata rollback Recipes.sqlite --list",
     statuses:
-      "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
+      "1 if --list finds no backup, 3 if the backup is refused, 5 if it failed, 130 if it was cancelled; the store is unchanged then",
     effect: .changesStore, run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

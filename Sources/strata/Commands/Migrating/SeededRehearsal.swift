@@ -10,18 +10,18 @@ import Seeding
 enum SeededRehearsal {
   static let bundle = Option(
     "seeded", "PATH", .file,
-    "make a store of every version of this bundle or Swift source, and migrate those")
+    "generate a store of every version of this bundle or Swift source, and migrate those")
   static let options: [any Parameter] = [
-    bundle, SeedCommand.objects.help("of --seeded: objects of each store (1000 without it)"),
-    SeedCommand.seed.help("of --seeded: a number; the same gives the same stores"),
-    SeedCommand.edgeCases.help("of --seeded: add what breaks migrations, as strata seed does"),
+    bundle, SeedCommand.objects.help("with --seeded: objects of each store (default 1000)"),
+    SeedCommand.seed.help("with --seeded: a number; the same number gives the same stores"),
+    SeedCommand.edgeCases.help("with --seeded: add what breaks migrations, as strata seed does"),
   ]
 
   static let help = """
-    --seeded PATH makes a store of every version of PATH, a bundle or Swift source, in a private
-    folder, migrates it to the current version (or to --to), straight or through the versions
-    between, with the mapping models that lie beside the bundle (or with --mapping), verifies it,
-    checks what is expected, and removes it. In --expect, "stores" goes by the versions' names then.
+    --seeded PATH generates a store of every version of PATH, a bundle or Swift source, in a private
+    folder. Each is migrated to the current version (or to --to), directly or through the versions
+    between, with the mapping models beside the bundle (or with --mapping), verified, checked against
+    --expect, and removed. In --expect, the names in "stores" are then the names of the versions.
     """
 
   static func run(

@@ -16,16 +16,16 @@ enum VerifyCommand {
       Option.to, Option.from, Option.via, Option.mapping, ignored, CheckReport.option, Option.json,
     ],
     details: """
-      Without --to the model of AFTER is what BEFORE was to become.
+      Without --to, the model of AFTER is the destination.
 
       Compared are objects, links and files; tables, indexes, triggers and views; tables of the app; the
       store's UUID, the model in it, and its bookkeeping: metadata, names, parents and counters in
-      Z_PRIMARYKEY, history, CloudKit's tables. An app that goes on with a store writes the bookkeeping:
+      Z_PRIMARYKEY, history, CloudKit's tables. An app that goes on using a store changes the bookkeeping:
       --ignore bookkeeping leaves out history, counters, metadata and CloudKit's tables.
       """,
     example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
     statuses:
-      "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
+      "1 if the stores differ, 3 if the models cannot be determined, 130 if it was cancelled",
     run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -8,7 +8,7 @@ enum DiffCommand {
   static let command = Command(
     "diff", .compare, "compares two models", arguments: [source, destination],
     options: [Option.json], example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
-    statuses: "1 where the models differ", run: run)
+    statuses: "1 if the models differ", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let source = try ModelReference(arguments[Self.source]).load()

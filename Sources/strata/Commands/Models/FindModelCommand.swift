@@ -8,14 +8,15 @@ enum FindModelCommand {
   private static let store = Argument(optional: "STORE", .store)
   private static let paths = Argument(list: "PATH", .file)
   static let log = Option(
-    "log", "FILE", .file, "take the hashes from a pasted error instead of a store (- reads it)")
+    "log", "FILE", .file,
+    "take the hashes from a pasted error instead of a store (- is standard input)")
   private static let export = Option(
     "export", "DIR", .folder, "write the model found as DIR/NAME.xcdatamodel")
   static let command = Command(
     "find-model", .compare, "finds the model version that made a store",
     arguments: [store, paths], options: [log, export, Option.json],
     example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
-    statuses: "1 where no model fits", run: run)
+    statuses: "1 if no model fits", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     var paths = arguments[paths]

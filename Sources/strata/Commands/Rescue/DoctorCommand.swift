@@ -9,17 +9,16 @@ enum DoctorCommand {
   static let command = Command(
     "doctor", .rescue, "lists what is wrong with a store", arguments: [Argument.store],
     options: [Option.model, Option.json], details: help, example: "strata doctor Recipes.sqlite",
-    statuses: "1 where there are errors or warnings, 4 where nothing of the store can be read",
+    statuses: "1 if there are errors or warnings, 4 if nothing of the store can be read",
     run: Interruption.watched(run))
 
   private static let help = """
-    One list: errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, which
-    healthy stores have too), each with what was found, the first objects, what Core Data says of it,
-    and the command that helps.
+    Errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, found in healthy stores
+    too) are listed, each with what was found, the first objects, what Core Data reports, and the command
+    that helps.
 
-    The store is looked at in this order: its file, its -wal, what Core Data keeps for itself, the
-    data. Of a store that does not open, the first two are told. Notes alone are no finding: the
-    status is 0 then.
+    The file is checked first, then its -wal, Core Data's bookkeeping, and the data. If the store does not
+    open, only the file and the -wal are checked. Notes alone do not change the status: it is 0.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -8,9 +8,9 @@ import Rescue
 /// `strata salvage`: a new store of everything that can be read of a damaged one.
 enum SalvageCommand {
   private static let sibling = Option(
-    "like", "STORE", .store, "take what lost tables are made of from this healthy store")
+    "like", "STORE", .store, "take the definitions of lost tables from this healthy store")
   private static let report = Option(
-    "report", "FILE", .file, "write the report there as JSON, with the keys that are lost")
+    "report", "FILE", .file, "write the report to this file as JSON, with the lost keys")
   static let command = Command(
     "salvage", .rescue, "writes a new store of everything readable in a damaged one",
     arguments: [Argument.store],
@@ -19,7 +19,7 @@ enum SalvageCommand {
       Option.ignoreWAL, Option.wal, sibling, report, Option.json,
     ], example: "strata salvage Recipes.sqlite --output Saved.sqlite",
     statuses:
-      "1 where something is known to be lost, 4 where nothing could be saved, 130 where it was cancelled",
+      "1 if something is known to be lost, 4 if nothing could be saved, 130 if it was cancelled",
     run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -15,34 +15,33 @@ enum UndeleteCommand {
     repeating: "only", "REF", .text, "restore these: Recipe/p12, or several with commas")
   private static let versions = Option("versions", "print earlier states of objects instead")
   private static let limit = Option<Int?>(
-    number: "limit", "how many rows to print (all without it)")
+    number: "limit", "how many rows to print (default all)")
   private static let report = Option(
-    "report", "FILE", .file, "write what was restored there as JSON")
+    "report", "FILE", .file, "write the restored objects to this file as JSON")
   static let command = Command(
     "undelete", .rescue, "finds deleted objects and restores them into a new store",
     arguments: [Argument.store, entity],
     options: [
-      Option.output.help("write a new store here in which the chosen objects are back"), only,
+      Option.output.help("write a new store here with the chosen objects restored"), only,
       Option.predicate.help("only these objects of ENTITY, as NSPredicate text"), versions, limit,
       Option.rowFormat, Option.model, Option.ignoreWAL, Option.wal, report, Option.json,
     ], details: help,
     example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
     statuses:
-      "1 where something of the store is lost or an object was refused, 3 where what was found may never have been in the store and no single objects are named, 4 where nothing of it can be read, 130 where it was cancelled",
+      "1 if a part of the store is lost or an object was refused, 3 if what was found may never have been in the store and --only names no objects, 4 if nothing of it can be read, 130 if it was cancelled",
     run: Interruption.watched(run))
 
   private static let help = """
-    Deleted rows stand in a store's file until something else is written over them, and in its -wal
-    until that is begun anew. Without ENTITY it tells how many objects of each entity were found; with
-    one it prints them, each with what is known of its key and the place it was found in. Nothing is
-    ever taken out of the store, and nothing is restored unasked: --output writes a new store with the
-    chosen objects back in, all that were found without --only or --where.
+    Deleted rows stay in a store's file, and in its -wal, until something else overwrites them. Without
+    ENTITY, the number of objects found of each entity is listed; with ENTITY, the objects are printed, each
+    with what is known of its key and where it was found. The store is never modified: --output writes a new
+    store with the chosen objects restored, or with all of them without --only and --where.
 
-    A key is “certain” where it was read with the row, “inferred” where it follows from the rows around
-    it, “unknown” else: such an object gets a new key. It is “ambiguous” where two rows have it that
-    differ, and nothing tells which was there last. An object “may be lost” where the store is damaged
-    in places that its row may have been in: nobody may have deleted it. --versions prints earlier
-    states of objects instead, of those that live, too.
+    A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
+    “unknown”: such an object gets a new key. It is “ambiguous” if two rows that differ have it, and nothing
+    tells which is the later one. An object “may be lost” if its row may have been in a damaged part of the
+    store: it may not have been deleted at all. --versions prints earlier states of objects instead, also of
+    objects that still exist.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
