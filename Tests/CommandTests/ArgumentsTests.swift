@@ -5,12 +5,15 @@ import Testing
 
 @Suite("The words of a command line")
 struct ArgumentsTests {
+  private enum Format: String, CaseIterable { case a, b }
+  private static let entity = Argument(optional: "ENTITY", .entity)
+  private static let limit = Option<Int?>(number: "limit", "")
+  private static let most = Option<UInt64?>(number: "most", atLeast: 2, takesAll: true, "")
+  private static let allow = Option(repeating: "allow", "X", .text, "")
+  private static let format = Option("format", "F", among: Format.allCases, "")
   private static let command = Command(
-    "rows", .look, "", arguments: ["STORE", "ENTITY"], optionalArguments: 1,
-    options: [
-      .init("limit", "N", ""), .init("allow", "X", repeatable: true, ""), .init("json", ""),
-      .init("format", "F", choices: ["a", "b"], ""),
-    ], example: ""
+    "rows", .look, "", arguments: [Argument.store, entity],
+    options: [limit, most, allow, Option.json, format], example: ""
   ) { _, _ in .done }
 
   private func parse(_ words: String...) throws -> Arguments {
@@ -20,16 +23,30 @@ struct ArgumentsTests {
   @Test("values come after a space or an equals sign, and options repeat where they may")
   func values() throws {
     let arguments = try parse("--limit", "3", "s", "--allow=a=b", "--allow", "c", "--json", "e")
-    #expect(arguments.positional == ["s", "e"])
-    #expect(try arguments.number("limit") == 3)
-    #expect(arguments.all("allow") == ["a=b", "c"])
-    #expect(arguments.flag("json"))
-    #expect(!arguments.flag("format"))
+    #expect(arguments[.store] == "s" && arguments[Self.entity] == "e")
+    #expect(arguments[Self.limit] == 3)
+    #expect(arguments[Self.allow] == ["a=b", "c"])
+    #expect(arguments[.json] && !arguments[.help])
+    #expect(arguments[Self.format] == nil)
+    #expect(try parse("s", "--format=b")[Self.format] == .b)
+  }
+
+  @Test("arguments stand in their places, the last in any number where it says so")
+  func places() throws {
+    let list = Argument(list: "PATH", .file)
+    let command = Command(
+      "find", .look, "", arguments: [Argument.store, list], example: "", run: { _, _ in .done })
+    #expect(command.synopsis == "strata find STORE [PATH…]")
+    let arguments = try Arguments(["a", "b", "c"], for: command)
+    #expect(arguments[.store] == "a" && arguments[list] == ["b", "c"])
+    #expect(try Arguments(["a"], for: command)[list].isEmpty)
+    #expect(try parse("s", "")[Self.entity] == nil)
   }
 
   @Test("everything after -- is an argument, and a lone - too")
   func endOfOptions() throws {
-    #expect(try parse("-", "--", "--json").positional == ["-", "--json"])
+    let arguments = try parse("-", "--", "--json")
+    #expect(arguments[.store] == "-" && arguments[Self.entity] == "--json")
   }
 
   @Test(
@@ -37,6 +54,7 @@ struct ArgumentsTests {
     arguments: [
       ["s", "--limt", "3"], ["s", "--limit"], ["s", "--json=1"], ["s", "--format", "c"], [],
       ["a", "b", "c"], ["s", "--limit", "1", "--limit", "2"], ["s", "-x"],
+      ["s", "--limit", "x"], ["s", "--limit", "-1"], ["s", "--limit", "all"], ["s", "--most", "1"],
     ])
   func wrong(_ words: [String]) {
     let error = #expect(throws: CoreDataError.self) {
@@ -45,10 +63,11 @@ struct ArgumentsTests {
     #expect(error?.kind == .usage)
   }
 
-  @Test("a number must be one")
+  @Test("numbers are read as their type, and all is the greatest")
   func numbers() throws {
-    #expect(throws: CoreDataError.self) { try parse("s", "--limit", "x").number("limit") }
-    #expect(throws: CoreDataError.self) { try parse("s", "--limit", "-1").number("limit") }
+    #expect(try parse("s", "--limit", "0")[Self.limit] == 0)
+    #expect(try parse("s", "--most", "18446744073709551615")[Self.most] == .max)
+    #expect(try parse("s", "--most", "all")[Self.most] == .max)
   }
 
   @Test("the nearest option and the nearest command are suggested")

@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import TestSupport
 import Testing
 
@@ -32,22 +33,24 @@ struct CompletionsTests {
     #expect(!script.out.contains("--entities["))
   }
 
-  @Test("what may stand for every argument and every value is known")
+  @Test("one placeholder means one kind of thing in all commands, and a path is completed")
   func placeholders() {
+    var kinds: [String: Declaration.Kind] = [:]
     for command in Completions.commands {
-      for argument in command.arguments {
-        #expect(Completions.kind(of: argument) != nil, "\(argument)")
+      for parameter in command.arguments + command.options where !parameter.isFlag {
+        let known = kinds.updateValue(parameter.kind, forKey: parameter.placeholder)
+        #expect(known ?? parameter.kind == parameter.kind, "\(command.name) \(parameter.name)")
       }
-      for option in command.options where option.choices.isEmpty {
-        #expect(Completions.kind(of: option) != nil, "--\(option.name)")
-      }
+    }
+    for name in ["STORE", "MODEL", "FILE", "PATH", "DIR", "ENTITY"] {
+      #expect(kinds[name] != .text, "\(name)")
     }
   }
 
   @Test("an option takes a value in all commands or in none")
   func values() {
     let flags = Set(
-      Completions.commands.flatMap(\.options).filter { $0.value == nil }.map(\.name))
+      Completions.commands.flatMap(\.options).filter(\.isFlag).map(\.name))
     #expect(flags.isDisjoint(with: Completions.valued))
   }
 
@@ -111,6 +114,21 @@ struct CompletionsTests {
     let script = folder.path("script")
     try Data(Captured("completions", shell.rawValue).out.utf8).write(to: URL(filePath: script))
     #expect(try Self.output(of: shell.rawValue, "-n", script) == "")
+  }
+
+  @Test("a printed word is pasted as it was, whatever is in it", arguments: shells.prefix(2))
+  func quoting(shell: Completions.Shell) throws {
+    #expect(ShellText.quoted("/a/b-1_2@v.sqlite") == "/a/b-1_2@v.sqlite")
+    #expect(ShellText.quoted("it's") == #"'it'\''s'"#)
+    #expect(ShellText.command("rows", "a\nb", "E") == #"strata rows $'a\nb' E"#)
+    guard Self.has(shell.rawValue) else { return }
+    for word in [
+      "", "a b", "it's $HOME", "a\nb\t'c'\\", "bell\u{7}1", "\u{202E}é\u{2028}😀", "*?[~#!",
+    ] {
+      let quoted = ShellText.quoted(word)
+      #expect(!quoted.contains("\n"))
+      #expect(try Self.output(of: shell.rawValue, "-c", "printf %s \(quoted)") == word, "\(quoted)")
+    }
   }
 
   @Test(

@@ -108,11 +108,27 @@ struct ExplainTests {
       #expect(errors[0].names == [.init(text: "ZRECIPE.ZTITLE", model: ["Recipe.title"])])
     }
     let plain = Captured("explain", "--error", log)
-    #expect(plain.out.contains("(told 2 times)") && plain.out.contains("strata explain STORE"))
+    #expect(plain.out.contains("(appears 2 times)") && plain.out.contains("strata explain STORE"))
     #expect(!plain.out.utf8.contains(0x1B))
     #expect(
       Captured("explain", store, "--error", log).out.contains("ZRECIPE.ZTITLE is Recipe.title"))
     #expect(Captured("explain", "--error", "all is well with it").status == .no)
+  }
+
+  @Test("advice names the store that was given, as a shell takes it")
+  func adviceNamesStore() throws {
+    let odd = folder.path("it's mine.sqlite")
+    try FileSystem.copyOver(store, to: odd)
+    let quoted = ShellText.quoted(odd)
+    func words(_ arguments: String...) -> String {
+      Captured(["explain"] + arguments + ["--error", "134140"]).out.split(
+        whereSeparator: \.isWhitespace
+      )
+      .joined(separator: " ")
+    }
+    #expect(words().contains("strata explain STORE MODEL"))
+    #expect(words(odd).contains("strata explain \(quoted) MODEL"))
+    #expect(!words(odd).contains(" STORE") && words(bundle).contains(" STORE"))
   }
 
   private struct Reset: Decodable {

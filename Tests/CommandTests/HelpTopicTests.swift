@@ -110,12 +110,13 @@ struct HelpTopicTests {
     }
   }
 
-  @Test("the README and the article on commands name every command")
+  @Test("the README's table is that of the commands, and the article on commands names every one")
   func commands() throws {
     let readme = try Self.text("README.md")
     let article = try Self.text("Sources/strata/strata.docc/Commands.md")
+    let rows = CommandTable.commands.map { "| `\($0.name)` | \($0.summary) |\n" }.joined()
+    #expect(readme.contains("| command | does |\n| --- | --- |\n\(rows)\n"))
     for command in CommandTable.commands {
-      #expect(readme.contains("| `\(command.name)` |"), "\(command.name)")
       #expect(article.contains("| `strata \(command.name)"), "\(command.name)")
     }
   }

@@ -54,15 +54,15 @@ struct LintBaseTests {
     }
   }
 
-  @Test("the default is the merge base with main, and nothing changed is nothing to tell")
+  @Test("the default is the merge base with main, and nothing changed is no finding")
   func unchanged() throws {
     let result = Captured("lint", bundle)
-    #expect(result.status == .done && result.lines.contains("✓ nothing to tell of 1 model"))
+    #expect(result.status == .done && result.lines.contains("✓ no findings in 1 model"))
     #expect(result.out.contains("shipped: HEAD, which main has as well"))
     #expect(Captured("lint", repository.path).status == .done)
   }
 
-  @Test("a base whose content the repository lacks is an error (4), and not nothing to tell")
+  @Test("a base whose content the repository lacks is an error (4), and not an empty list")
   func missingBlob() throws {
     let blob = try repository.run(
       "rev-parse", "HEAD:" + Self.path + "Dishes 2.xcdatamodel/contents")
@@ -73,7 +73,7 @@ struct LintBaseTests {
       let result = Captured("lint", target, "--git-base", "HEAD~1")
       #expect(result.status == .unreadable, "\(result.out)")
       #expect(result.err.contains("lacks the content of") && result.err.contains("git fsck"))
-      #expect(!result.out.contains("nothing to tell"))
+      #expect(!result.out.contains("no findings"))
     }
     #expect(Captured("hash", bundle + "@HEAD~1").status == .unreadable)
     #expect(Captured("hash", bundle + "@HEAD").status == .done)

@@ -22,12 +22,14 @@ package struct BackupEntry: Sendable, Equatable {
 
   /// Its version: the name that the versions beside the store have for it, or its own.
   func version(among versions: [ModelVersion]) -> String {
-    if let hashes = (try? contents.get())?.versionHashes, !hashes.isEmpty,
+    guard let contents = try? contents.get() else { return "—" }
+    let hashes = contents.versionHashes
+    if !hashes.isEmpty,
       let known = versions.first(where: { $0.model?.versionHashes == hashes && !$0.path.isEmpty })
     {
       return "“\(known.name)”"
     }
-    return (try? contents.get())?.version ?? "—"
+    return contents.version
   }
 
   var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }

@@ -17,7 +17,8 @@ extension Advice {
   package var typed: String {
     text { choice, values in
       let flag = Self.flags[choice] ?? choice.name
-      return values.isEmpty ? flag : values.map { "\(flag) \($0)" }.joined(separator: " ")
+      return values.isEmpty
+        ? flag : values.map { "\(flag) \(ShellText.quoted($0))" }.joined(separator: " ")
     }
   }
 }

@@ -30,11 +30,12 @@ extension Model {
   /// hashes. Xcode shows it and staged migrations refer to it.
   public var versionChecksum: String { Self.versionChecksum(of: versionHashes) }
 
-  /// What a version is called where nothing gives it a name: its identifiers, else the checksum of its hashes.
+  /// What a version is called where nothing gives it a name: its identifiers, else the checksum of its hashes;
+  /// `unknown` where it has neither.
   public static func versionName(
     identifiers: [String], hashes: [String: VersionHash]
   ) -> String {
-    name(ofIdentifiers: identifiers) ?? versionChecksum(of: hashes)
+    name(ofIdentifiers: identifiers) ?? (hashes.isEmpty ? "unknown" : versionChecksum(of: hashes))
   }
 
   /// The identifiers that say something, as one name; `nil` where none does.

@@ -1,35 +1,5 @@
 /// A subcommand: everything its usage, its help and its completions are made from, and what it does.
 struct Command: Sendable {
-  /// An option such as `--limit N`, or a flag such as `--blobs`.
-  struct Option: Sendable {
-    let name: String
-    /// What stands for the value in usage; `nil` for a flag.
-    let value: String?
-    let help: String
-    /// The only values it takes, where there are few.
-    let choices: [String]
-    let isRepeatable: Bool
-    /// Whether it is for programs only, and no help tells of it.
-    let isHidden: Bool
-
-    init(
-      _ name: String, _ value: String?, choices: [String] = [], repeatable: Bool = false,
-      hidden: Bool = false, _ help: String
-    ) {
-      self.name = name
-      self.value = value
-      self.help = help
-      self.choices = choices
-      isRepeatable = repeatable
-      isHidden = hidden
-    }
-
-    /// A flag.
-    init(_ name: String, _ help: String) { self.init(name, nil, help) }
-
-    var usage: String { "--" + name + (value.map { " " + $0 } ?? "") }
-  }
-
   typealias Run = @Sendable (Arguments, Console) throws -> CommandStatus
 
   enum Group: String, CaseIterable, Sendable {
@@ -50,10 +20,8 @@ struct Command: Sendable {
   let name: String
   let group: Group
   let summary: String
-  /// Names of the arguments; the last `optional` ones may be left out.
-  let arguments: [String]
-  let optionalArguments: Int
-  let options: [Option]
+  let arguments: [Declaration]
+  let options: [Declaration]
   /// What else help tells, such as the form of a file; empty where options say all.
   let details: String
   let example: String
@@ -63,17 +31,15 @@ struct Command: Sendable {
   let run: Run
 
   init(
-    _ name: String, _ group: Group, _ summary: String, arguments: [String],
-    optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
-    statuses: String = "", effect: Effect = .readsStore,
-    run: @escaping Run
+    _ name: String, _ group: Group, _ summary: String, arguments: [any Parameter] = [],
+    options: [any Parameter] = [], details: String = "", example: String, statuses: String = "",
+    effect: Effect = .readsStore, run: @escaping Run
   ) {
     self.name = name
     self.group = group
     self.summary = summary
-    self.arguments = arguments
-    self.optionalArguments = optionalArguments
-    self.options = options + Self.common
+    self.arguments = arguments.map(\.declaration)
+    self.options = options.map(\.declaration) + Self.common
     self.details = details
     self.example = example
     self.statuses = statuses
@@ -82,27 +48,22 @@ struct Command: Sendable {
   }
 
   /// Options of every command.
-  static let common = [
-    Option(
-      "color", "WHEN", choices: ColorChoice.allCases.map(\.rawValue),
-      "colour on a terminal, always or never; NO_COLOR means never"),
-    Option("help", "show this help"),
-  ]
-
-  static let json = Option("json", "print JSON")
-  static let model = Option(
-    "model", "MODEL", "read the store with this model instead of the one in it")
+  static let common = [Option.color.declaration, Option.help.declaration]
 
   /// The options that help tells of.
-  var shownOptions: [Option] { options.filter { !$0.isHidden } }
+  var shownOptions: [Declaration] { options.filter { !$0.isHidden } }
+
+  /// Those that only some commands have.
+  var ownOptions: [Declaration] {
+    let common = Self.common.map(\.name)
+    return shownOptions.filter { !common.contains($0.name) }
+  }
 
   /// `strata rows STORE ENTITY [--sort KEY[:desc]] …`
   var synopsis: String {
     var parts = ["strata", name].filter { !$0.isEmpty }
-    for (index, argument) in arguments.enumerated() {
-      parts.append(index < arguments.count - optionalArguments ? argument : "[\(argument)]")
-    }
-    for option in shownOptions where !Self.common.contains(where: { $0.name == option.name }) {
+    parts += arguments.map { $0.isRequired ? $0.name : "[\($0.name)]" }
+    for option in ownOptions {
       parts.append("[\(option.usage)]" + (option.isRepeatable ? "…" : ""))
     }
     return parts.joined(separator: " ")
@@ -111,10 +72,9 @@ struct Command: Sendable {
   var help: String {
     let width = shownOptions.map(\.usage.count).max() ?? 0
     let lines = shownOptions.map { option in
-      let gap = String(repeating: " ", count: width - option.usage.count)
       let choices =
         option.choices.isEmpty ? "" : " (" + option.choices.joined(separator: ", ") + ")"
-      return "  \(option.usage)\(gap)  \(option.help)\(choices)"
+      return "  \(option.usage.padded(to: width + 2))\(option.help)\(choices)"
     }
     return """
       \(summary)
@@ -126,6 +86,13 @@ struct Command: Sendable {
       example: \(example)
       \(statuses.isEmpty ? "" : "exit status: \(statuses)\n")
       """
+  }
+}
+
+extension String {
+  /// With spaces behind it up to a width, one at least.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
   }
 }
 

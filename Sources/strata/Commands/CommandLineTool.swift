@@ -1,9 +1,7 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import SQLite
-import Terminal
 import Topics
 
 /// The program as a function: words in, a status out, text through the console.
@@ -21,24 +19,22 @@ enum CommandLineTool {
         (error as? SQLiteError)?.isInterrupted == true
         ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
         : CoreDataError(error, or: .failed)
-      report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
+      report(
+        error, asJSON: words.prefix { $0 != "--" }.contains(Option.json.declaration.word), console)
       return status(of: error.kind)
     }
   }
 
   /// The words with `--json` and `--color` behind the command, where they stand before it.
   private static func inOrder(_ words: [String]) -> [String] {
+    let (json, color) = (Option.json.declaration.word, Option.color.declaration.word)
     var (options, rest) = ([String](), words[...])
     while let word = rest.first {
-      if word == "--color", rest.count > 1 {
-        options += rest.prefix(2)
-        rest = rest.dropFirst(2)
-      } else if word == "--json" || word.hasPrefix("--color=") {
-        options.append(word)
-        rest = rest.dropFirst()
-      } else {
-        break
-      }
+      let count =
+        word == color && rest.count > 1 ? 2 : word == json || word.hasPrefix(color + "=") ? 1 : 0
+      guard count > 0 else { break }
+      options += rest.prefix(count)
+      rest = rest.dropFirst(count)
     }
     guard !options.isEmpty, let name = rest.first,
       CommandTable.command(named: name) != nil
@@ -49,7 +45,7 @@ enum CommandLineTool {
 
   private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
     guard let first = words.first else {
-      if console.isTerminal { return try run(CommandTable.interface, [], console) }
+      if console.isTerminal { return try run(InterfaceCommand.command, [], console) }
       console.write(usage)
       return .usage
     }
@@ -75,14 +71,14 @@ enum CommandLineTool {
         .usage, "there is no command “\(first)”, and no such file",
         hint: question ?? "See strata --help.")
     }
-    return try run(CommandTable.interface, words, console)
+    return try run(InterfaceCommand.command, words, console)
   }
 
   private static func run(
     _ command: Command, _ words: [String], _ console: Console
   ) throws -> CommandStatus {
     let arguments = try Arguments(words, for: command)
-    if arguments.flag("help") {
+    if arguments[.help] {
       console.write(command.help)
       return .done
     }
@@ -92,11 +88,13 @@ enum CommandLineTool {
   }
 
   static var usage: String {
-    let width = CommandTable.commands.map { $0.name.count + $0.arguments.joined().count }.max() ?? 0
+    let width =
+      CommandTable.commands.map { $0.name.count + $0.arguments.map(\.name).joined().count }.max()
+      ?? 0
     var text = """
       strata looks into Core Data stores and migrates them.
 
-      usage: \(CommandTable.interface.synopsis)
+      usage: \(InterfaceCommand.command.synopsis)
              strata COMMAND …
 
 
@@ -104,8 +102,8 @@ enum CommandLineTool {
     for group in Command.Group.allCases {
       var label = group.rawValue
       for command in CommandTable.commands where command.group == group {
-        let name = ([command.name] + command.arguments).joined(separator: " ")
-        text += Self.padded(label, to: 9) + Self.padded(name, to: width + 4) + command.summary
+        let name = ([command.name] + command.arguments.map(\.name)).joined(separator: " ")
+        text += label.padded(to: 9) + name.padded(to: width + 4) + command.summary
         text += "\n"
         label = ""
       }
@@ -115,15 +113,11 @@ enum CommandLineTool {
       STORE is a store, or one in a folder, .xcappdata, iOS backup, .zip or .tar.gz: PATH//inner/path.
       MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, Swift source with @Model classes (a file or
       folder), PATH@VERSION, or a store.
-      strata COMMAND --help tells more, with an example; strata man prints the manual; strata
+      strata COMMAND --help shows the options with an example; strata man prints the manual; strata
       --version the version. --json and --color WHEN may stand before the command.
       strata help TOPIC prints an article: \(Topic.all.map(\.name).joined(separator: ", ")).
 
       """
-  }
-
-  private static func padded(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   /// An error for a person on standard error, or for a program on standard output.

@@ -5,10 +5,19 @@ import ModelWriting
 
 /// `strata demo`: a believable store with its model versions, to try everything on.
 enum DemoCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let objects = try arguments.number("objects", atLeast: 1) ?? 5000
-    let folder = arguments[0].isEmpty ? nil : arguments[0]
-    let isJSON = arguments.flag("json")
+  private static let folder = Argument(optional: "DIR", .folder)
+  private static let objects = Option<Int?>(
+    number: "objects", atLeast: 1, "how many objects (default 5000)")
+  private static let noOpen = Option("no-open", "only write the files")
+  static let command = Command(
+    "demo", .tryOut, "writes the demo store and its models, and opens the store",
+    arguments: [folder], options: [objects, noOpen, Option.json],
+    example: "strata demo /tmp/recipes --objects 100000 --no-open",
+    statuses: "3 if the folder holds a demo already", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let (objects, folder) = (arguments[objects] ?? 5000, arguments[folder])
+    let isJSON = arguments[.json]
     let places = folder.map { [$0, $0 + "/" + storeName] } ?? [temporaryPlace]
     for place in places { RecoveryNotice.write(forOutput: place, to: console) }
     let written = try Waiting.tell("writing \(objects) objects", on: console) {
@@ -21,9 +30,9 @@ enum DemoCommand {
     } else {
       print(written, console)
     }
-    guard !arguments.flag("no-open"), !isJSON, console.isTerminal else { return .done }
+    guard !arguments[noOpen], !isJSON, console.isTerminal else { return .done }
     // One in a temporary folder is not worth remembering.
-    let request = Runtime.Request(path: written.store, keepsSession: !arguments[0].isEmpty)
+    let request = Runtime.Request(path: written.store, keepsSession: folder != nil)
     return try Runtime.open(request, console: console)
   }
 

@@ -1,5 +1,6 @@
 import Files
 import JSON
+import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
@@ -8,32 +9,46 @@ import SwiftModels
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
 enum ExplainCommand {
+  private static let store = Argument(optional: "STORE", .store)
+  private static let model = Argument(optional: "MODEL", .model)
+  private static let error = Option(
+    "error", "TEXT",
+    "explain errors instead: a code, sentences, a pasted log, or a file (- is standard input)")
+  static let command = Command(
+    "explain", .compare, "explains why a store does not open with a model, or what an error means",
+    arguments: [store, model], options: [error, Option.json], details: help,
+    example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
+    statuses: "1 if the store does not open with the model, or no error is known", run: run)
+
   /// What `--help` tells of errors.
-  static let help = """
-    With --error each error of the text is told once, in order, with what it means and what helps: by its
-    code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data, SwiftData,
-    CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
+  private static let help = """
+    With --error, each error in the text is explained once, in order: what it means and what helps. An error
+    is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
+    SwiftData, CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if let text = arguments.value("error") {
-      guard arguments.positional.count < 2 else {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let (store, model) = (arguments[store], arguments[model])
+    if let text = arguments[error] {
+      guard model == nil else {
         throw CoreDataError(
           .usage, "--error takes a store or a model for its words, not both",
           hint: "strata explain STORE --error 'UNIQUE constraint failed: ZUSER.ZID'")
       }
-      let words = try arguments.positional.first.map(Self.words)
+      let words = try store.map(Self.words)
       let report = ErrorReport(try Self.errorText(text))
-      return ErrorExplanation(report: report, words: words).tell(
-        asJSON: arguments.flag("json"), console)
+      return ErrorExplanation(
+        report: report, words: words?.words, store: words?.isStore == true ? store : nil
+      ).tell(
+        asJSON: arguments[.json], console)
     }
-    guard arguments.positional.count == 2 else {
+    guard let store, let model else {
       throw CoreDataError(
-        .usage, arguments.positional.isEmpty ? "STORE is missing" : "MODEL is missing",
+        .usage, store == nil ? "STORE is missing" : "MODEL is missing",
         hint: "strata explain STORE MODEL, or strata explain --error CODE")
     }
-    return try Facts(store: arguments[0], model: arguments[1])
-      .tell(asJSON: arguments.flag("json"), console)
+    return try Facts(store: store, model: model)
+      .tell(asJSON: arguments[.json], console)
   }
 
   /// The error itself, the file that holds it, or what standard input gives.
@@ -42,13 +57,13 @@ enum ExplainCommand {
     return isPath ? try InputText.text(of: text) : text
   }
 
-  /// What a store's or a model's tables are called.
-  private static func words(_ path: String) throws -> TableWords {
+  /// What a store's or a model's tables are called, and which of the two it is.
+  private static func words(_ path: String) throws -> (words: TableWords, isStore: Bool) {
     let reference = ModelReference(path)
     if reference.version == nil, FileSystem.isFile(path), let store = try? StoreOpening.open(path) {
-      return TableWords(store)
+      return (TableWords(store), true)
     }
-    return TableWords(try reference.load().model)
+    return (TableWords(try reference.load().model), false)
   }
 
   private struct Facts {
@@ -194,7 +209,7 @@ enum ExplainCommand {
           (explanation.isCarried == false
             ? "Lightweight migration fails on what is in the store"
             : "Lightweight migration can carry it")
-            + ": strata plan \(store.path) --to \(model.path)")
+            + ": " + ShellText.command("plan", store.path, "--to", model.path))
         tellChecks(console)
         for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
@@ -205,7 +220,7 @@ enum ExplainCommand {
         if let hint = error.typedHint { console.line(hint) }
       case .unknown:
         console.line(
-          "The store's own model is not known, so what changed cannot be told: strata find-model \(store.path) PATH… looks for it."
+          "The store's own model is not known, so what changed cannot be told: \(ShellText.command("find-model", store.path)) PATH… looks for it."
         )
       }
     }
@@ -280,6 +295,106 @@ enum ExplainCommand {
             "description": one.change.description, "path": place?.path, "line": place?.line,
           ])
         }
+      }
+    }
+  }
+}
+
+/// What an error means, as a person or a program reads it.
+struct ErrorExplanation {
+  let report: ErrorReport
+  /// What tables are called in the model at hand; `nil` where none was given.
+  let words: TableWords?
+  /// The store that was given, which stands in the commands that advice names.
+  let store: String?
+
+  /// - Returns: no, where no error was found or none of them is known.
+  func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
+    if asJSON { console.json(write) } else { print(console) }
+    if report.isCut {
+      console.note(
+        "note: only the first \(NumberText.bytes(ErrorReport.limit)) of the text were read")
+    }
+    let isKnown = report.entries.contains { $0.telling != nil }
+    return isKnown || (report.entries.isEmpty && !report.hashes.isEmpty) ? .done : .no
+  }
+
+  private func print(_ console: Console) {
+    if report.entries.isEmpty {
+      console.line("No error that strata knows, by code or by sentence, was found in the text.")
+    }
+    for entry in report.entries { print(entry, console) }
+    for reason in report.reasons { console.paragraph("reason: \(reason)", indent: 2) }
+    if let entity = report.entity { console.line("entity: \(entity)") }
+    if let property = report.property { console.line("property: \(property)") }
+    if !report.hashes.isEmpty {
+      console.line(
+        "The text holds the version hashes of \(report.hashes.count) entities: strata find-model --log FILE PATH… finds the model by them."
+      )
+    }
+  }
+
+  private func print(_ entry: ErrorReport.Entry, _ console: Console) {
+    let name = entry.meaning?.name.map { " \($0)" } ?? ""
+    let head =
+      entry.code.map { "\(entry.domain ?? "unknown domain") \($0)\(name)" }
+      ?? entry.sentence?.speaker.rawValue ?? ""
+    console.line(head + (entry.count > 1 ? " (appears \(entry.count) times)" : ""), as: .title)
+    if let sentence = entry.sentence { console.paragraph("  “\(sentence.words)”", indent: 4) }
+    if !entry.names.isEmpty {
+      let isSQLite = entry.sentence?.speaker == .sqlite
+      let names = isSQLite ? entry.names.map(shown) : entry.names
+      console.paragraph("  " + names.joined(separator: ", "), indent: 4)
+      if words == nil, isSQLite,
+        entry.names.contains(where: { TableWords.bookkeeping($0) == nil })
+      {
+        console.line("  (strata explain STORE --error … says what that is called in the model)")
+      }
+    }
+    guard let telling = entry.telling else {
+      console.line("  This code is none of Core Data's that strata knows.")
+      return
+    }
+    console.paragraph("  " + telling.meaning, indent: 4)
+    console.paragraph("  Usual cause: " + telling.cause, indent: 4)
+    console.paragraph("  What to do: " + filled(telling.advice), indent: 4)
+  }
+
+  /// Advice with the store that was given in its commands.
+  private func filled(_ advice: String) -> String {
+    store.map { advice.replacing(" STORE", with: " " + ShellText.quoted($0)) } ?? advice
+  }
+
+  /// A name with what the model calls it.
+  private func shown(_ name: String) -> String {
+    if let own = TableWords.bookkeeping(name) { return "\(name) (\(own))" }
+    guard let words else { return name }
+    let names = words.names(for: name).prefix(5).joined(separator: ", ")
+    return names.isEmpty ? "\(name) (nothing of this model)" : "\(name) is \(names)"
+  }
+
+  private func write(_ json: inout JSONWriter) {
+    json.objects("errors", report.entries) { json, entry in
+      json.fields([
+        "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
+        "sentence": entry.sentence?.words, "speaker": entry.sentence?.speaker.rawValue,
+        "meaning": entry.telling?.meaning, "cause": entry.telling?.cause,
+        "advice": (entry.telling?.advice).map(filled), "count": entry.count,
+      ])
+      json.objects("names", entry.names) { name in
+        [
+          "text": name,
+          "model": entry.sentence?.speaker == .sqlite ? words?.names(for: name) ?? [] : [name],
+        ]
+      }
+    }
+    json.fields([
+      "reasons": report.reasons, "entity": report.entity, "property": report.property,
+      "cut": report.isCut,
+    ])
+    json.object("hashes") { json in
+      for (name, pattern) in report.hashes.sorted(by: { $0.key < $1.key }) {
+        json.field(name, pattern.text)
       }
     }
   }

@@ -1,16 +1,17 @@
 import Containers
 import Files
-import Interface
 import ManagedModel
 import ManagedStore
 
 /// The one place where the stores that a command line names become files: those in containers are
 /// put together as private copies, which go away when the command is done.
 enum GivenStores {
-  /// Where a store is named: an argument by its place, or an option.
-  private enum Slot {
-    case argument(Int)
-    case option(String)
+  /// Where a store is named: a word of what was given for an argument or an option.
+  private struct Slot {
+    let parameter: Declaration
+    let index: Int
+    /// Whether it stands behind an option's name.
+    let isOption: Bool
   }
 
   /// Runs a command with files in the place of whatever names a store in a container.
@@ -22,23 +23,25 @@ enum GivenStores {
   ) throws -> CommandStatus {
     var arguments = arguments
     var inside: [(slot: Slot, container: String, inner: String?)] = []
-    for (slot, text, isModel) in named(in: arguments, of: command) {
+    for slot in named(in: arguments, of: command) {
+      let text = arguments[slot.parameter][slot.index]
+      let isModel = slot.parameter.kind == .model
       switch StorePlace(text) {
       case .file(let path):
         // Some commands read the file themselves; of several stores, each has its own answer.
-        if !isModel, !isOneOfSeveral(slot, command) {
+        if !isModel, !slot.parameter.isRepeatable {
           try StoreFiles(path: path).refuseNotDownloaded()
         }
       case .folder(let folder):
-        guard !isModel, command.effect == .readsStore, case .argument = slot,
-          !isOneOfSeveral(slot, command),
+        guard !isModel, command.effect == .readsStore, !slot.isOption,
+          !slot.parameter.isRepeatable,
           !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
         let store = try Waiting.tell("looking into \(folder)", on: console) {
           try onlyStore(of: Container(folder))
         }
         if FileSystem.isFile(folder + "/" + store) {
-          replace(slot, with: joined(folder, store), in: &arguments)
+          arguments[slot.parameter][slot.index] = joined(folder, store)
         } else {
           // Of a backup further down, under a name of its own.
           inside.append((slot, folder, store))
@@ -53,7 +56,7 @@ enum GivenStores {
       var shown: [(root: String, container: String)] = []
       for (slot, path, inner) in inside {
         let copy = try self.copy(of: inner, in: path, console)
-        replace(slot, with: copy.path, in: &arguments)
+        arguments[slot.parameter][slot.index] = copy.path
         copies.append(copy)
         shown.append(
           (copy.root, path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path))
@@ -62,7 +65,7 @@ enum GivenStores {
         try ShownPaths.showing(shown) {
           do { return try command.run(arguments, console) } catch let error as CoreDataError {
             // While it is still known what the copies are called.
-            CommandLineTool.report(error, asJSON: arguments.flag("json"), console)
+            CommandLineTool.report(error, asJSON: arguments[.json], console)
             return CommandLineTool.status(of: error.kind)
           }
         }
@@ -99,55 +102,28 @@ enum GivenStores {
         hint: container.notes.first ?? "Name another, or the store itself.")
     }
     let names = stores.prefix(5).map {
-      ShellText.quoted((container.path + "//" + $0.name).printable)
+      ShellText.quoted(container.path + "//" + $0.name)
     }
     throw CoreDataError(
       .usage, "\(stores.count) stores are in it (\(container.form.noun))", path: container.path,
       hint: "Name one: \(names.joined(separator: ", "))"
         + (stores.count > names.count
-          ? " …; strata stores \(ShellText.quoted(container.path.printable)) lists them." : "."))
+          ? " …; \(ShellText.command("stores", container.path)) lists them." : "."))
   }
 
   /// What of the words may be a store.
-  private static func named(
-    in arguments: Arguments, of command: Command
-  ) -> [(slot: Slot, text: String, isModel: Bool)] {
+  private static func named(in arguments: Arguments, of command: Command) -> [Slot] {
     // A log in the place of the store, or a bundle of models.
-    guard arguments.value("log") == nil, !arguments.flag("matrix") else { return [] }
-    let isInterface = command.name.isEmpty && !arguments.flag("plain")
-    var result: [(Slot, String, Bool)] = []
-    for (index, text) in arguments.positional.enumerated() {
-      guard
-        let name = index < command.arguments.count
-          ? command.arguments[index] : command.arguments.last
-      else { continue }
-      switch name {
-      case "STORE", "BEFORE", "AFTER", "STORE…":
-        if !isInterface { result.append((.argument(index), text, false)) }
-      case "MODEL", "A", "B": result.append((.argument(index), text, true))
-      default: break
+    guard arguments[FindModelCommand.log] == nil, !arguments[PlanCommand.matrix] else { return [] }
+    // The interface opens containers itself.
+    let isInterface = command.name.isEmpty && !arguments[InterfaceCommand.plain]
+    let options = command.shownOptions.filter { !$0.isRepeatable }
+    let places = isInterface ? [] : command.arguments.map { ($0, isOption: false) }
+    return (places + options.map { ($0, isOption: true) }).flatMap { parameter, isOption in
+      guard parameter.kind == .store || parameter.kind == .model else { return [Slot]() }
+      return arguments[parameter].indices.map {
+        Slot(parameter: parameter, index: $0, isOption: isOption)
       }
-    }
-    for option in command.shownOptions
-    where ["MODEL", "STORE"].contains(option.value) && !option.isRepeatable {
-      if let text = arguments.value(option.name) {
-        result.append((.option(option.name), text, option.value == "MODEL"))
-      }
-    }
-    return result
-  }
-
-  /// Whether a command takes any number of stores in a place.
-  private static func isOneOfSeveral(_ slot: Slot, _ command: Command) -> Bool {
-    guard case .argument(let index) = slot else { return false }
-    let name = index < command.arguments.count ? command.arguments[index] : command.arguments.last
-    return name?.hasSuffix("…") == true
-  }
-
-  private static func replace(_ slot: Slot, with path: String, in arguments: inout Arguments) {
-    switch slot {
-    case .argument(let index): arguments.replace(index, with: path)
-    case .option(let name): arguments.replace(name, with: path)
     }
   }
 
@@ -158,7 +134,7 @@ enum GivenStores {
     switch command.effect {
     case .readsStore: return
     case .changesStoreWithoutOutput:
-      guard arguments.value("output") == nil else { return }
+      guard arguments[.output] == nil else { return }
       hint = "Name where the result goes: --output FILE."
     case .changesStore:
       hint = "Take the store out of it first; strata migrate --output FILE writes a new one."

@@ -3,11 +3,16 @@ import Topics
 
 /// `strata help`: the commands, the help of one of them, or an article.
 enum HelpCommand {
-  static var help: String {
+  private static let topic = Argument(optional: "TOPIC", suggesting: { names })
+  static let command = Command(
+    "help", .shell,
+    "prints the help of a command, or an article: "
+      + Topic.all.map(\.name).joined(separator: ", "),
+    arguments: [topic], details: help, example: "strata help predicates", run: run)
+
+  private static var help: String {
     let width = Topic.all.map(\.name.count).max() ?? 0
-    let topics = Topic.all.map { topic in
-      "  \(topic.name)\(String(repeating: " ", count: width - topic.name.count))  \(topic.summary)"
-    }
+    let topics = Topic.all.map { "  " + $0.name.padded(to: width + 2) + $0.summary }
     return """
       TOPIC is a command, as in strata help rows, or one of these articles:
 
@@ -20,8 +25,8 @@ enum HelpCommand {
   /// Everything that help can be asked for.
   static var names: [String] { CommandTable.commands.map(\.name) + Topic.all.map(\.name) }
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try write(arguments.positional.first, to: console)
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try write(arguments[topic], to: console)
   }
 
   /// - Throws: ``CoreDataError`` of kind usage for what is neither a command nor a topic.

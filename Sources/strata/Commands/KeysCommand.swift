@@ -1,30 +1,33 @@
 import Interface
 import JSON
 import RowText
-import Terminal
 
 /// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
 enum KeysCommand {
-  static let help = """
-    The configuration puts them on other keys by section and action, in
-    $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are welcome):
+  static let command = Command(
+    "keys", .look, "lists the keys of the interface", options: [Option.json], details: help,
+    example: "strata keys --json", run: run)
+
+  private static let help = """
+    The configuration assigns other keys by section and action, in
+    $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are allowed):
 
       {
         theme: "midnight",          // or themeDark and themeLight
         mouse: true,
-        restoreSessions: true,      // false: nothing is kept of what was looked at
+        restoreSessions: true,      // false: no session is saved
         frameRate: 30,
         keys: { Browse: { sort: "S", back: ["backspace", "^o"] }, Everywhere: { redo: null } },
       }
 
     A key is S, ^s, enter, tab, space, f2 or alt-x; null leaves an action to the palette. The keys
-    that move stay where they are. Mistakes are told with their line, here and under ?.
+    that move the cursor cannot be changed. Mistakes are listed with their line, here and under ?.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let configuration = Configuration.ofUser()
     let sections = Keymap.allSections(.withKeys(configuration.keys))
-    if arguments.flag("json") {
+    if arguments[.json] {
       console.json { json in
         json.objects(
           "keys", sections.flatMap { section in section.bindings.map { (section.title, $0) } }

@@ -1,72 +1,70 @@
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
-import RowText
 import Seeding
 
 /// `strata seed`: a new store of a model version, filled deterministically and believably.
 enum SeedCommand {
-  static let options = [
-    Command.Option(
-      "objects", "N",
-      "how many objects in all (\(SeedOptions.defaultObjects) without it; with --like as many as there)"
-    ),
-    Command.Option("seed", "S", "a number: the same gives the same store (1 without it)"),
-    Command.Option(
-      "like", "STORE", "take counts, lengths, ranges and shares from this store, and no value"),
-    Command.Option(
-      "edge-cases",
-      "add what breaks migrations: missing values, emoji, extremes, huge texts, deep hierarchies"),
-    Command.json,
-  ]
+  static let objects = Option<Int?>(
+    number: "objects", atLeast: 1,
+    "how many objects in all (default \(SeedOptions.defaultObjects); with --like as many as there)"
+  )
+  static let seed = Option<UInt64?>(
+    number: "seed", as: "S", "a number: the same number gives the same store (default 1)")
+  static let edgeCases = Option(
+    "edge-cases",
+    "add what breaks migrations: missing values, emoji, extremes, huge texts, deep hierarchies")
+  private static let like = Option(
+    "like", "STORE", .store,
+    "take counts, lengths, ranges and shares from this store, and no value")
+  private static let model = Argument("MODEL", .model)
+  private static let output = Argument("NEW-STORE", .file)
+  static let command = Command(
+    "seed", .tryOut, "generates a store of any model version", arguments: [model, output],
+    options: [objects, seed, like, edgeCases, Option.json], details: help,
+    example: "strata seed Recipes.xcdatamodeld@'Recipes 2' New.sqlite --objects 100000",
+    statuses: "3 if a file is there already, 5 if it failed, 130 if it was cancelled",
+    run: Interruption.watched(run))
 
-  static let help = """
-    Values follow the names and types of properties, their defaults and rules (bounds, lengths,
-    regular expressions, predicates); links follow the relationships with their counts and
-    inverses; what must be unique is. What the model asks for and cannot be had is told as a note.
-    The same model, number, seed and options give the same store everywhere.
+  private static let help = """
+    Values follow the names and types of properties, their defaults and rules (bounds, lengths, regular
+    expressions, predicates). Links follow the relationships with their counts and inverses. Unique values
+    are unique. Constraints that the generator cannot satisfy are reported as notes. The same model, number,
+    seed and options give the same store everywhere.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let model = try ModelReference(arguments[0]).load()
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let model = try ModelReference(arguments[Self.model]).load()
     console.warn(model.model.warnings)
     let options = try Self.options(arguments, model: model.model)
-    RecoveryNotice.write(forOutput: arguments[1], to: console)
+    RecoveryNotice.write(forOutput: arguments[output], to: console)
     let bar = ProgressBar(console)
     let report: SeedReport
     do {
       defer { bar.clear() }
       report = try StoreSeed.write(
-        to: arguments[1], model: model.model, options: options,
+        to: arguments[output], model: model.model, options: options,
         isCancelled: { Interruption.isRequested },
         progress: { bar.show("seeding", $0, of: $1, "objects") })
     }
-    if arguments.flag("json") {
-      console.json { $0.seed(report, of: model.name, options) }
-    } else {
-      print(report, of: model.name, options, to: console)
-    }
+    arguments[.json]
+      ? console.json { $0.seed(report, of: model.name, options) }
+      : print(report, of: model.name, options, to: console)
     return .done
   }
 
   /// What the options ask for.
   static func options(_ arguments: Arguments, model: Model?) throws -> SeedOptions {
     var options = SeedOptions()
-    options.objects = try arguments.number("objects", atLeast: 1)
+    options.objects = arguments[objects]
     if let objects = options.objects, objects > SeedOptions.mostObjects {
       throw CoreDataError(
         .usage, "--objects takes at most \(SeedOptions.mostObjects), not \(objects)")
     }
-    if let text = arguments.value("seed") {
-      guard let seed = UInt64(text) else {
-        throw CoreDataError(.usage, "--seed takes a whole number from 0 on, not “\(text)”")
-      }
-      options.seed = seed
-    }
-    options.hasEdgeCases = arguments.flag("edge-cases")
-    if let path = arguments.value("like") {
+    if let seed = arguments[seed] { options.seed = seed }
+    options.hasEdgeCases = arguments[edgeCases]
+    if let path = arguments[like] {
       let store = try Store(path: path) { metadata in
         model.flatMap { metadata.versionHashes == $0.versionHashes ? $0 : nil }
       }

@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// A function for bash's `complete -F`, made from the table of commands.
@@ -88,22 +87,23 @@ enum BashCompletions {
   }
 
   /// What stands for a value or an argument; `nil` for nothing.
-  private static func action(_ kind: Completions.Kind?) -> String? {
-    switch kind {
-    case .files: "_strata_files -f"
-    case .folders: "_strata_files -d"
-    case .entities:
+  private static func action(_ parameter: Declaration) -> String? {
+    let words = parameter.words
+    return switch parameter.kind {
+    case .store, .model, .file: "_strata_files -f"
+    case .folder: "_strata_files -d"
+    case .entity:
       #"_strata_words "$("${COMP_WORDS[0]}" completions --entities "$(_strata_store)" 2>/dev/null)""#
-    case .words(let words): "_strata_words " + ShellText.quoted(words.joined(separator: " "))
-    case .free, nil: nil
+    case .text, .flag:
+      words.isEmpty ? nil : "_strata_words " + ShellText.quoted(words.joined(separator: " "))
     }
   }
 
   private static var valueCases: String {
     var lines: [String] = []
     for command in Completions.commands {
-      for option in command.shownOptions where option.value != nil {
-        let body = action(Completions.kind(of: option)).map { $0 + "; return" } ?? "return"
+      for option in command.shownOptions where !option.isFlag {
+        let body = action(option).map { $0 + "; return" } ?? "return"
         lines.append("        \(pattern(command)):--\(option.name)) \(body) ;;")
       }
     }
@@ -129,8 +129,8 @@ enum BashCompletions {
     ]
     for command in CommandTable.commands {
       for (index, argument) in command.arguments.enumerated() {
-        guard let action = action(Completions.kind(of: argument)) else { continue }
-        let place = argument.hasSuffix("…") ? "*" : String(index)
+        guard let action = action(argument) else { continue }
+        let place = argument.isRepeatable ? "*" : String(index)
         lines.append("        \(command.name):\(place)) \(action) ;;")
       }
     }

@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// Lines for fish's `complete`, made from the table of commands.
@@ -60,34 +59,35 @@ enum FishCompletions {
             + ShellText.quoted(command.summary))
       }
       for option in command.shownOptions {
-        let value = option.value == nil ? "" : " " + action(Completions.kind(of: option))
+        let value = option.isFlag ? "" : " " + action(option)
         lines.append(
           "complete -c strata -n \(seen) -l \(option.name)\(value) -d "
             + ShellText.quoted(option.help))
       }
       for (index, argument) in command.arguments.enumerated() where !command.name.isEmpty {
-        let kind = Completions.kind(of: argument)
-        guard kind != .free else { continue }
+        let choices = choices(argument)
+        guard choices != nil || argument.isFile else { continue }
         let condition =
-          argument.hasSuffix("…") ? seen : "'__strata_at \(command.name) \(index)'"
+          argument.isRepeatable ? seen : "'__strata_at \(command.name) \(index)'"
         lines.append(
-          "complete -c strata -n \(condition) " + (choices(kind).map { "-a " + $0 } ?? "-F"))
+          "complete -c strata -n \(condition) " + (choices.map { "-a " + $0 } ?? "-F"))
       }
     }
     return lines
   }
 
-  private static func action(_ kind: Completions.Kind?) -> String {
-    choices(kind).map { "-xa " + $0 } ?? (kind == .files ? "-rF" : "-x")
+  private static func action(_ option: Declaration) -> String {
+    choices(option).map { "-xa " + $0 } ?? (option.isFile ? "-rF" : "-x")
   }
 
   /// What there is to choose from, as a word of fish; `nil` where it is any file, or anything.
-  private static func choices(_ kind: Completions.Kind?) -> String? {
-    switch kind {
-    case .folders: "'(__fish_complete_directories)'"
-    case .entities: "'(__strata_entities)'"
-    case .words(let words): ShellText.quoted(words.joined(separator: " "))
-    case .files, .free, nil: nil
+  private static func choices(_ parameter: Declaration) -> String? {
+    let words = parameter.words
+    return switch parameter.kind {
+    case .folder: "'(__fish_complete_directories)'"
+    case .entity: "'(__strata_entities)'"
+    case .text where !words.isEmpty: ShellText.quoted(words.joined(separator: " "))
+    case .store, .model, .file, .text, .flag: nil
     }
   }
 }

@@ -7,10 +7,10 @@ enum ManualPage {
     page +=
       ".TH STRATA 1 \(CommandLineTool.versionDate) \"strata \(CommandLineTool.version)\" \"User Commands\"\n"
     page += ".SH NAME\nstrata \\- looks into Core Data stores and migrates them\n"
-    page += ".SH SYNOPSIS\n" + synopsis(CommandTable.interface)
+    page += ".SH SYNOPSIS\n" + synopsis(InterfaceCommand.command)
     page += ".br\n.B strata\n.I COMMAND\n\\&...\n"
     page += ".SH DESCRIPTION\n" + paragraphs(description)
-    page += ".SH THE INTERFACE\n" + body(of: CommandTable.interface)
+    page += ".SH THE INTERFACE\n" + body(of: InterfaceCommand.command)
     page += ".SH OPTIONS OF EVERY COMMAND\n" + list(Command.common)
     page += ".SH COMMANDS\n"
     for command in CommandTable.commands {
@@ -22,7 +22,7 @@ enum ManualPage {
     page +=
       ".SH EXIT STATUS\n" + list(CommandStatus.allCases.map { (String($0.rawValue), $0.meaning) })
     page += ".SH EXAMPLES\n"
-    for command in [CommandTable.interface] + CommandTable.commands {
+    for command in [InterfaceCommand.command] + CommandTable.commands {
       page +=
         (command.name.isEmpty ? "" : ".PP\n") + escaped(sentence(command.summary))
         + "\n.PP\n.RS 4\n.nf\n"
@@ -74,18 +74,15 @@ enum ManualPage {
   private static func synopsis(_ command: Command) -> String {
     let name = ["strata", command.name].filter { !$0.isEmpty }.joined(separator: " ")
     var text = ".B " + escaped(name) + "\n"
-    for (index, argument) in command.arguments.enumerated() {
-      let isOptional = index >= command.arguments.count - command.optionalArguments
-      text +=
-        isOptional
-        ? ".RI [ \(escaped(argument)) ]\n" : ".I " + escaped(argument) + "\n"
+    for argument in command.arguments {
+      let name = escaped(argument.name)
+      text += argument.isRequired ? ".I \(name)\n" : ".RI [ \(name) ]\n"
     }
     return text + (command.shownOptions.isEmpty ? "" : ".RI [ options ]\n")
   }
 
   private static func body(of command: Command) -> String {
-    let common = Command.common.map(\.name)
-    var text = list(command.shownOptions.filter { !common.contains($0.name) })
+    var text = list(command.ownOptions)
     if !command.details.isEmpty { text += ".PP\n.nf\n" + escaped(command.details) + "\n.fi\n" }
     if !command.statuses.isEmpty {
       text += ".PP\n" + escaped("Exit status: \(command.statuses).") + "\n"
@@ -93,11 +90,11 @@ enum ManualPage {
     return text
   }
 
-  private static func list(_ options: [Command.Option]) -> String {
+  private static func list(_ options: [Declaration]) -> String {
     var text = ""
     for option in options {
       text += ".TP\n.B " + escaped("--" + option.name)
-      text += option.value.map { " \\fI" + escaped($0) + "\\fR" } ?? ""
+      text += option.isFlag ? "" : " \\fI" + escaped(option.placeholder) + "\\fR"
       text += "\n" + escaped(sentence(option.help))
       if !option.choices.isEmpty {
         text += "\nOne of " + escaped(option.choices.joined(separator: ", ")) + "."
@@ -140,5 +137,18 @@ enum ManualPage {
       }
       return result
     }.joined(separator: "\n")
+  }
+}
+
+/// `strata man`: the manual.
+enum ManCommand {
+  static let command = Command(
+    "man", .shell, "prints the manual as a man page",
+    details: "It is roff: read it with man, or install it as strata.1.",
+    example: "strata man > /usr/local/share/man/man1/strata.1", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    console.write(ManualPage.text)
+    return .done
   }
 }

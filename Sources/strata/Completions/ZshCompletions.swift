@@ -1,4 +1,3 @@
-import Interface
 import ManagedModel
 
 /// A function for zsh's `compdef`, made from the table of commands.
@@ -68,15 +67,13 @@ enum ZshCompletions {
   }
 
   private static var commandCases: String {
-    let all = CommandTable.commands + [CommandTable.interface]
+    let all = CommandTable.commands + [InterfaceCommand.command]
     return all.map { command in
       var specs = command.shownOptions.map(spec)
       for (index, argument) in command.arguments.enumerated() where !command.name.isEmpty {
-        let isRepeated = argument.hasSuffix("…")
-        let place = isRepeated ? "*" : String(index + 1)
-        let isOptional = index >= command.arguments.count - command.optionalArguments
-        let mark = isOptional && !isRepeated ? "::" : ":"
-        specs.append(place + mark + plain(argument) + ":" + action(Completions.kind(of: argument)))
+        let place = argument.isRepeatable ? "*" : String(index + 1)
+        let mark = argument.isRequired || argument.isRepeatable ? ":" : "::"
+        specs.append(place + mark + plain(argument.name) + ":" + action(argument))
       }
       let lines = specs.map { "                    " + ShellText.quoted($0) }
       return "            \(command.name.isEmpty ? "*" : command.name))\n"
@@ -86,22 +83,20 @@ enum ZshCompletions {
   }
 
   /// `--limit=[how many rows]:N:`
-  private static func spec(_ option: Command.Option) -> String {
+  private static func spec(_ option: Declaration) -> String {
+    guard !option.isFlag else { return "--\(option.name)[\(plain(option.help))]" }
     let repeated = option.isRepeatable ? "*" : ""
-    guard let value = option.value else {
-      return "\(repeated)--\(option.name)[\(plain(option.help))]"
-    }
-    return "\(repeated)--\(option.name)=[\(plain(option.help))]:\(plain(value)):"
-      + action(Completions.kind(of: option))
+    return "\(repeated)--\(option.name)=[\(plain(option.help))]:\(plain(option.placeholder)):"
+      + action(option)
   }
 
-  private static func action(_ kind: Completions.Kind?) -> String {
-    switch kind {
-    case .files: "_files"
-    case .folders: "_files -/"
-    case .entities: "_strata_entities"
-    case .words(let words): "(" + words.joined(separator: " ") + ")"
-    case .free, nil: " "
+  private static func action(_ parameter: Declaration) -> String {
+    let words = parameter.words
+    return switch parameter.kind {
+    case .store, .model, .file: "_files"
+    case .folder: "_files -/"
+    case .entity: "_strata_entities"
+    case .text, .flag: words.isEmpty ? " " : "(" + words.joined(separator: " ") + ")"
     }
   }
 

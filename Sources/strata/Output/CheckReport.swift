@@ -1,5 +1,3 @@
-import JSON
-
 /// What a check found, in the shape that build servers read: a list of cases, each passed, skipped or
 /// with problems.
 ///

@@ -1,4 +1,6 @@
+import Interface
 import JSON
+import ManagedModel
 import RowText
 import Terminal
 
@@ -142,5 +144,136 @@ final class Console {
   private func painted(_ text: String, _ role: Theme.Role?, _ isColored: Bool) -> String {
     guard isColored, let role = role ?? LineColor.role(of: text) else { return text }
     return LineColor.paint(text, role)
+  }
+}
+
+/// Colour for lines of text, by the roles of themes: the sixteen colours that a person's own terminal
+/// gives a look to, since nobody knows on what background the line will stand.
+///
+/// A line has the colour of the sign it begins with: every fact is told by a sign or a word first.
+enum LineColor {
+  private static let signs: [(sign: Character, role: Theme.Role)] = [
+    ("✓", .success), ("✗", .error), ("!", .warning), ("+", .added), ("−", .removed),
+    ("~", .changed),
+  ]
+  private static let heads: [(head: String, role: Theme.Role)] = [
+    ("strata:", .error), ("refused", .error), ("warning:", .warning), ("note:", .dim),
+    ("lost", .changed), ("deleted, as the recipe says", .dim),
+  ]
+
+  /// Codes of Select Graphic Rendition.
+  private static let codes: [Theme.Role: String] = [
+    .success: "32", .error: "1;31", .warning: "33", .added: "32", .removed: "31", .changed: "33",
+    .dim: "2", .columnTitle: "1", .title: "1",
+  ]
+
+  static func role(of line: String) -> Theme.Role? {
+    let text = line.drop { $0 == " " }
+    if let first = text.first, let found = signs.first(where: { $0.sign == first }),
+      text.dropFirst().first.map({ $0 == " " }) ?? true
+    {
+      return found.role
+    }
+    // Words count only where a line begins: further in they are somebody's text.
+    return text.startIndex == line.startIndex
+      ? heads.first { text.hasPrefix($0.head) }?.role : nil
+  }
+
+  /// Text that was sanitised, between the codes of a role.
+  static func paint(_ text: String, _ role: Theme.Role) -> String {
+    codes[role].map { "\u{1B}[\($0)m\(text)\u{1B}[0m" } ?? text
+  }
+}
+
+/// When text is coloured.
+enum ColorChoice: String, CaseIterable {
+  case auto, always, never
+
+  /// What the words of a command line ask for; the last `--color` counts.
+  init(_ words: [String]) {
+    self = .auto
+    let option = Option.color.declaration.word
+    for (index, word) in words.prefix(while: { $0 != "--" }).enumerated() {
+      let value =
+        word == option
+        ? words.dropFirst(index + 1).first
+        : word.hasPrefix(option + "=") ? String(word.dropFirst(option.count + 1)) : nil
+      if let choice = value.flatMap(ColorChoice.init(rawValue:)) { self = choice }
+    }
+  }
+
+  /// - Parameter environment: `NO_COLOR` always wins; a dumb terminal has none of its own accord.
+  func applies(toTerminal isTerminal: Bool, environment: (String) -> String?) -> Bool {
+    if let noColor = environment("NO_COLOR"), !noColor.isEmpty { return false }
+    switch self {
+    case .always: return true
+    case .never: return false
+    case .auto: return isTerminal && environment("TERM").map { $0 != "dumb" && $0 != "" } == true
+    }
+  }
+}
+
+/// A text with its wrong words underlined, in two lines of a terminal.
+enum MarkedLines {
+  /// Cells of text shown on either side of the marked words.
+  private static let around = 60
+
+  static func lines(_ mark: TextMark) -> [String] {
+    // Line ends would tear the two lines apart.
+    let before = Array(Sanitize.text(mark.before))
+    let marked = Sanitize.text(String(mark.marked.prefix(around)))
+    let after = String(decoding: mark.text.utf8.dropFirst(mark.range.upperBound), as: UTF8.self)
+    let shown = (before.count > around ? "…" : "") + String(before.suffix(around))
+    let rest = Sanitize.text(String(after.prefix(around)))
+    return [
+      "  " + shown + marked + rest,
+      "  " + String(repeating: " ", count: TextWidth.of(shown))
+        + String(repeating: "^", count: max(1, TextWidth.of(marked))),
+    ]
+  }
+}
+
+extension Console {
+  /// A text in lines that fit, those after the first as far in as `indent` says; a word that is
+  /// longer than a line stays whole, so that it can be copied.
+  func paragraph(_ text: String, indent: Int) {
+    for line in Paragraph.lines(of: text, width: width, indent: indent) { self.line(line) }
+  }
+
+  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
+  func paragraph(_ head: String, _ text: String) {
+    let indent = head.prefix { $0 == " " }.count
+    let isBare = indent == head.count
+    // What came out of a store holds no line of its own.
+    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
+    let first = isBare ? head + " " : String(repeating: " ", count: indent)
+    let width = max(20, self.width - first.count - 2)
+    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+      self.line(first + (index == 0 ? "" : "  ") + line)
+    }
+  }
+}
+
+/// Text broken between words.
+enum Paragraph {
+  static func lines(of text: String, width: Int, indent: Int) -> [String] {
+    // As it is printed: what a terminal would obey takes more cells than one.
+    let start = text.prefix { $0 == " " }
+    let words = Sanitize.text(text).split(separator: " ").map(String.init)
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = String(start)
+    var (cells, isEmpty) = (start.count, true)
+    for word in words {
+      let size = TextWidth.of(word)
+      if !isEmpty, cells + 1 + size > width {
+        lines.append(line)
+        (line, cells, isEmpty) = (margin, indent, true)
+      }
+      line += (isEmpty ? "" : " ") + word
+      cells += (isEmpty ? 0 : 1) + size
+      isEmpty = false
+    }
+    return lines + [line]
   }
 }

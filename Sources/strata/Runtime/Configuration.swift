@@ -2,8 +2,6 @@ import Files
 import Interface
 import JSON
 import ManagedModel
-import ManagedStore
-import Migration
 import Terminal
 
 /// What a person has set in `config.json`: JSON5, all of it optional.
@@ -148,5 +146,19 @@ struct Configuration: Sendable, Equatable {
       if keys.count == values.count { self.keys.keys[section.key, default: [:]][action.key] = keys }
     }
     return problems
+  }
+}
+
+/// Where a person's own files for strata are, as XDG has it.
+struct UserFolders: Sendable {
+  /// `nil` where the environment names neither the folder nor a home.
+  let configuration: String?
+  let state: String?
+  let home: String?
+
+  init(environment: (String) -> String?) {
+    home = environment("HOME").flatMap { $0.isEmpty ? nil : $0 }
+    configuration = StateFolder.folder("XDG_CONFIG_HOME", "/.config", environment)
+    state = StateFolder.path(environment: environment)
   }
 }

@@ -1,8 +1,9 @@
 import Containers
+import Curses
 import Files
 import Interface
 import ManagedModel
-import ManagedStore
+import Terminal
 
 /// What leads to a loop, and from one to the next: a store, and the choice of another.
 extension Runtime {
@@ -18,7 +19,7 @@ extension Runtime {
     var destination: String?
     /// What `--via` and `--mapping` named.
     var plan = PlanOptions()
-    /// Whether to begin as if the store had not been looked at before.
+    /// Whether to start without the last session.
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
     var keepsSession = true
@@ -73,7 +74,9 @@ extension Runtime {
       _ = try StoreOpening.open(path, model: request.model)
       throw CoreDataError(
         .usage, "the interface needs a terminal, and standard output is none",
-        hint: "Use a command such as: strata info \(path); or strata --plain \(path)")
+        hint:
+          "Use a command such as: \(ShellText.command("info", path)); or \(ShellText.command("--plain", path))"
+      )
     }
     return try MainActor.assumeIsolated { try open(request) }
   }
@@ -136,5 +139,24 @@ extension Runtime {
     /// The store that was picked.
     var chosen: String?
     var isLeftForOther: Bool
+  }
+}
+
+extension Runtime {
+  /// What needs no store, while that is being opened by another thread.
+  func prepare() throws {
+    Digest.prepare()
+    do {
+      theme = try themes.theme(named: state.themeName)
+    } catch let error as CoreDataError where error.kind == .unreadable || !isThemeAsked {
+      // A look is no reason not to start.
+      state.notice = state.notice ?? Notice(error.description, .warning)
+      state.themeName = Theme.mono.name
+      theme = .mono
+    }
+    CursesScreen.knows(Output.environment("TERM") ?? "")
+    // The first drawing makes what all others use.
+    var grid = Grid(state.size, base: theme[.text])
+    Interface.draw(state, with: theme, in: &grid)
   }
 }

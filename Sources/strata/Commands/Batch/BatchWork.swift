@@ -1,6 +1,5 @@
 import Dispatch
 import Files
-import ManagedModel
 import Synchronization
 
 /// Synchronous work on several things at once; what it tells arrives on the caller's thread.
@@ -9,9 +8,9 @@ enum BatchWork {
   ///
   /// Each holds a store open with its caches: more of them would be no faster, and could take all
   /// memory.
-  static func jobs(_ arguments: Arguments) throws -> Int {
+  static func jobs(_ arguments: Arguments) -> Int {
     let processors = Processors.shared.count
-    return min(try arguments.number("jobs", atLeast: 1) ?? processors, 2 * processors)
+    return min(arguments[.jobs] ?? processors, 2 * processors)
   }
 
   /// Works on all items, at most `jobs` at a time, and returns when all are done.

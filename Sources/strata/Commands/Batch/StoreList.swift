@@ -141,13 +141,7 @@ struct StoreList {
     if StoreSuffix.isCompanion(name) { return true }
     let marks = [".backup-", ".unrepaired-", ".undone-", "-backup-", "-undone-"]
     return marks.contains { mark in
-      var rest = name[...]
-      while let start = rest.firstIndex(where: { $0 == mark.first }) {
-        rest = rest[start...]
-        if rest.hasPrefix(mark), rest.dropFirst(mark.count).first?.isNumber == true { return true }
-        rest = rest.dropFirst()
-      }
-      return false
+      name.ranges(of: mark).contains { name[$0.upperBound...].first?.isNumber == true }
     }
   }
 }

@@ -2,35 +2,43 @@ import JSON
 import ManagedModel
 import ManagedStore
 import RowText
-import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.
 enum HistoryCommand {
   private static let page = 200
+  private static let author = Option(
+    "author", "AUTHOR", "only transactions of this author (\"\" for those without)")
+  private static let limit = Option<Int?>(
+    number: "limit", takesAll: true, "how many transactions, or all (default 20)")
+  private static let changes = Option("changes", "list the objects that each transaction changed")
+  private static let authors = Option("authors", "show the totals of each author instead")
+  private static let versions = Option(
+    "versions", "list the models that the store had before, as migrations recorded them in history")
+  static let command = Command(
+    "history", .look, "shows persistent history, newest first", arguments: [Argument.store],
+    options: [author, limit, changes, authors, versions, Option.json, Option.model],
+    example: "strata history Recipes.sqlite --author widget --changes", run: run)
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let limit =
-      arguments.value("limit") == "all" ? Int.max : try arguments.number("limit") ?? 20
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
-    let isJSON = arguments.flag("json")
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
+    let isJSON = arguments[.json]
     guard store.hasHistory else {
       if isJSON { console.json { $0.null("history") } }
       console.note("the store keeps no persistent history")
       return console.finish(store, .no)
     }
-    if arguments.flag("authors") {
+    if arguments[authors] {
       for author in try store.historyAuthors() ?? [] {
         isJSON ? console.json { write(author, to: &$0) } : print(author, console)
       }
       return console.finish(store)
     }
-    if arguments.flag("versions") {
+    if arguments[versions] {
       try printVersions(of: store, isJSON, console)
       return console.finish(store)
     }
-    var author: String??
-    if let name = arguments.value("author") { author = .some(name.isEmpty ? nil : name) }
-    var left = limit
+    let author = arguments[author].map { $0.isEmpty ? nil : $0 }
+    var left = arguments[limit] ?? 20
     var before: Int64?
     while left > 0 {
       let found =
@@ -39,7 +47,7 @@ enum HistoryCommand {
       for transaction in found {
         isJSON
           ? console.json { write(transaction, to: &$0) } : print(transaction, console)
-        if arguments.flag("changes") { try printChanges(of: transaction, store, isJSON, console) }
+        if arguments[changes] { try printChanges(of: transaction, store, isJSON, console) }
       }
       left -= found.count
       before = last.number
@@ -76,7 +84,7 @@ enum HistoryCommand {
       console.note("history tells of no migration of this store")
     } else {
       console.note(
-        "To find these models: strata find-model \(ShellText.quoted(store.path)) PATH…")
+        "To find these models: \(ShellText.command("find-model", store.path)) PATH…")
     }
   }
 

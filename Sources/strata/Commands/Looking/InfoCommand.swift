@@ -7,11 +7,16 @@ import RowText
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  static let command = Command(
+    "info", .look, "shows identity, files, model match, entity counts and warnings",
+    arguments: [Argument.store], options: [Option.model, Option.json],
+    example: "strata info Recipes.sqlite --json", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let facts = try Waiting.tell("counting objects and files", on: console) {
-      try Facts(StoreOpening.reading(arguments[0], model: arguments.value("model")))
+      try Facts(StoreOpening.reading(arguments[.store], model: arguments[.model]))
     }
-    arguments.flag("json") ? console.json { facts.write(to: &$0) } : facts.print(to: console)
+    arguments[.json] ? console.json { facts.write(to: &$0) } : facts.print(to: console)
     return console.finish(facts.store, told: facts.warnings)
   }
 
@@ -187,6 +192,43 @@ extension JSONWriter {
         "table": hole.table, "first": hole.first, "last": hole.last,
         "rows": hole.counts?.values.reduce(0, +),
       ]
+    }
+  }
+}
+
+extension JSONWriter {
+  /// What of a store's tables does not fit its model; `info` prints it as a member.
+  mutating func drift(_ drift: StoreDrift) {
+    object { json in
+      json.objects("missingTables", drift.missingTables) {
+        ["entity": $0.entity, "table": $0.table]
+      }
+      for (name, columns) in [
+        ("missingColumns", drift.missingColumns), ("unexpectedColumns", drift.unexpectedColumns),
+        ("otherTypes", drift.otherTypes),
+      ] {
+        json.objects(name, columns) {
+          [
+            "table": $0.table, "column": $0.column, "entity": $0.entity, "property": $0.property,
+            "expected": $0.expected, "found": $0.found,
+          ]
+        }
+      }
+      json.objects("numbers", drift.numbers) { number in
+        var only = StoreDrift()
+        only.numbers = [number]
+        return [
+          "entity": number.entity, "id": number.number.map(String.init),
+          "problem": only.sentences.first,
+        ]
+      }
+      json.objects("rows", drift.rows) { ["table": $0.table, "id": $0.number, "count": $0.count] }
+      json.objects("joins", drift.joins) {
+        [
+          "entity": $0.entity, "relationship": $0.relationship, "expected": $0.expected,
+          "found": $0.found,
+        ]
+      }
     }
   }
 }

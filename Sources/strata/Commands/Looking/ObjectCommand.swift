@@ -6,13 +6,21 @@ import Terminal
 
 /// `strata object`: one object with all its values, what it points at and what points at it.
 enum ObjectCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let isJSON = arguments.flag("json")
-    let limit = try arguments.number("limit") ?? (isJSON ? 1_000_000_000 : 50)
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
+  private static let reference = Argument("REF")
+  private static let limit = Option<Int?>(
+    number: "limit", "related objects to list for each relationship (default 50)")
+  static let command = Command(
+    "object", .look, "prints one object and what is related to it",
+    arguments: [Argument.store, reference], options: [limit, Option.json, Option.model],
+    example: "strata object Recipes.sqlite Recipe/p12", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let isJSON = arguments[.json]
+    let limit = arguments[limit] ?? (isJSON ? 1_000_000_000 : 50)
+    let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
     var id: ObjectID
     do {
-      id = try store.objectID(arguments[1])
+      id = try store.objectID(arguments[reference])
     } catch let error as CoreDataError {
       throw error.at(path: store.path)
     }
@@ -20,7 +28,7 @@ enum ObjectCommand {
       _ = console.finish(store)
       throw CoreDataError(
         .usage, "there is no object \(id)", path: store.path,
-        hint: "strata rows \(store.path) \(id.entity) lists those there are.")
+        hint: "\(ShellText.command("rows", store.path, id.entity)) lists those there are.")
     }
     id = object.id
     let references = try store.references(to: id, limit: limit)

@@ -4,7 +4,6 @@ import ManagedModel
 import ManagedStore
 import Rescue
 import RowText
-import Terminal
 
 /// `strata --plain STORE`: what the screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.
@@ -23,22 +22,22 @@ struct PlainInterface {
   private let console: Console
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard !arguments[0].isEmpty else {
+    guard let path = arguments[InterfaceCommand.place] else {
       throw CoreDataError(
         .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")
     }
     let plan = try PlanOptions(arguments)
-    let source = StoreSource(
-      path: arguments[0], model: arguments.value("model"), destination: arguments.value("to"))
+    let model = arguments[.model]
+    let source = StoreSource(path: path, model: model, destination: arguments[.to])
     let store: Store
     do {
       store = try source.openAnyhow()
     } catch let error as CoreDataError where error.kind == .unreadable {
-      return try tellRescue(arguments[0], model: arguments.value("model"), error, console)
+      return try tellRescue(path, model: model, error, console)
     }
     try store.inspect(upTo: Store.readingCheckSize)
     let plain = PlainInterface(
-      store: store, path: arguments[0], model: arguments.value("model"), plan: plan,
+      store: store, path: path, model: model, plan: plan,
       versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
       console: console)
     for screen in Screen.allCases { try plain.tell(screen) }
@@ -61,7 +60,7 @@ struct PlainInterface {
     }
     console.line("The store does not open: \(error.message).")
     console.line("Screen \(Screen.rescue.rawValue) of \(Screen.allCases.count), Rescue.")
-    perform("doctor", [path] + (model.map { ["--model", $0] } ?? []), console)
+    perform("doctor", [path] + Option.model.words(model), console)
     return .unreadable
   }
 
@@ -72,12 +71,13 @@ struct PlainInterface {
     case (.diff, let other?): perform("diff", [path, other.path])
     case (.diff, nil):
       console.line("There is no other version of the model; give one with --model MODEL.")
-    case (.mapping, let other?): perform("plan", [path, "--to", other.path] + plan.words)
+    case (.mapping, let other?):
+      perform("plan", [path] + Option.to.words(other.path) + plan.words)
     case (.mapping, nil):
       console.line("There is nothing to plan without another version of the model.")
     case (.migrate, let other?): tellMigrate(to: other)
     case (.migrate, nil): console.line("There is nothing to migrate to.")
-    case (.rescue, _): perform("doctor", [path] + (model.map { ["--model", $0] } ?? []))
+    case (.rescue, _): perform("doctor", [path] + Option.model.words(model))
     default: break
     }
     console.line()
@@ -123,11 +123,11 @@ struct PlainInterface {
   }
 
   private func tellMigrate(to destination: ModelVersion) {
-    let to = ([destination.path] + plan.words).map { ShellText.quoted($0) }.joined(separator: " ")
+    let words = [path] + Option.to.words(destination.path) + plan.words
     console.line("This migrates the store, verifies it and keeps the old one as a backup:")
-    console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
+    console.line(ShellText.command(["migrate"] + words))
     console.line("This tries the same on a copy:")
-    console.line("strata rehearse \(ShellText.quoted(path)) --to \(to)")
+    console.line(ShellText.command(["rehearse"] + words))
   }
 
   /// Runs a command as the shell would; what it refuses is told, and goes no further.
@@ -137,7 +137,7 @@ struct PlainInterface {
     guard let command = CommandTable.command(named: name) else { return }
     do {
       let arguments = try Arguments(words, for: command)
-      guard !arguments.flag("help") else {
+      guard !arguments[.help] else {
         console.write(command.help)
         return
       }
@@ -201,10 +201,12 @@ extension PlainInterface {
       console.line("There is no command \(name). " + (question ?? "Type help."))
       return
     }
-    let takesStore = command.arguments.first?.hasPrefix("STORE") == true
-    let takesModel = command.options.contains { $0.name == Command.model.name }
-    let model = takesModel && !words.contains("--model") ? self.model : nil
-    perform(name, (takesStore ? [path] : []) + words + (model.map { ["--model", $0] } ?? []))
+    let takesStore = command.arguments.first?.placeholder == Argument.store.declaration.name
+    let option = Option.model.declaration
+    let takesModel =
+      command.options.contains { $0.name == option.name } && !words.contains(option.word)
+    let model = takesModel ? model : nil
+    perform(name, (takesStore ? [path] : []) + words + Option.model.words(model))
   }
 
   /// Words as a shell has them, with quotes.

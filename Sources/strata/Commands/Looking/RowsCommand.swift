@@ -1,32 +1,45 @@
-import ManagedModel
 import ManagedStore
 import RowText
 
 /// `strata rows`: objects of one entity, page by page, in memory that does not grow with them.
 enum RowsCommand {
   private static let page = 500
+  private static let predicate = Option.predicate.help(
+    "only these, as NSPredicate text: title CONTAINS[c] \"soup\"")
+  private static let sort = Option(
+    "sort", "KEY[:desc]", "order by an attribute or a to-one (default: by key)")
+  private static let limit = Option<Int?>(
+    number: "limit", takesAll: true, "how many rows, or all (default 100 in a table, else all)")
+  private static let offset = Option<Int?>(number: "offset", "rows to skip")
+  private static let columns = Option("columns", "A,B,C", "the properties to show (default all)")
+  static let command = Command(
+    "rows", .look, "prints objects of an entity as a table, JSON, CSV or Markdown",
+    arguments: [Argument.store, Argument.entity],
+    options: [
+      predicate, sort, limit, offset, columns, Option.rowFormat, Option.jsonFormat, Option.model,
+    ],
+    example: "strata rows Recipes.sqlite Recipe --where 'ANY tags.name == \"quick\"' "
+      + "--sort createdAt:desc",
+    run: run)
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let format =
-      arguments.flag("json")
-      ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
-    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
-    let known = try store.columns(of: arguments[1]).map(\.name)
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let format = arguments[.json] ? .json : arguments[.rowFormat] ?? .table
+    let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
+    let entity = arguments[.entity]
+    let known = try store.columns(of: entity).map(\.name)
     // Every row begins with its key: naming it is no mistake, and adds nothing.
-    let columns = arguments.value("columns").map { text in
+    let columns = arguments[columns].map { text in
       text.split(separator: ",").map(String.init).filter { $0 != "key" || known.contains($0) }
     }
     var query = RowQuery(
-      entity: arguments[1], sort: sort(arguments.value("sort")), limit: page, properties: columns)
-    if let text = arguments.value("where") {
-      query.filter = try RowFilter(text, entity: arguments[1], store: store)
+      entity: entity, sort: order(arguments[sort]), limit: page, properties: columns)
+    query.filter = try arguments[.predicate].map {
+      try RowFilter($0, entity: entity, store: store)
     }
-    let limit =
-      arguments.value("limit") == "all"
-      ? nil : try arguments.number("limit") ?? (format == .table ? 100 : nil)
-    var left = limit ?? .max
+    let limit = arguments[limit] ?? (format == .table ? 100 : .max)
+    var left = limit
     var isPast = false
-    if let offset = try arguments.number("offset"), offset > 0 {
+    if let offset = arguments[offset], offset > 0 {
       // The row before the first one; where there is none, no rows are left to print.
       if let last = try store.cursor(at: offset - 1, in: query) {
         query.anchor = .after(last)
@@ -56,28 +69,57 @@ enum RowsCommand {
       query.anchor = .after(last.cursor)
     }
     try writer.end()
-    if left == 0, !isPast, format == .table, arguments.value("limit") == nil {
-      console.note("\(limit ?? 0) rows; --limit all prints every one")
+    if left == 0, !isPast, format == .table, arguments[Self.limit] == nil {
+      console.note("\(limit) rows; --limit all prints every one")
     }
     bar?.clear()
     return console.finish(store)
   }
 
   /// How many rows will come at most; `nil` where a filter makes that unknown.
-  private static func total(_ query: RowQuery, in store: Store, limit: Int?) throws -> Int? {
-    guard query.filter == nil else { return limit }
+  private static func total(_ query: RowQuery, in store: Store, limit: Int) throws -> Int? {
+    guard query.filter == nil else { return limit == .max ? nil : limit }
     let all = try store.counts().reduce(0) { sum, next in
       store.model.lineage(of: next.key).contains { $0.name == query.entity }
         ? sum + next.value : sum
     }
-    return min(all, limit ?? all)
+    return min(all, limit)
   }
 
-  private static func sort(_ text: String?) -> RowQuery.Sort {
+  private static func order(_ text: String?) -> RowQuery.Sort {
     guard let text else { return RowQuery.Sort() }
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
     let isDescending = parts.count == 2 && parts[1] == "desc"
     let isPlain = parts.count == 1 || parts[1] == "desc" || parts[1] == "asc"
     return RowQuery.Sort(property: isPlain ? parts.first : text, descending: isDescending)
+  }
+}
+
+/// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
+enum DumpCommand {
+  private static let blobs = Option(
+    "blobs", "print binary values in Base64 instead of their SHA-256 (files of up to 64 MB)")
+  static let command = Command(
+    "dump", .look, "prints every object as a line of JSON, in a fixed order",
+    arguments: [Argument.store],
+    options: [blobs, Option.model, Option.json.help("print errors as JSON; the dump always is")],
+    example: "strata dump Recipes.sqlite > before.ndjson", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let store = try StoreOpening.reading(
+      arguments[.store], model: arguments[.model], checksAll: true)
+    let warnings = store.warnings(naming: \.typed)
+    for warning in warnings { console.note("! " + warning) }
+    // A bar among the lines of the dump would spoil both.
+    let bar = console.isTerminal ? nil : ProgressBar(console)
+    let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil
+    defer { bar?.clear() }
+    try ObjectLines.write(
+      store, blobs: arguments[blobs],
+      report: { bar?.show("dump", $0, of: total, "objects") },
+      note: { console.note("! " + $0) }
+    ) { console.write($0) }
+    bar?.clear()
+    return console.finish(store, told: warnings)
   }
 }

@@ -1,29 +1,36 @@
 import Containers
 import Files
-import Interface
 import JSON
 import ManagedModel
 
 /// `strata stores`: the stores in a folder, an app's data, an iOS backup or an archive.
 enum StoresCommand {
-  static let help = """
-    PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, a .zip, or a .tar
-    that may be packed (.tar.gz, also .bz2, .xz and .zst where bzip2, xz or zstd is installed): of such,
-    too. Each store in it is named as PATH//inner/path wherever a command takes a STORE; without the inner
-    path the only one is meant. It is read through a private copy in the temporary folder (TMPDIR),
-    with its -wal and external data, removed afterwards; what PATH names is never changed.
+  private static let help = """
+    PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, or a .zip or .tar of
+    any of these. A .tar may be compressed (.tar.gz; .bz2, .xz and .zst if bzip2, xz or zstd is installed).
+    Every command that takes a STORE takes PATH//inner/path for a store in it; the inner path may be left
+    out if there is only one store. The store is read through a private copy in the temporary folder
+    (TMPDIR), with its -wal and external data; the copy is removed afterwards. The archive or folder is
+    never modified.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static let path = Argument("PATH", .file)
+  static let command = Command(
+    "stores", .look, "lists the stores in a folder, an app's data, an iOS backup or an archive",
+    arguments: [path], options: [Option.json], details: help, example: "strata stores Backup.zip",
+    statuses: "1 if there is none", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     try Interruption.removingCopies { try list(arguments, console) }
   }
 
   private static func list(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let (container, stores) = try Waiting.tell("looking into \(arguments[0])", on: console) {
-      let container = try Container(arguments[0])
+    let path = arguments[path]
+    let (container, stores) = try Waiting.tell("looking into \(path)", on: console) {
+      let container = try Container(path)
       return (container, try container.stores())
     }
-    if arguments.flag("json") {
+    if arguments[.json] {
       write(stores, of: container, console)
     } else {
       print(stores, of: container, console)
@@ -59,7 +66,7 @@ enum StoresCommand {
       if let problem = store.problem { console.line("! \(store.name): \(problem)") }
     }
     if let first = stores.first(where: { $0.look != .notDownloaded }) {
-      console.line("look into one: strata info \(ShellText.quoted(path(of: first, in: container)))")
+      console.line("look into one: " + ShellText.command("info", path(of: first, in: container)))
     }
   }
 

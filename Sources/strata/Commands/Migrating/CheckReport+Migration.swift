@@ -1,21 +1,20 @@
 import Interface
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// What a migration's checks say, for build servers.
 extension CheckReport {
   /// What asks for it.
-  static let option = Command.Option(
-    "format", "FORMAT", choices: Format.allCases.map(\.rawValue),
-    "print what was found for a build server instead")
+  static let option = Option(
+    "format", "FORMAT", among: Format.allCases,
+    "print the results for a build server instead")
 
   /// The format that was asked for.
   ///
   /// - Throws: ``CoreDataError`` of kind usage where JSON is asked for as well.
   static func format(_ arguments: Arguments) throws -> Format? {
-    guard let format = arguments.value("format").flatMap(Format.init(rawValue:)) else { return nil }
-    guard !arguments.flag("json") else {
+    guard let format = arguments[option] else { return nil }
+    guard !arguments[.json] else {
       throw CoreDataError(
         .usage, "--format \(format.rawValue) and --json are two ways to print one thing",
         hint: "Give one of them.")
@@ -49,7 +48,7 @@ extension CheckReport {
       let isAllowed = loss.isAllowed(by: allowed)
       add(
         "loss: \(loss.name)", place, isAllowed ? .notice : .error,
-        lines + [isAllowed ? nil : "--allow-loss \(loss.name) accepts it."])
+        lines + [isAllowed ? nil : "--allow-loss \(ShellText.quoted(loss.name)) accepts it."])
     }
     for check in plan.checks {
       let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")

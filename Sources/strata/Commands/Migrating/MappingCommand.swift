@@ -1,22 +1,31 @@
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import ModelSearch
 import Terminal
 
 /// `strata mapping`: what a mapping model or a recipe is for, carries, drops and forgets.
 enum MappingCommand {
+  private static let file = Argument("FILE", .file)
+  private static let models = Option(
+    repeating: "model", "MODEL", .model,
+    "find the versions that it is for in this bundle, folder or model")
+  static let command = Command(
+    "mapping", .compare, "shows what a mapping model or recipe is for", arguments: [file],
+    options: [models, Option.json], details: help,
+    example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
+    statuses: "1 if it is for no versions of --model", run: run)
+
   /// What `--help` tells of what it prints.
-  static let help = """
-    “no value” are properties of the destination that the mapping gives nothing: they begin empty or with
-    their default, and a mandatory one without a default fails. “goes nowhere” are properties of the
-    source that no value is made of. A compiled mapping model (.cdm) holds hashes and no models: which
-    versions those are, and what goes nowhere, takes --model.
+  private static let help = """
+    “no value” marks properties of the destination that the mapping gives no value: they begin empty or
+    with their default, and a mandatory property without a default fails. “goes nowhere” marks properties
+    of the source that no value is made from. A compiled mapping model (.cdm) holds version hashes but no
+    models: --model finds the versions it is for, and the properties that go nowhere.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let versions = try arguments.all("model").flatMap { path in
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let versions = try arguments[models].flatMap { path in
       let reference = ModelReference(path)
       guard reference.version == nil, let found = try? ModelVersions(readingFrom: path) else {
         let loaded = try reference.load()
@@ -26,11 +35,11 @@ enum MappingCommand {
       return found.versions
     }
     console.warn(versions.flatMap(\.model.warnings))
-    let documents = try MappingDocuments(paths: [arguments[0]])
+    let documents = try MappingDocuments(paths: [arguments[file]])
     let overviews =
       documents.models.map { MappingOverview($0, among: versions) }
       + documents.recipes.map { MappingOverview($0, among: versions) }
-    if arguments.flag("json") {
+    if arguments[.json] {
       for overview in overviews { console.json { write(overview, &$0) } }
     } else {
       for overview in overviews { print(overview, isAmong: !versions.isEmpty, console) }

@@ -1,22 +1,33 @@
-import Interface
+import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static let stores = Argument(list: "STORE", .store, isRequired: true)
+  static let command = Command(
+    "migrate", .migrate, "migrates one store, several, or a folder of them", arguments: [stores],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.output,
+      Option.allowLoss, Option.allowLossFile, Option.noBackup, CutoverConfirmation.option,
+      Option.jobs, Option.receipt, Option.jsonProgress,
+    ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
+    statuses:
+      "3 if a store is refused, 5 if a migration failed, 130 if it was cancelled; the store is unchanged then",
+    effect: .changesStoreWithoutOutput, run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
-    let jobs = try BatchWork.jobs(arguments)
-    let stores = try StoreList(arguments.positional)
+    let jobs = BatchWork.jobs(arguments)
+    let stores = try StoreList(arguments[Self.stores])
     for link in stores.links {
       console.note("! \(link) is a symbolic link and was skipped: name it to use it.")
     }
     let file = try ReceiptFile(arguments, stores: stores.paths)
     let confirmation = try CutoverConfirmation(arguments, isOne: stores.isOne, console)
     if stores.isOne, let path = stores.paths.first {
-      return try one(path, request, arguments.flag("json"), file, confirmation, console)
+      return try one(path, request, arguments[.json], file, confirmation, console)
     }
     guard request.options.output == nil else {
       throw CoreDataError(
@@ -24,7 +35,7 @@ enum MigrateCommand {
         hint: "Migrate them one by one, or leave out --output.")
     }
     let batch = StoreBatch(
-      title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
+      title: "migrated", isJSON: arguments[.json], receiptFile: file, console: console)
     RecoveryNotice.write(for: stores.paths, to: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       var plan = try request.plan(for: path)
@@ -149,5 +160,79 @@ extension JSONWriter {
         ]
       }
     }
+  }
+}
+
+/// `migrate --confirm`: the receipt so far, and a question at the terminal before the cut-over.
+struct CutoverConfirmation {
+  static let option = Option(
+    "confirm", "show the verified result, and ask before the cut-over")
+
+  private let console: Console
+
+  /// `nil` where it was not asked for.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage where nobody can be asked.
+  init?(_ arguments: Arguments, isOne: Bool, _ console: Console) throws {
+    guard arguments[Self.option] else { return nil }
+    guard isOne, !arguments[.json] else {
+      throw CoreDataError(
+        .usage, "--confirm asks about one store, and not between lines of JSON",
+        hint: "Migrate the stores one by one, or rehearse them first.")
+    }
+    guard console.isErrorTerminal, isatty(STDIN_FILENO) == 1 else {
+      throw CoreDataError(
+        .usage, "--confirm asks at a terminal, and there is none",
+        hint: "Leave it out, or look at the result with strata rehearse first.")
+    }
+    self.console = console
+  }
+
+  /// The question as the engine asks it.
+  ///
+  /// - Parameter clear: takes away what stands in the line.
+  func question(after clear: @escaping () -> Void) -> @Sendable (MigrationReceipt) -> Bool {
+    // Called by the run that waits for it, in its own thread.
+    nonisolated(unsafe) let ask = { receipt in
+      clear()
+      return self.ask(receipt)
+    }
+    return { ask($0) }
+  }
+
+  /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
+  private func ask(_ receipt: MigrationReceipt) -> Bool {
+    console.note("made and verified, not in place yet:")
+    for count in receipt.entities {
+      console.note("  \(count.entity): \(count.before) before, \(count.after) after")
+    }
+    for verified in receipt.verified { console.note("  ✓ \(verified.what): \(verified.count)") }
+    for loss in receipt.losses {
+      console.note(
+        "  ! lost: \(loss.name), \(loss.values)\(loss.isOfFile || loss.misfit != nil ? " " + loss.noun : "")"
+      )
+    }
+    console.rewrite("Put it in place? [y/N] ")
+    guard let answer = Self.line() else {
+      console.note("")
+      return false
+    }
+    return ["y", "yes"].contains(answer.lowercased())
+  }
+
+  /// A line of standard input; `nil` at its end, or when a signal asks to stop.
+  private static func line() -> String? {
+    var bytes: [UInt8] = []
+    while bytes.count < 256 {
+      var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+      let count = poll(&ready, 1, 200)
+      if Interruption.isRequested { return nil }
+      if count <= 0 { continue }
+      var byte: UInt8 = 0
+      guard read(STDIN_FILENO, &byte, 1) == 1 else { return nil }
+      if byte == 0x0A { break }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
   }
 }

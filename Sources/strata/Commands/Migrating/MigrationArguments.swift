@@ -20,30 +20,24 @@ struct MigrationArguments: Sendable {
 
   /// - Parameter destination: what stands for `--to`, where that is not given.
   init(_ arguments: Arguments, to destination: String? = nil) throws {
-    guard let to = arguments.value("to") ?? destination else {
+    guard let to = arguments[.to] ?? destination else {
       throw CoreDataError(
         .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
     }
     let reference = ModelReference(to)
     bundle = reference.path
-    from = arguments.value("from")
+    from = arguments[.from]
     var request = MigrationRequest(to: try reference.load())
-    request.versions = try arguments.value("via").map { try ModelVersions(readingFrom: $0) }
-    request.documents = try MappingDocuments(paths: arguments.all("mapping"))
-    request.strategy = try arguments.value("strategy").map { name in
-      guard let strategy = MigrationPlan.Strategy(rawValue: name) else {
-        throw CoreDataError(
-          .usage, "there is no strategy “\(name)”", hint: "--strategy in-place or copy")
-      }
-      return strategy
-    }
-    request.output = arguments.value("output")
+    request.versions = try arguments[.via].map { try ModelVersions(readingFrom: $0) }
+    request.documents = try MappingDocuments(paths: arguments[.mapping])
+    request.strategy = arguments[.strategy]
+    request.output = arguments[.output]
     self.request = request
     var options = MigrationOptions()
     allowances = try Allowances(arguments)
     options.allowedLosses = allowances.names
     options.output = request.output
-    options.keepsBackup = !arguments.flag("no-backup")
+    options.keepsBackup = !arguments[.noBackup]
     self.options = options
   }
 

@@ -1,24 +1,35 @@
+import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
+  static let matrix = Option(
+    "matrix", "show which version reaches which instead; STORE is a bundle")
+  static let command = Command(
+    "plan", .migrate, "previews a migration", arguments: [Argument.store],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.allowLoss,
+      Option.allowLossFile, RecipeOutput.option, matrix, CheckReport.option, Option.json,
+    ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
+    statuses: "3 if the migration would be refused", run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    if arguments[matrix] { return try MatrixCommand.run(arguments, console) }
     let request = try MigrationArguments(arguments)
-    if let recipe = try RecipeOutput(arguments, stores: [arguments[0]]) {
+    let path = arguments[.store]
+    if let recipe = try RecipeOutput(arguments, stores: [path]) {
       if let skeleton = try Waiting.tell(
-        "looking at the store", on: console, { try request.skeleton(for: arguments[0]) })
+        "looking at the store", on: console, { try request.skeleton(for: path) })
       {
         try recipe.write(skeleton, console)
         return .done
       }
       console.note("note: nothing stands in the way that a recipe could say: none was written")
     }
-    return try CheckReport.reporting("strata plan", of: arguments[0], arguments, console) {
-      try plan(arguments[0], request, isJSON: arguments.flag("json"), $0, console)
+    return try CheckReport.reporting("strata plan", of: path, arguments, console) {
+      try plan(path, request, isJSON: arguments[.json], $0, console)
     }
   }
 
@@ -143,5 +154,63 @@ extension JSONWriter {
     ])
     attributes(child.attributes)
     objects("children", child.children) { $0.child($1) }
+  }
+}
+
+/// `plan --write-recipe FILE`: the recipe that a refusal asks for.
+struct RecipeOutput {
+  static let option = Option(
+    "write-recipe", "FILE", .file,
+    "write the recipe that a refused plan needs, with the gaps marked")
+
+  private let path: String
+  private let isJSON: Bool
+
+  /// `nil` where it was not asked for.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for a place where no recipe may be written, and for a
+  ///   file that is there.
+  init?(_ arguments: Arguments, stores: [String]) throws {
+    guard let path = arguments[Self.option] else { return nil }
+    if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path, besides: stores) {
+      throw refusal
+    }
+    guard FileIdentity(of: path) == nil else {
+      throw CoreDataError(
+        .usage, "the file is there already", path: path,
+        hint: "Name another file for the recipe: none is overwritten.")
+    }
+    self.path = path
+    isJSON = arguments[.json]
+  }
+
+  /// Writes the skeleton, and tells what is to be looked at in it.
+  func write(_ skeleton: RecipeSkeleton, _ console: Console) throws {
+    try FileSystem.create(path, holding: Array(skeleton.text.utf8))
+    let marked = skeleton.gaps.count { $0.guess == nil }
+    guard !isJSON else {
+      console.json { json in
+        json.object("recipe") { json in
+          json.fields(["path": path, "from": skeleton.from, "to": skeleton.to])
+          json.objects("gaps", skeleton.gaps) {
+            ["place": $0.place, "reason": $0.reason, "guess": $0.guess]
+          }
+          json.field("rest", skeleton.rest)
+        }
+      }
+      return
+    }
+    console.line("wrote \(path), a recipe from “\(skeleton.from)” to “\(skeleton.to)”")
+    for gap in skeleton.gaps {
+      console.paragraph("\(gap.guess == nil ? "!" : "~") \(gap.place): \(gap.reason)", indent: 4)
+      console.paragraph(
+        "    " + (gap.guess.map { "written: \($0)" } ?? "to be filled in"), indent: 8)
+    }
+    for sentence in skeleton.rest { console.paragraph("! \(sentence)", indent: 4) }
+    console.line(
+      (marked == 0
+        ? "Look at what was written"
+        : "Fill in \(marked == 1 ? "the marked place" : "the \(marked) marked places")")
+        + ", then: strata plan … --mapping \(ShellText.quoted(path))")
   }
 }

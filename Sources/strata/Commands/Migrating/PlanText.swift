@@ -1,6 +1,5 @@
 import Interface
 import ManagedModel
-import ManagedStore
 import Migration
 import RowText
 import Terminal
@@ -35,7 +34,7 @@ struct PlanText {
     if !unallowed.isEmpty {
       console.line(
         "refused unless allowed: "
-          + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
+          + unallowed.map { "--allow-loss \(ShellText.quoted($0.name))" }.joined(separator: " "))
     } else if plan.failures.isEmpty, plan.obstacles.isEmpty {
       console.line("✓ it can run")
     }
@@ -66,5 +65,138 @@ struct PlanText {
     if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
     let minutes = min(seconds / 60, 1e9).rounded()
     return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
+  }
+}
+
+/// The steps of a plan as a person reads them: what becomes of each entity, with its objects.
+struct StepText {
+  let console: Console
+  /// Whether objects may not be counted yet.
+  let isDraft: Bool
+
+  static func print(_ steps: [MigrationStep], isDraft: Bool = false, on console: Console) {
+    let text = StepText(console: console, isDraft: isDraft)
+    for (index, step) in steps.enumerated() {
+      text.print(step, number: index + 1, of: steps.count)
+    }
+  }
+
+  private func print(_ step: MigrationStep, number: Int, of count: Int) {
+    let head = count > 1 ? "step \(number) of \(count): " : ""
+    let way = count > 1 && !isDraft ? ", " + step.strategy.rawValue : ""
+    console.line(
+      "\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)", as: .title)
+    let mappings = step.mapping.entityMappings
+    let rows = mappings.map { mapping in
+      [
+        "  " + mapping.kind.name, mapping.source ?? "—", "→", mapping.destination ?? "—",
+        step.rows[mapping.name].map(String.init) ?? (isDraft ? "counting …" : "0"),
+      ]
+    }
+    let table = TextTable([.left, .left, .left, .left, .right], fitting: rows, limit: 40)
+    for (mapping, row) in zip(mappings, rows) {
+      let line = table.line(row)
+      let details = Self.details(of: mapping)
+      let whole = details.isEmpty ? line : line + "  " + details
+      let role = Self.role(of: mapping.kind)
+      if TextWidth.of(whole) <= console.width {
+        console.line(whole, as: role)
+      } else {
+        console.line(line, as: role)
+        console.paragraph("     ", details)
+      }
+      for line in MappingText.lines(of: mapping) {
+        console.paragraph(String(repeating: " ", count: 5 + 4 * line.depth), line.whole)
+      }
+    }
+    print(step.previews, of: step.mapping)
+  }
+
+  private static func role(of kind: EntityMapping.Kind) -> Theme.Role? {
+    switch kind {
+    case .add: .added
+    case .remove: .removed
+    case .transform, .custom: .changed
+    case .copy: nil
+    }
+  }
+
+  /// What is renamed or new, in one line.
+  private static func details(of mapping: EntityMapping) -> String {
+    guard mapping.kind == .transform || mapping.kind == .custom else { return "" }
+    let attributes = mapping.attributes.compactMap { attribute -> String? in
+      if attribute.expression != nil { return nil }
+      if attribute.source == nil { return "+ " + attribute.name }
+      return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
+    }
+    let relationships = mapping.relationships.compactMap { relationship -> String? in
+      if MappingText.path(of: relationship) != nil { return nil }
+      if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
+      if relationship.source == nil { return "+ " + relationship.name }
+      return relationship.isRenamed
+        ? "\(relationship.source ?? "") → \(relationship.name)" : nil
+    }
+    return (attributes + relationships).joined(separator: ", ")
+  }
+
+  private func print(_ previews: [MappingPreview], of mapping: MappingModel) {
+    let names = previews.reduce(into: [String]()) { names, preview in
+      let name = "\(preview.mapping)\u{0}\(preview.destination)"
+      if !names.contains(name) { names.append(name) }
+    }
+    for name in names {
+      let own = previews.filter { "\($0.mapping)\u{0}\($0.destination)" == name }
+      guard let first = own.first else { continue }
+      console.line("  the first of \(first.mapping), before and after (\(first.destination)):")
+      // Values that are only copied say nothing new.
+      let computed = Set(
+        mapping.mapping(named: first.mapping)?.attributes
+          .filter { $0.expression != nil || $0.isRenamed }.map(\.name) ?? [])
+      let after = first.after.indices.filter {
+        mapping.mapping(named: first.mapping)?.destination != first.destination
+          || computed.isEmpty || computed.contains(first.after[$0].name)
+      }
+      let before = first.before.indices.filter {
+        Self.isRead(first.before[$0].name, by: mapping.mapping(named: first.mapping))
+      }
+      var rows = [
+        ["    "] + before.map { first.before[$0].name } + ["→"] + after.map { first.after[$0].name }
+      ]
+      rows += own.map { preview in
+        ["    " + (preview.source?.description ?? "")]
+          + before.map { preview.before.indices.contains($0) ? preview.before[$0].value : "" }
+          + ["→"]
+          + after.map { preview.after.indices.contains($0) ? preview.after[$0].value : "" }
+      }
+      write(rows)
+    }
+  }
+
+  /// Whether a property does more than come over as it is.
+  private static func isRead(_ name: String, by mapping: EntityMapping?) -> Bool {
+    guard let mapping else { return true }
+    let isCopied = mapping.attributes.contains {
+      $0.source == name && !$0.isRenamed && $0.expression == nil
+    }
+    return !isCopied || MappingText.lines(of: mapping).contains { $0.text.contains(name) }
+  }
+
+  /// As many columns as there is room for, each at most 24 wide.
+  private func write(_ rows: [[String]]) {
+    let limit = 24
+    let columns = [TextTable.Alignment](repeating: .left, count: rows.first?.count ?? 0)
+    let widths = TextTable(columns, fitting: rows, limit: limit).widths
+    var (room, count) = (console.width, 0)
+    for width in widths where count == 0 || room >= width + 2 {
+      room -= width + (count == 0 ? 0 : 2)
+      count += 1
+    }
+    let isCut = count < widths.count
+    let fitting = rows.map { Array($0.prefix(isCut ? count - 1 : count)) + (isCut ? ["…"] : []) }
+    let table = TextTable(Array(columns.prefix(count)), fitting: fitting, limit: limit)
+    for row in fitting {
+      let line = table.line(row)
+      console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))
+    }
   }
 }

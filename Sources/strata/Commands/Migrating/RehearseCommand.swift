@@ -6,25 +6,44 @@ import Migration
 
 /// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
 enum RehearseCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if let bundle = arguments.value("seeded") {
+  private static let stores = Argument(list: "STORE", .store)
+  static let command = Command(
+    "rehearse", .migrate, "migrates copies, verified, and discards them", arguments: [stores],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Expectations.option,
+      Option.allowLoss, Option.allowLossFile, Option.jobs, Option.receipt,
+    ] + SeededRehearsal.options + [CheckReport.option, Option.jsonProgress],
+    details: Expectations.help + "\n\n" + SeededRehearsal.help,
+    example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
+    statuses:
+      "1 if an expectation does not hold, 3 if a store would be refused, 5 if a migration failed, 130 if it was cancelled",
+    run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let given = arguments[stores]
+    if let bundle = arguments[SeededRehearsal.bundle] {
+      guard given.isEmpty, arguments[.from] == nil else {
+        throw CoreDataError(
+          .usage, "--seeded makes its own stores, so STORE and --from mean nothing with it",
+          hint: "strata rehearse --seeded PATH [--to MODEL] [--mapping FILE]…")
+      }
       return try SeededRehearsal.run(bundle, arguments, console)
     }
-    for name in ["objects", "seed", "edge-cases"] where arguments.flag(name) {
+    for name in SeededRehearsal.options.map(\.declaration) where !arguments[name].isEmpty {
       throw CoreDataError(
-        .usage, "--\(name) is for stores that are made: it means nothing without --seeded",
+        .usage, "--\(name.name) is for stores that are made: it means nothing without --seeded",
         hint: "strata rehearse --seeded PATH")
     }
     let request = try MigrationArguments(arguments)
-    let jobs = try BatchWork.jobs(arguments)
+    let jobs = BatchWork.jobs(arguments)
     let expectations = try Expectations.given(in: arguments)
-    let stores = try StoreList(arguments.positional)
+    let stores = try StoreList(given)
     for link in stores.links {
       console.note("! \(link) is a symbolic link and was skipped: name it to use it.")
     }
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
     let batch = StoreBatch(
-      title: "rehearsed", isJSON: arguments.flag("json"),
+      title: "rehearsed", isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: stores.paths), isOne: stores.isOne,
       console: console)

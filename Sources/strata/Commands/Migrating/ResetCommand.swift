@@ -1,25 +1,35 @@
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
 import ModelSearch
 
 /// `strata reset`: an empty store of a model in the place of one that does not open with it.
 enum ResetCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard let text = arguments.value("model") else {
+  private static let force = Option("force", "also reset a store that opens with the model")
+  private static let deletesBackup = Option(
+    "delete-backup", "delete the old store instead of keeping it")
+  static let command = Command(
+    "reset", .migrate, "puts an empty store in its place; the old one is set aside",
+    arguments: [Argument.store],
+    options: [
+      Option.model.help("the model of the empty store"), deletesBackup, force, Option.json,
+    ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld",
+    statuses: "3 if the store opens with the model, 5 if it failed",
+    effect: .changesStore, run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    guard let text = arguments[.model] else {
       throw CoreDataError(
         .usage, "--model is missing", hint: "Name the model that the empty store is to have.")
     }
     let model = try ModelReference(text).load()
     console.warn(model.model.warnings)
     var options = StoreReset.Options()
-    options.isForced = arguments.flag("force")
-    options.deletesBackup = arguments.flag("delete-backup")
-    RecoveryNotice.write(for: [arguments[0]], to: console)
-    let receipt = try StoreReset.run(path: arguments[0], model: model.model, options: options)
-    arguments.flag("json")
+    options.isForced = arguments[force]
+    options.deletesBackup = arguments[deletesBackup]
+    RecoveryNotice.write(for: [arguments[.store]], to: console)
+    let receipt = try StoreReset.run(path: arguments[.store], model: model.model, options: options)
+    arguments[.json]
       ? console.json { write(receipt, &$0) }
       : print(receipt, model.name, console)
     return .done

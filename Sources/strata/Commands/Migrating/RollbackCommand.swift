@@ -1,25 +1,39 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
 import Migration
+import ModelSearch
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if arguments.flag("list") { return try list(arguments[0], arguments.flag("json"), console) }
+  private static let listed = Option("list", "show the backups there are, newest first")
+  static let backup = Option(
+    "from", "FILE", .file, "the backup to restore (default: the newest)")
+  private static let force = Option(
+    "force", "also restore a backup of another store, or a damaged one")
+  static let command = Command(
+    "rollback", .migrate, "restores a backup", arguments: [Argument.store],
+    options: [
+      listed, backup, Option.noBackup.help("do not keep the current store"), force, Option.json,
+    ], example: "strata rollback Recipes.sqlite --list",
+    statuses:
+      "1 if --list finds no backup, 3 if the backup is refused, 5 if it failed, 130 if it was cancelled; the store is unchanged then",
+    effect: .changesStore, run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let (path, isJSON) = (arguments[.store], arguments[.json])
+    if arguments[listed] { return try list(path, isJSON, console) }
     var options = StoreRollback.Options()
-    options.from = arguments.value("from")
-    options.keepsPresent = !arguments.flag("no-backup")
-    options.isForced = arguments.flag("force")
-    try StoreRollback.requireBackup(path: arguments[0], options: options)
-    RecoveryNotice.write(for: [arguments[0]], to: console)
+    options.from = arguments[backup]
+    options.keepsPresent = !arguments[.noBackup]
+    options.isForced = arguments[force]
+    try StoreRollback.requireBackup(path: path, options: options)
+    RecoveryNotice.write(for: [path], to: console)
     let receipt = try Waiting.tell("putting the backup back", on: console) {
       try StoreRollback.run(
-        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+        path: path, options: options, isCancelled: { Interruption.isRequested })
     }
-    arguments.flag("json") ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
+    isJSON ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
     return .done
   }
 
@@ -48,7 +62,7 @@ enum RollbackCommand {
         let facts = try? contents.get()
         return [
           FileSystem.name(of: backup.path), backup.origin.rawValue,
-          facts?.version ?? "—",
+          facts.map { name(of: $0, beside: path) } ?? "—",
           CoreDataDate.text(backup.modified.rounded(.down)), NumberText.bytes(backup.bytes),
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
@@ -61,10 +75,16 @@ enum RollbackCommand {
     return backups.isEmpty ? .no : .done
   }
 
+  /// What the version of a backup is called: by its name in a bundle beside the store, where that has one.
+  private static func name(of contents: StoreBackup.Contents, beside path: String) -> String {
+    ModelBundle.version(besideStore: path, making: contents.versionHashes)?.name ?? contents.version
+  }
+
   private static func print(_ receipt: StoreRollback.Receipt, to console: Console) {
+    let version = name(of: receipt.contents, beside: receipt.storePath)
     console.line(
-      "rolled back to \(FileSystem.name(of: receipt.backup.path)), version \(receipt.contents.version): \(receipt.storePath)"
-    )
+      "rolled back to \(FileSystem.name(of: receipt.backup.path))"
+        + ", version \(version): \(receipt.storePath)")
     var rows = [["entity", "objects"]]
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
     console.table([.left, .right], rows)

@@ -8,34 +8,29 @@ import Seeding
 /// `strata rehearse --seeded PATH`: a store of every version of a model, made for this and migrated to
 /// the current one.
 enum SeededRehearsal {
-  static let options = [
-    Command.Option(
-      "seeded", "PATH",
-      "make a store of every version of this bundle or Swift source, and migrate those"),
-    Command.Option("objects", "N", "of --seeded: objects of each store (1000 without it)"),
-    Command.Option("seed", "S", "of --seeded: a number; the same gives the same stores"),
-    Command.Option("edge-cases", "of --seeded: add what breaks migrations, as strata seed does"),
+  static let bundle = Option(
+    "seeded", "PATH", .file,
+    "generate a store of every version of this bundle or Swift source, and migrate those")
+  static let options: [any Parameter] = [
+    bundle, SeedCommand.objects.help("with --seeded: objects of each store (default 1000)"),
+    SeedCommand.seed.help("with --seeded: a number; the same number gives the same stores"),
+    SeedCommand.edgeCases.help("with --seeded: add what breaks migrations, as strata seed does"),
   ]
 
   static let help = """
-    --seeded PATH makes a store of every version of PATH, a bundle or Swift source, in a private
-    folder, migrates it to the current version (or to --to), straight or through the versions
-    between, with the mapping models that lie beside the bundle (or with --mapping), verifies it,
-    checks what is expected, and removes it. In --expect, "stores" goes by the versions' names then.
+    --seeded PATH generates a store of every version of PATH, a bundle or Swift source, in a private
+    folder. Each is migrated to the current version (or to --to), directly or through the versions
+    between, with the mapping models beside the bundle (or with --mapping), verified, checked against
+    --expect, and removed. In --expect, the names in "stores" are then the names of the versions.
     """
 
   static func run(
     _ bundle: String, _ arguments: Arguments, _ console: Console
   ) throws -> CommandStatus {
-    guard arguments.positional.isEmpty, arguments.value("from") == nil else {
-      throw CoreDataError(
-        .usage, "--seeded makes its own stores, so STORE and --from mean nothing with it",
-        hint: "strata rehearse --seeded PATH [--to MODEL] [--mapping FILE]…")
-    }
     let versions = try ModelVersions(readingFrom: bundle)
     var notes: [String] = []
-    let destination = try arguments.value("to") ?? current(of: bundle, versions, &notes)
-    let beside = arguments.all("mapping").isEmpty ? mappings(beside: bundle, &notes) : nil
+    let destination = try arguments[.to] ?? current(of: bundle, versions, &notes)
+    let beside = arguments[.mapping].isEmpty ? mappings(beside: bundle, &notes) : nil
     var request = try MigrationArguments(arguments, to: destination)
     request.addVersions(versions, documents: beside)
     let options = try SeedCommand.options(arguments, model: nil)
@@ -44,7 +39,7 @@ enum SeededRehearsal {
     let named = versions.versions.map { (label: "\(bundle)@\($0.name)", version: $0) }
     let unreadable = versions.unreadable.map { (label: $0.path ?? bundle, error: $0) }
     let batch = StoreBatch(
-      title: "rehearsed", isJSON: arguments.flag("json"),
+      title: "rehearsed", isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: []), isSeeded: true, console: console,
       shown: { String($0.dropFirst($0.hasPrefix(bundle + "@") ? bundle.count + 1 : 0)) })
@@ -54,7 +49,7 @@ enum SeededRehearsal {
     let requested = request
     return try batch.run(
       named.map(\.label) + unreadable.map(\.label).filter { found[$0] == nil },
-      jobs: try BatchWork.jobs(arguments)
+      jobs: BatchWork.jobs(arguments)
     ) { label, report in
       guard let version = found[label] else {
         return .failure(errors[label] ?? CoreDataError(.unreadable, "no such version", path: label))

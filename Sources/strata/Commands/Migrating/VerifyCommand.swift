@@ -5,8 +5,31 @@ import Migration
 
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try CheckReport.reporting("strata verify", of: arguments[1], arguments, console) {
+  private static let (before, after) = (Argument("BEFORE", .store), Argument("AFTER", .store))
+  private static let ignored = Option(
+    repeating: "ignore", "WHAT", among: StoreVerification.Ignored.allCases,
+    "leave this out: bookkeeping")
+  static let command = Command(
+    "verify", .migrate, "compares a store with the migrated one, object by object",
+    arguments: [before, after],
+    options: [
+      Option.to, Option.from, Option.via, Option.mapping, ignored, CheckReport.option, Option.json,
+    ],
+    details: """
+      Without --to, the model of AFTER is the destination.
+
+      Compared are objects, links and files; tables, indexes, triggers and views; tables of the app; the
+      store's UUID, the model in it, and its bookkeeping: metadata, names, parents and counters in
+      Z_PRIMARYKEY, history, CloudKit's tables. An app that goes on using a store changes the bookkeeping:
+      --ignore bookkeeping leaves out history, counters, metadata and CloudKit's tables.
+      """,
+    example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
+    statuses:
+      "1 if the stores differ, 3 if the models cannot be determined, 130 if it was cancelled",
+    run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try CheckReport.reporting("strata verify", of: arguments[after], arguments, console) {
       try compare(arguments, $0, console)
     }
   }
@@ -14,19 +37,21 @@ enum VerifyCommand {
   private static func compare(
     _ arguments: Arguments, _ format: CheckReport.Format?, _ console: Console
   ) throws -> CommandStatus {
+    let (pathBefore, pathAfter) = (arguments[before], arguments[after])
     // Without --to the second store says itself what the first was to become.
-    let request = try MigrationArguments(arguments, to: arguments[1])
+    let request = try MigrationArguments(arguments, to: pathAfter)
     console.warn(request.destination.model.warnings)
-    let (before, mapping) = try request.mapping(for: arguments[0])
-    let after = try Store(path: arguments[1], model: request.destination.model)
+    let (before, mapping) = try request.mapping(for: pathBefore)
+    let after = try Store(path: pathAfter, model: request.destination.model)
     guard after.modelMatches else {
       throw CoreDataError(
         .incompatible, code: .persistentStoreIncompatibleVersionHash,
         "the store is not of the model \(request.destination.name)",
-        path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
+        path: pathAfter,
+        hint: "\(ShellText.command("explain", pathAfter, request.bundle)) tells why.")
     }
     try before.inspect(isForPlan: false)
-    let ignored = Set(arguments.all("ignore").compactMap(StoreVerification.Ignored.init))
+    let ignored = Set(arguments[ignored])
     var report = try Waiting.tell("comparing every object", on: console) {
       try compared(before, after, mapping, ignored)
     }
@@ -35,12 +60,12 @@ enum VerifyCommand {
       for index in report.entities.indices { report.entities[index].changed = nil }
     }
     if let format {
-      let checks = CheckReport(report, of: arguments[0], and: arguments[1])
+      let checks = CheckReport(report, of: pathBefore, and: pathAfter)
       console.write(checks.text(format))
     } else {
-      arguments.flag("json")
+      arguments[.json]
         ? console.json { write(report, to: &$0) }
-        : print(report, arguments[0], arguments[1], to: console)
+        : print(report, pathBefore, pathAfter, to: console)
     }
     let status = console.finish(before, report.isEqual ? .done : .no)
     return console.finish(after, status)

@@ -1,16 +1,21 @@
 import JSON
-import ManagedStore
 import ModelSearch
 import ModelWriting
 
 /// `strata diff`: what differs between two models, and what of it makes a store need migrating.
 enum DiffCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let source = try ModelReference(arguments[0]).load()
-    let destination = try ModelReference(arguments[1]).load()
+  private static let (source, destination) = (Argument("A", .model), Argument("B", .model))
+  static let command = Command(
+    "diff", .compare, "compares two models", arguments: [source, destination],
+    options: [Option.json], example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
+    statuses: "1 if the models differ", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let source = try ModelReference(arguments[Self.source]).load()
+    let destination = try ModelReference(arguments[Self.destination]).load()
     console.warn(source.model.warnings + destination.model.warnings)
     let difference = ModelDifference(from: source.model, to: destination.model)
-    arguments.flag("json")
+    arguments[.json]
       ? console.json { write(difference, to: &$0) }
       : print(difference, source.name, destination.name, console)
     return difference.isIdentical ? .done : .no

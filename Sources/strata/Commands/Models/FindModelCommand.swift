@@ -5,12 +5,26 @@ import ModelSearch
 
 /// `strata find-model`: which model version made a store, or wrote a pasted error, and where it is.
 enum FindModelCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    var paths = arguments.positional[...]
+  private static let store = Argument(optional: "STORE", .store)
+  private static let paths = Argument(list: "PATH", .file)
+  static let log = Option(
+    "log", "FILE", .file,
+    "take the hashes from a pasted error instead of a store (- is standard input)")
+  private static let export = Option(
+    "export", "DIR", .folder, "write the model found as DIR/NAME.xcdatamodel")
+  static let command = Command(
+    "find-model", .compare, "finds the model version that made a store",
+    arguments: [store, paths], options: [log, export, Option.json],
+    example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
+    statuses: "1 if no model fits", run: run)
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    var paths = arguments[paths]
     var hashes: [String: HashPattern]
     var store: Store?
     var former: [FormerVersion] = []
-    if let log = arguments.value("log") {
+    if let log = arguments[log] {
+      if let first = arguments[Self.store] { paths.insert(first, at: 0) }
       hashes = HashPattern.read(fromLog: try InputText.text(of: log))
       guard !hashes.isEmpty else {
         throw CoreDataError(
@@ -18,7 +32,7 @@ enum FindModelCommand {
           hint: "They look like Event = <5431c046 …>; within NSStoreModelVersionHashes.")
       }
     } else {
-      guard let path = paths.popFirst() else {
+      guard let path = arguments[Self.store] else {
         throw CoreDataError(
           .usage, "STORE is missing",
           hint: "strata find-model STORE PATH…, or strata find-model --log FILE PATH…")
@@ -42,11 +56,11 @@ enum FindModelCommand {
     for path in paths {
       try Waiting.tell("looking through \(path)", on: console) { try search.look(in: path) }
     }
-    let exported = try arguments.value("export").flatMap { folder in
+    let exported = try arguments[export].flatMap { folder in
       RecoveryNotice.write(forOutput: folder + "/Model", to: console)
       return try search.matches.first?.export(to: folder)
     }
-    arguments.flag("json")
+    arguments[.json]
       ? console.json { write(search, former, exported, &$0) }
       : print(search, former, exported, console)
     let status: CommandStatus = search.matches.isEmpty ? .no : .done

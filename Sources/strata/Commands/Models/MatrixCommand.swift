@@ -6,21 +6,24 @@ import RowText
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
 enum MatrixCommand {
   static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    for name in [
-      "to", "from", "via", "allow-loss", "allow-loss-file", "write-recipe", "format",
-    ] where arguments.value(name) != nil {
+    let others: [any Parameter] = [
+      Option.to, Option.from, Option.via, Option.allowLoss, Option.allowLossFile,
+      RecipeOutput.option,
+      CheckReport.option,
+    ]
+    for name in others.map(\.declaration) where !arguments[name].isEmpty {
       throw CoreDataError(
-        .usage, "--matrix shows all versions, so --\(name) means nothing here",
+        .usage, "--matrix shows all versions, so --\(name.name) means nothing here",
         hint: "strata plan BUNDLE --matrix [--mapping FILE]…")
     }
-    let documents = try MappingDocuments(paths: arguments.all("mapping"))
-    let versions = try ModelVersions(readingFrom: arguments[0])
+    let documents = try MappingDocuments(paths: arguments[.mapping])
+    let versions = try ModelVersions(readingFrom: arguments[.store])
     let matrix = try Interruption.watching {
       try MigrationMatrix(
         of: versions, custom: { try documents.mapping(from: $0, to: $1, names: $2) },
         isCancelled: { Interruption.isRequested })
     }
-    arguments.flag("json") ? console.json { write(matrix, to: &$0) } : print(matrix, to: console)
+    arguments[.json] ? console.json { write(matrix, to: &$0) } : print(matrix, to: console)
     return .done
   }
 

@@ -1,42 +1,39 @@
 import Files
 import JSON
 import ManagedModel
-import ManagedStore
 import ModelSearch
 import Rescue
 
 /// `strata doctor`: everything that is wrong with a store, the gravest first.
 enum DoctorCommand {
-  static let help = """
-    One list: errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, which
-    healthy stores have too), each with what was found, the first objects, what Core Data says of it,
-    and the command that helps.
+  static let command = Command(
+    "doctor", .rescue, "lists what is wrong with a store", arguments: [Argument.store],
+    options: [Option.model, Option.json], details: help, example: "strata doctor Recipes.sqlite",
+    statuses: "1 if there are errors or warnings, 4 if nothing of the store can be read",
+    run: Interruption.watched(run))
 
-    The store is looked at in this order: its file, its -wal, what Core Data keeps for itself, the
-    data. Of a store that does not open, the first two are told. Notes alone are no finding: the
-    status is 0 then.
+  private static let help = """
+    Errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, found in healthy stores
+    too) are listed, each with what was found, the first objects, what Core Data reports, and the command
+    that helps.
+
+    The file is checked first, then its -wal, Core Data's bookkeeping, and the data. If the store does not
+    open, only the file and the -wal are checked. Notes alone do not change the status: it is 0.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     // Copies that an earlier run could not remove hold somebody's data.
     PrivateFolder.removeAbandoned()
-    let name = arguments.value("model")
+    let name = arguments[.model]
     let model = try name.map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
     let diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
       try Diagnosis(
-        of: arguments[0], model: model, modelName: name,
+        of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    guard arguments.flag("json") else {
-      print(diagnosis, to: console)
-      return status(of: diagnosis)
-    }
-    console.json { diagnosis.write(to: &$0) }
-    return status(of: diagnosis)
-  }
-
-  private static func status(of diagnosis: Diagnosis) -> CommandStatus {
+    arguments[.json]
+      ? console.json { diagnosis.write(to: &$0) } : print(diagnosis, to: console)
     guard diagnosis.isReadable else { return .unreadable }
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
   }

@@ -1,47 +1,63 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
-import ManagedStore
-import Migration
 import ModelSearch
 import Rescue
-import RowText
 import SQLite
 
 /// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.
 enum RepairCommand {
-  static let help = """
-    Without --fix, everything is mended that needs no guess about the data: what Core Data keeps for
-    itself (metadata, model cache, counters, entity numbers, names of join tables, triggers), indexes,
-    the list of free pages and the map of pages, history that points nowhere, links that lead to
-    nothing, places in ordered relationships. Of what doctor calls a note no row is changed; files that
-    no object names are moved into a folder beside the store. With --fix, those kinds alone, by the names
-    that doctor gives them.
+  private static let kinds = Option(
+    repeating: "fix", "KIND", among: FindingKind.repaired, "repair only this kind of fault")
+  private static let kept = Option(
+    "keep", "WHICH", among: RepairOptions.Kept.allCases,
+    "which object to keep of those that violate a uniqueness constraint")
+  private static let entity = Option(
+    "entity", "ENTITY", .entity, "the entity of objects whose entity ID is unknown")
+  private static let dryRun = Option(
+    "dry-run", "repair a private copy, and discard it")
+  private static let force = Option(
+    "force", "repair although deleted objects can still be restored")
+  static let command = Command(
+    "repair", .rescue, "repairs a store, with a backup", arguments: [Argument.store],
+    options: [
+      kinds, Option.output, Option.model, kept, entity, dryRun, force, Option.noBackup,
+      Option.receipt, Option.json.help("print progress, changes and the receipt as NDJSON"),
+    ], details: help, example: "strata repair Recipes.sqlite --fix primary-key",
+    statuses:
+      "1 if errors remain that it does not repair, 3 if it is refused, 4 if only salvage helps, 5 if it failed, 130 if it was cancelled; the store is unchanged then",
+    effect: .changesStoreWithoutOutput, run: Interruption.watched(run))
 
-    What is a choice is asked for: which of equal objects stays (--keep newest, the greatest key, or
-    oldest; links to the others lead to it then), references to external files that are gone
-    (--fix external-missing makes them null), tables that are missing and never held anything (--fix
-    table-missing makes them, empty; others only with --force), triggers of an app that call what is not there
-    (--fix triggers takes them out), the entity of objects whose entity ID is unknown, where nothing in the
-    store tells it (--fix entity-unknown --entity ENTITY), one-to-ones whose sides disagree (--fix one-to-one fills the empty
-    side, and of links that contradict each other keeps the pair that agrees).
+  private static let help = """
+    Without --fix, every fault is repaired that needs no guess about the data: Core Data's bookkeeping
+    (metadata, model cache, counters, entity IDs, names of join tables, triggers), indexes, the freelist and
+    the pointer map, history of missing objects, dangling references, order keys. No row is changed for what
+    doctor calls a note; files that no object names are moved into a folder beside the store. With --fix,
+    only the named kinds are repaired; doctor lists the names.
 
-    Where deleted objects can still be read, and the repair would take from them what restores them (links
-    that name them, rows of join tables, external files, free pages), it is refused with the command for
-    strata undelete; --force repairs all the same, --output leaves the store as it is.
+    Repairs that need a decision run only when requested: which object to keep of those that violate a
+    uniqueness constraint (--keep newest, the greatest key, or oldest; links to the others then lead to it),
+    references to missing external files (--fix external-missing makes them null), missing tables that never
+    held anything (--fix table-missing creates them, empty; others only with --force), triggers of an app
+    that call missing functions or tables (--fix triggers removes them), the entity of objects whose entity
+    ID is unknown and that nothing in the store tells (--fix entity-unknown --entity ENTITY), one-to-ones
+    whose sides disagree (--fix one-to-one fills the empty side, and keeps the pair that agrees of links that
+    contradict each other).
 
-    A file that SQLite does not read is for strata salvage. The old store stays as
-    NAME.unrepaired-1, and strata rollback puts it back. The receipt lists each change with entity,
-    key, property, old and new value.
+    If deleted objects can still be restored, and the repair would destroy what restores them (links that
+    name them, rows of join tables, external files, free pages), it is refused with the command for
+    strata undelete; --force repairs anyway, --output leaves the store unchanged.
+
+    A file that SQLite cannot read needs strata salvage. The old store is kept as NAME.unrepaired-1, and
+    strata rollback restores it. The receipt lists each change with entity, key, property, old and new value.
     """
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let path = arguments[0]
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let path = arguments[.store]
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)
     console.warn(options.model?.warnings ?? [])
-    let isJSON = arguments.flag("json")
+    let isJSON = arguments[.json]
     if !options.isRehearsal { RecoveryNotice.write(for: [options.output ?? path], to: console) }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let repaired: Repaired
@@ -63,24 +79,15 @@ enum RepairCommand {
 
   private static func options(_ arguments: Arguments) throws -> RepairOptions {
     var options = RepairOptions()
-    options.modelName = arguments.value("model")
+    options.modelName = arguments[.model]
     options.model = try options.modelName.map { try ModelReference($0).load().model }
-    options.kinds = Set(
-      try arguments.all("fix").map { name in
-        guard let kind = FindingKind(rawValue: name) else {
-          let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
-          throw CoreDataError(
-            .usage, "there is no such kind of fault: \(name.printable)",
-            hint: "A repair mends: \(names).")
-        }
-        return kind
-      })
-    options.kept = arguments.value("keep").flatMap(RepairOptions.Kept.init)
-    options.entity = arguments.value("entity")
-    options.output = arguments.value("output")
-    options.keepsBackup = !arguments.flag("no-backup")
-    options.isRehearsal = arguments.flag("dry-run")
-    options.isForced = arguments.flag("force")
+    options.kinds = Set(arguments[kinds])
+    options.kept = arguments[kept]
+    options.entity = arguments[entity]
+    options.output = arguments[.output]
+    options.keepsBackup = !arguments[.noBackup]
+    options.isRehearsal = arguments[dryRun]
+    options.isForced = arguments[force]
     return options
   }
 }

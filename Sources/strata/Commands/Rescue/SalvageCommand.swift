@@ -1,56 +1,61 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
 import Rescue
-import RowText
 
 /// `strata salvage`: a new store of everything that can be read of a damaged one.
 enum SalvageCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard let output = arguments.value("output") else {
+  private static let sibling = Option(
+    "like", "STORE", .store, "take the definitions of lost tables from this healthy store")
+  private static let report = Option(
+    "report", "FILE", .file, "write the report to this file as JSON, with the lost keys")
+  static let command = Command(
+    "salvage", .rescue, "writes a new store of everything readable in a damaged one",
+    arguments: [Argument.store],
+    options: [
+      Option.output.help("write the new store here; the damaged one is left alone"), Option.model,
+      Option.ignoreWAL, Option.wal, sibling, report, Option.json,
+    ], example: "strata salvage Recipes.sqlite --output Saved.sqlite",
+    statuses:
+      "1 if something is known to be lost, 4 if nothing could be saved, 130 if it was cancelled",
+    run: Interruption.watched(run))
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let path = arguments[.store]
+    guard let output = arguments[.output] else {
       throw CoreDataError(
-        .usage, "where is the new store to be?", hint: "Name a file with --output.")
+        .usage, "missing --output FILE", hint: "Name the file for the new store with --output.")
     }
-    let file = try ReceiptFile(arguments, option: "report", stores: [arguments[0], output])
+    let file = try ReceiptFile(arguments, option: report, stores: [path, output])
     var options = StoreSalvage.Options()
-    if let model = arguments.value("model") { try options.take(ModelReference(model)) }
-    options.sibling = try arguments.value("like").map { try SiblingStore(path: $0) }
+    if let model = arguments[.model] { try options.take(ModelReference(model)) }
+    options.sibling = try arguments[sibling].map { try SiblingStore(path: $0) }
     console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
     RecoveryNotice.write(forOutput: output, to: console)
-    let bar = ProgressBar(console)
-    let report: SalvageReport
-    do {
-      defer { bar.clear() }
-      report = try StoreSalvage.run(
-        path: arguments[0], output: output, options: options,
-        isCancelled: { Interruption.isRequested },
-        progress: { fraction in
-          var work = ProgressBar.Work(title: "reading pages")
-          work.fraction = fraction
-          bar.show(work)
-        })
+    let report = try ProgressBar.during("reading pages", on: console) { progress in
+      try StoreSalvage.run(
+        path: path, output: output, options: options,
+        isCancelled: { Interruption.isRequested }, progress: progress)
     }
-    let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(arguments[0]))
-    if arguments.flag("json") {
-      console.json { $0.salvage(report) }
-    } else {
-      SalvageText.print(report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
-    }
+    let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(path))
+    arguments[.json]
+      ? console.json { $0.salvage(report) }
+      : SalvageText.print(
+        report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
     try file?.write(JSONWriter.line { $0.salvage(report) })
-    return console.finish(lookedThrough: arguments[0], report.isLossy ? .no : .done)
+    return console.finish(lookedThrough: path, report.isLossy ? .no : .done)
   }
 }
 
 extension SalvageSource.LogChoice {
   /// What --ignore-wal and --wal ask for.
   init(_ arguments: Arguments) throws {
-    let file = arguments.value("wal")
-    guard !arguments.flag("ignore-wal") else {
+    let file = arguments[.wal]
+    guard !arguments[.ignoreWAL] else {
       guard file == nil else {
         throw CoreDataError(
           .usage, "--ignore-wal leaves the -wal out, and --wal names one", hint: "Give one of them."

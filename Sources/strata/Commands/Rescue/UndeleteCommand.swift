@@ -9,47 +9,58 @@ import RowText
 
 /// `strata undelete`: what was deleted from a store and can still be read, and a store with it back.
 enum UndeleteCommand {
-  static let help = """
-    Deleted rows stand in a store's file until something else is written over them, and in its -wal
-    until that is begun anew. Without ENTITY it tells how many objects of each entity were found; with
-    one it prints them, each with what is known of its key and the place it was found in. Nothing is
-    ever taken out of the store, and nothing is restored unasked: --output writes a new store with the
-    chosen objects back in, all that were found without --only or --where.
-
-    A key is “certain” where it was read with the row, “inferred” where it follows from the rows around
-    it, “unknown” else: such an object gets a new key. It is “ambiguous” where two rows have it that
-    differ, and nothing tells which was there last. An object “may be lost” where the store is damaged
-    in places that its row may have been in: nobody may have deleted it. --versions prints earlier
-    states of objects instead, of those that live, too.
-    """
   private static let page = 500
+  private static let entity = Argument(optional: "ENTITY", .entity)
+  private static let only = Option(
+    repeating: "only", "REF", .text, "restore these: Recipe/p12, or several with commas")
+  private static let versions = Option("versions", "print earlier states of objects instead")
+  private static let limit = Option<Int?>(
+    number: "limit", "how many rows to print (default all)")
+  private static let report = Option(
+    "report", "FILE", .file, "write the restored objects to this file as JSON")
+  static let command = Command(
+    "undelete", .rescue, "finds deleted objects and restores them into a new store",
+    arguments: [Argument.store, entity],
+    options: [
+      Option.output.help("write a new store here with the chosen objects restored"), only,
+      Option.predicate.help("only these objects of ENTITY, as NSPredicate text"), versions, limit,
+      Option.rowFormat, Option.model, Option.ignoreWAL, Option.wal, report, Option.json,
+    ], details: help,
+    example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
+    statuses:
+      "1 if a part of the store is lost or an object was refused, 3 if what was found may never have been in the store and --only names no objects, 4 if nothing of it can be read, 130 if it was cancelled",
+    run: Interruption.watched(run))
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+  private static let help = """
+    Deleted rows stay in a store's file, and in its -wal, until something else overwrites them. Without
+    ENTITY, the number of objects found of each entity is listed; with ENTITY, the objects are printed, each
+    with what is known of its key and where it was found. The store is never modified: --output writes a new
+    store with the chosen objects restored, or with all of them without --only and --where.
+
+    A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
+    “unknown”: such an object gets a new key. It is “ambiguous” if two rows that differ have it, and nothing
+    tells which is the later one. An object “may be lost” if its row may have been in a damaged part of the
+    store: it may not have been deleted at all. --versions prints earlier states of objects instead, also of
+    objects that still exist.
+    """
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     PrivateFolder.removeAbandoned()
-    let entity = arguments[1].isEmpty ? nil : arguments[1]
-    let output = arguments.value("output")
-    let only = arguments.all("only").flatMap { $0.split(separator: ",").map(String.init) }
-    let predicate = arguments.value("where")
+    let (path, entity) = (arguments[.store], arguments[entity])
+    let (output, isJSON) = (arguments[.output], arguments[.json])
+    let only = arguments[only].flatMap { $0.split(separator: ",").map(String.init) }
+    let predicate = arguments[.predicate]
     if predicate != nil, entity == nil {
       throw CoreDataError(
         .usage, "--where needs the entity that it is about", hint: "strata undelete STORE ENTITY.")
     }
     let file = try ReceiptFile(
-      arguments, option: "report", stores: [arguments[0], output].compactMap { $0 })
-    let model = try arguments.value("model").map { try ModelReference($0).load().model }
+      arguments, option: report, stores: [path, output].compactMap { $0 })
+    let model = try arguments[.model].map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
-    let bar = ProgressBar(console)
-    func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
-      defer { bar.clear() }
-      return try body { fraction in
-        var work = ProgressBar.Work(title: title)
-        work.fraction = fraction
-        bar.show(work)
-      }
-    }
-    let undeletion = try working("looking for deleted rows") { progress in
+    let undeletion = try ProgressBar.during("looking for deleted rows", on: console) { progress in
       try Undeletion(
-        of: arguments[0], model: model, log: try .init(arguments),
+        of: path, model: model, log: try .init(arguments),
         isCancelled: { Interruption.isRequested }, progress: progress)
     }
     do {
@@ -69,22 +80,18 @@ enum UndeleteCommand {
           !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
         RecoveryNotice.write(forOutput: output, to: console)
         let restoration = Restoration(undeletion)
-        let report = try working("writing the new store") { progress in
+        let report = try ProgressBar.during("writing the new store", on: console) { progress in
           try restoration.run(
             choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
         }
-        if arguments.flag("json") {
-          console.json { $0.restoration(report) }
-        } else {
-          UndeleteText.print(report, to: console)
-        }
+        isJSON ? console.json { $0.restoration(report) } : UndeleteText.print(report, to: console)
         try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects")
         {
           add in
           try restoration.forEach(of: report) { object in try add { $0.object(object) } }
         }
         return console.finish(
-          lookedThrough: arguments[0],
+          lookedThrough: path,
           report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
       }
       guard only.isEmpty else {
@@ -92,21 +99,18 @@ enum UndeleteCommand {
           .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
       }
       guard let entity else {
-        if arguments.flag("json") {
-          console.json { $0.undeletion(undeletion) }
-        } else {
-          UndeleteText.print(undeletion, to: console)
-        }
-        return console.finish(lookedThrough: arguments[0], .done)
+        isJSON
+          ? console.json { $0.undeletion(undeletion) } : UndeleteText.print(undeletion, to: console)
+        return console.finish(lookedThrough: path, .done)
       }
       try rows(
-        of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted,
+        of: entity, filter, in: undeletion, arguments[versions] ? .older : .deleted,
         arguments,
         console)
       for note in undeletion.notes { console.note(note.printable) }
-      return console.finish(lookedThrough: arguments[0], .done)
+      return console.finish(lookedThrough: path, .done)
     } catch let error as CoreDataError {
-      throw error.at(path: arguments[0], insteadOf: undeletion.store.path)
+      throw error.at(path: path, insteadOf: undeletion.store.path)
     }
   }
 
@@ -115,15 +119,13 @@ enum UndeleteCommand {
     of entity: String, _ filter: RowFilter?, in undeletion: Undeletion, _ state: RowOrigin.State,
     _ arguments: Arguments, _ console: Console
   ) throws {
-    let format =
-      arguments.flag("json")
-      ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
+    let format = arguments[.json] ? .json : arguments[.rowFormat] ?? .table
     var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
       console.write($0)
     }
     var query = RowQuery(entity: entity, limit: page)
     query.filter = filter
-    var left = try arguments.number("limit") ?? .max
+    var left = arguments[limit] ?? .max
     var isFirst = true
     while isFirst || left > 0 {
       var found = try undeletion.store.rows(query)
