@@ -5,6 +5,7 @@ import ManagedStore
 import ModelSearch
 import TestSupport
 import Testing
+import Texts
 
 @Suite("Rules of lint")
 struct RuleTests {
@@ -61,6 +62,7 @@ struct RuleTests {
   @Test("every rule has its case, a name of its own, and all its words")
   func complete() {
     let ids = LintRule.all.map(\.id)
+    #expect(TextTable.rules.faults == [] && ids == TextTable.rules.rows.map(\.name))
     #expect(Set(ids).count == ids.count)
     #expect(Set(ids) == Set(RuleCase.all.map(\.rule) + Self.others))
     for rule in LintRule.all {

@@ -1,6 +1,7 @@
 import ManagedModel
 import Migration
 import Testing
+import Texts
 
 @testable import Rescue
 
@@ -12,6 +13,14 @@ struct FindingKindTests {
     #expect(!kind.title.isEmpty && kind.advice.hasSuffix("."))
     #expect(kind.rawValue.allSatisfy { $0.isLowercase || $0 == "-" })
     #expect(kind.rawValue.first != "-")
+  }
+
+  @Test("each has its row in the table, and each row its kind")
+  func table() {
+    let table = TextTable.findings
+    #expect(table.faults == [])
+    #expect(table.rows.map(\.name) == FindingKind.allCases.map(\.rawValue))
+    #expect(Set(FindingKind.table.keys) == Set(FindingKind.allCases))
   }
 
   @Test(

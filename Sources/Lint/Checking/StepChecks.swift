@@ -2,6 +2,17 @@ import ManagedModel
 import Migration
 import ModelWriting
 
+extension LintRule {
+  static let notInferable = the("not-inferable")
+  static let attributeDropped = the("attribute-dropped")
+  static let entityDropped = the("entity-dropped")
+  static let relationshipDropped = the("relationship-dropped")
+  static let toManyBecameToOne = the("to-many-became-to-one")
+  static let renamingIdentifierDangling = the("renaming-identifier-dangling")
+  static let renamingIdentifierShared = the("renaming-identifier-shared")
+  static let elementIDStale = the("element-id-stale")
+}
+
 /// What a step from one version to the next drops, or fails over.
 struct StepChecks {
   let step: LintStep

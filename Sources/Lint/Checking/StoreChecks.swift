@@ -4,6 +4,11 @@ import Migration
 import ModelSearch
 import ModelWriting
 
+extension LintRule {
+  static let storeRefused = the("store-refused")
+  static let unproven = the("swiftdata-unproven")
+}
+
 /// What the rows of a store that shipped make of the steps before it.
 struct StoreChecks {
   typealias Version = LintedModel.Version
@@ -108,7 +113,8 @@ struct StoreChecks {
         consequence: isInferred
           ? "No plan knows the store: SwiftData infers a step from the model in it, where it can."
           : nil,
-        device: now.form != .source ? .missingSource : isInferred ? .some(nil) : .none)
+        device: now.form != .source
+          ? LintRule.versionDeleted.device : isInferred ? .some(nil) : .none)
     }
     guard let nearest else { return [finding(nil, nil, "None has an entity in common with it.")] }
     let fit = Compatibility(storeHashes: store.hashes, model: nearest.model)

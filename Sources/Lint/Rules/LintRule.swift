@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Texts
 
 /// Something that is known to go wrong with a change of a model, with everything that is to be told
 /// of it: the list of rules, their pages and every finding's words come from here.
@@ -29,6 +30,14 @@ public struct LintRule: Sendable, Equatable {
       self.sentence = sentence
     }
 
+    /// Reads `134140, “Its sentence.”`, or one of the two.
+    init(_ text: String) {
+      let number = text.prefix { $0.isNumber }
+      code = Int(number).map { CoreDataError.Code(rawValue: $0) }
+      let words = text.dropFirst(number.count).drop { $0 != "“" }
+      sentence = words.isEmpty ? nil : String(words.dropFirst().prefix { $0 != "”" })
+    }
+
     /// The code with its sentence in quotes, or with what it means.
     public var text: String {
       let meaning = code.flatMap { ErrorCatalogue.meaning(of: $0.rawValue)?.meaning }
@@ -42,6 +51,8 @@ public struct LintRule: Sendable, Equatable {
   public let id: String
   /// How grave it is where nobody says otherwise; a finding may be graver.
   public let severity: Severity
+  /// What it looks at: versions, a step, one version, CloudKit.
+  package let about: String
   /// When it fires, in a sentence.
   public let title: String
   /// Why that matters, and what is left out of it.
@@ -53,24 +64,23 @@ public struct LintRule: Sendable, Equatable {
   /// What to do, in a sentence or two.
   public let advice: String
 
-  init(
-    _ id: String, _ severity: Severity, _ title: String, _ explanation: String,
-    on consequence: String, _ device: DeviceError? = nil, do advice: String
-  ) {
-    self.id = id
-    self.severity = severity
-    self.title = title
-    self.explanation = explanation
-    self.consequence = consequence
-    self.device = device
-    self.advice = advice
-  }
+  /// Every rule, in the order of the article.
+  public static let all = TextTable.rules.rows.compactMap(LintRule.init)
 
-  /// Every rule, in the order of lists.
-  public static let all = versionRules + stepRules + modelRules + swiftDataRules + cloudKitRules
+  private static let byID = Dictionary(
+    all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
   /// The rule of that name.
-  public static func named(_ id: String) -> LintRule? { all.first { $0.id == id } }
+  public static func named(_ id: String) -> LintRule? { byID[id] }
+
+  /// A rule that a check reports; one without a page has no words.
+  static func the(_ id: String) -> LintRule {
+    byID[id]
+      ?? LintRule(
+        id: id, severity: .warning, about: "", title: id, explanation: "", consequence: "",
+        device: nil,
+        advice: "")
+  }
 
   /// All that is told of the rule, a paragraph each, below its name.
   public var page: [String] {
@@ -90,30 +100,24 @@ public struct LintRule: Sendable, Equatable {
   }
 }
 
+extension LintRule {
+  /// - Returns: `nil` for a row that lacks a field.
+  init?(_ row: TextTable.Row) {
+    guard let severity = row["by default"].flatMap(Severity.init), let about = row["about"],
+      let title = row["fires when"], let explanation = row["why"],
+      let consequence = row["on a device"],
+      let advice = row["what to do"]
+    else { return nil }
+    self.init(
+      id: row.name, severity: severity, about: about, title: title, explanation: explanation,
+      consequence: consequence, device: row["Core Data"].map { DeviceError($0) }, advice: advice)
+  }
+}
+
 extension LintRule.DeviceError {
-  static let incompatible = Self(
-    .persistentStoreIncompatibleVersionHash,
-    "The model used to open the store is incompatible with the one used to create the store")
-  static let missingSource = Self(
-    .migrationMissingSourceModel,
-    "Persistent store migration failed, missing source managed object model.")
-  static let missingMapping = Self(
-    .migrationMissingMappingModel, "Persistent store migration failed, missing mapping model.")
-  static let missingValues = Self(
-    .migration,
-    "Cannot migrate store in-place: Validation error missing attribute values on mandatory destination attribute"
-  )
+  /// What a relationship without objects ends in; the rules' pages have the one of attributes.
   static let missingLinks = Self(
     .migration,
     "Cannot migrate store in-place: Validation error missing relationship values on mandatory destination relationship"
   )
-  static let constraint = Self(
-    .migrationConstraintViolation,
-    "Cannot migrate store in-place: constraint violation during attempted migration")
-  static let migrationFailed = Self(
-    .migration, "An error occurred during persistent store migration.")
-  static let unknownVersion = Self(
-    .managedObjectModelReferenceNotFound,
-    "Cannot use staged migration with an unknown model version.")
-  static let duplicateChecksums = Self(nil, "Duplicate version checksums across stages detected.")
 }

@@ -1,3 +1,5 @@
+import Texts
+
 /// A sentence by which Core Data, SwiftData, CloudKit mirroring or SQLite tells an error, often
 /// without its code.
 public struct ErrorSentence: Sendable, Equatable {
@@ -24,7 +26,7 @@ public struct ErrorSentence: Sendable, Equatable {
   }
 
   /// What follows the sentence and names entities, properties, tables or columns.
-  enum Names: Sendable, Equatable {
+  enum Names: String, Sendable {
     case none
     /// `'User'` or `"User"`.
     case quoted
@@ -53,17 +55,19 @@ public struct ErrorSentence: Sendable, Equatable {
   /// Whether it says nothing that the speaker's other sentences do not say better.
   let isGeneral: Bool
 
-  init(
-    _ speaker: Speaker, _ words: String, _ code: Int? = nil, names: Names = .none,
-    isGeneral: Bool = false, _ own: Telling? = nil
-  ) {
+  /// - Returns: `nil` for a row that is not as the table's head says.
+  init?(_ row: TextTable.Row) {
+    guard let speaker = row["speaker"].flatMap(Speaker.init),
+      let names = Names(rawValue: row["names"] ?? "none")
+    else { return nil }
     self.speaker = speaker
-    self.words = words
-    self.code = code
+    words = row.name
+    code = row["code"].flatMap { Int($0) }
     domain = code == nil ? nil : speaker == .sqlite ? .sqlite : .cocoa
-    self.own = own
+    own = Telling(row)
     self.names = names
-    self.isGeneral = isGeneral
+    isGeneral = row["general"] != nil
+    guard (code == nil) == (row["code"] == nil), code != nil || own != nil else { return nil }
   }
 
   /// What it means: by itself, or by its code.
@@ -79,15 +83,17 @@ extension ErrorMeaning {
   }
 }
 
-extension ErrorCatalogue {
-  /// Every sentence that is known, the more particular ones first where two begin alike.
-  public static let sentences =
-    coreDataSentences + laterMigrationSentences + modelSentences + swiftDataSentences
-    + cloudKitSentences + laterCloudKitSentences + sqliteSentences
-
-  static func telling(
-    _ meaning: String, cause: String, advice: String
-  ) -> ErrorSentence.Telling {
-    ErrorSentence.Telling(meaning: meaning, cause: cause, advice: advice)
+extension ErrorSentence.Telling {
+  /// - Returns: `nil` for a row without a meaning, a cause or advice.
+  init?(_ row: TextTable.Row) {
+    guard let meaning = row["meaning"], let cause = row["cause"], let advice = row["advice"] else {
+      return nil
+    }
+    self.init(meaning: meaning, cause: cause, advice: advice)
   }
+}
+
+extension ErrorCatalogue {
+  /// Every sentence that is known.
+  public static let sentences = TextTable.sentences.rows.compactMap(ErrorSentence.init)
 }
