@@ -19,7 +19,8 @@ struct RuleTests {
     let run = try scene.run()
     #expect(!run.findings(rule.rule).isEmpty, "\(run.lines) \(run.notes)")
     for finding in run.findings(rule.rule) {
-      #expect(!finding.message.isEmpty && !finding.consequence.isEmpty && !finding.advice.isEmpty)
+      #expect(
+        !finding.message.isEmpty && !finding.consequence.isEmpty && !finding.advice.text.isEmpty)
       #expect(finding.path.hasPrefix("/"))
     }
   }
@@ -66,7 +67,7 @@ struct RuleTests {
     #expect(Set(ids).count == ids.count)
     #expect(Set(ids) == Set(RuleCase.all.map(\.rule) + Self.others))
     for rule in LintRule.all {
-      for text in [rule.title, rule.explanation, rule.consequence, rule.advice] {
+      for text in [rule.title, rule.explanation, rule.consequence, rule.advice.text] {
         #expect(text.hasSuffix(".") && text.first?.isUppercase == true, "\(rule.id): \(text)")
       }
       if let device = rule.device { #expect(!device.text.isEmpty) }

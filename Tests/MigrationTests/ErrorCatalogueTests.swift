@@ -28,7 +28,7 @@ struct ErrorCatalogueTests {
       let meaning = try #require(
         ErrorCatalogue.meaning(of: code, domain: domain.rawValue), "\(code)")
       #expect(meaning.code == code && meaning.domain == domain)
-      for text in [meaning.meaning, meaning.cause, meaning.advice] {
+      for text in [meaning.meaning, meaning.cause, meaning.advice.text] {
         #expect(text.hasSuffix("."), "\(code): \(text)")
       }
     }

@@ -11,7 +11,7 @@ struct ErrorSentenceTests {
     "every sentence means something and is found, in any case", arguments: ErrorCatalogue.sentences)
   func found(sentence: ErrorSentence) throws {
     let telling = try #require(sentence.telling, "\(sentence.words)")
-    for text in [telling.meaning, telling.cause, telling.advice] {
+    for text in [telling.meaning, telling.cause, telling.advice.text] {
       #expect(text.hasSuffix("."), "\(sentence.words): \(text)")
     }
     for text in [sentence.words, sentence.words.uppercased()] {

@@ -10,7 +10,7 @@ struct FindingKindTests {
   @Test(
     "each has a title, an advice and a name for a command line", arguments: FindingKind.allCases)
   func facts(kind: FindingKind) {
-    #expect(!kind.title.isEmpty && kind.advice.hasSuffix("."))
+    #expect(!kind.title.isEmpty && kind.advice.text.hasSuffix("."))
     #expect(kind.rawValue.allSatisfy { $0.isLowercase || $0 == "-" })
     #expect(kind.rawValue.first != "-")
   }

@@ -64,7 +64,7 @@ struct ForeignLogTests {
     let refusal = #expect(throws: CoreDataError.self) {
       _ = try StoreSalvage.run(path: own.path, output: output)
     }
-    #expect(refusal?.kind == .usage && refusal?.hint?.contains("--ignore-wal") == true)
+    #expect(refusal?.kind == .usage && refusal?.advice?.names(.ignoresLog) == true)
     #expect(!FileSystem.isFile(output))
     var options = StoreSalvage.Options()
     options.log = .none

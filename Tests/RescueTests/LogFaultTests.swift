@@ -53,7 +53,7 @@ struct LogFaultTests {
     let findings = try patient.diagnosis().findings
     let cause = try #require(findings.first { $0.kind == .walChecksum })
     let link = try #require(findings.first { $0.kind == .toOneDangling })
-    #expect(link.command == cause.command && link.advice.contains("-wal"))
+    #expect(link.command == cause.command && link.advice.text.contains("-wal"))
   }
 
   @Test("under another name")
@@ -80,7 +80,7 @@ struct LogFaultTests {
     try FileSystem.evict(patient.path + "-wal")
     let found = try patient.finding(.notDownloaded)
     #expect(found.severity == .warning && found.first == [".Recipes.sqlite-wal.icloud"])
-    #expect(found.advice.contains("brctl download Recipes.sqlite-wal"))
+    #expect(found.advice.text.contains("brctl download Recipes.sqlite-wal"))
     let kinds = try patient.diagnosis().findings.map(\.kind)
     #expect(kinds == [.notDownloaded])
   }

@@ -40,7 +40,7 @@ struct StepChecks {
       LintFinding(
         .notInferable, at: LintPlace(path: mistake.path ?? to.file), version: to.name,
         entity: mistake.entity, property: mistake.property,
-        "The mapping \(words) cannot be used: \(mistake.message).", advice: mistake.hint)
+        "The mapping \(words) cannot be used: \(mistake.message).", advice: mistake.advice)
     ]
   }
 
@@ -64,7 +64,7 @@ struct StepChecks {
           rule, at: to.place(of: refusal.entity, refusal.property), version: to.name,
           entity: refusal.entity, property: refusal.property,
           "The step \(words) cannot be inferred\(refusal.code.map { " (\($0))" } ?? ""): \(refusal.reason ?? refusal.message).",
-          severity: .error, consequence: LintRule.notInferable.consequence, advice: refusal.hint)
+          severity: .error, consequence: LintRule.notInferable.consequence, advice: refusal.advice)
       }
   }
 

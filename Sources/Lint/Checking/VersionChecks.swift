@@ -180,7 +180,7 @@ struct VersionChecks {
           version: versions.last?.name, entity: failure.reason.entity,
           property: failure.reason.property,
           "From \(names): \(failure.reason.message).",
-          advice: failure.reason.hint)
+          advice: failure.reason.advice)
       }
       return (isOldest ? [finding(.noPathFromOldest, oldest.map { [$0] } ?? [])] : [])
         + (others.isEmpty ? [] : [finding(.noPath, others)])

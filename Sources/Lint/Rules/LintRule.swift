@@ -62,7 +62,7 @@ public struct LintRule: Sendable, Equatable {
   /// What the app's log says then; `nil` where it says nothing.
   public let device: DeviceError?
   /// What to do, in a sentence or two.
-  public let advice: String
+  public let advice: Advice
 
   /// Every rule, in the order of the article.
   public static let all = TextTable.rules.rows.compactMap(LintRule.init)
@@ -82,12 +82,14 @@ public struct LintRule: Sendable, Equatable {
         advice: "")
   }
 
-  /// All that is told of the rule, a paragraph each, below its name.
-  public var page: [String] {
+  /// All that is known of the rule, a paragraph each, below its name.
+  ///
+  /// - Parameter words: what becomes of what the advice names; its Swift names where it is left out.
+  public func page(naming words: (Advice) -> String = { $0.text }) -> [String] {
     [
       title, explanation,
       "On a device: " + consequence + (device.map { " Core Data: \($0.text)." } ?? ""),
-      "What to do: " + advice,
+      "What to do: " + words(advice),
     ]
   }
 
@@ -95,8 +97,8 @@ public struct LintRule: Sendable, Equatable {
   package static func unknown(_ id: String) -> CoreDataError {
     CoreDataError(
       .usage, "there is no rule “\(id)”",
-      hint: Nearest.question(id, in: all.map(\.id))
-        ?? "strata lint --rules lists them.")
+      advice: Nearest.question(id, in: all.map(\.id)).map { "\($0)" }
+        ?? "\(.deed("rules")) lists them.")
   }
 }
 
@@ -106,7 +108,7 @@ extension LintRule {
     guard let severity = row["by default"].flatMap(Severity.init), let about = row["about"],
       let title = row["fires when"], let explanation = row["why"],
       let consequence = row["on a device"],
-      let advice = row["what to do"]
+      let advice = row["what to do"].map(Advice.init(marked:))
     else { return nil }
     self.init(
       id: row.name, severity: severity, about: about, title: title, explanation: explanation,

@@ -1,3 +1,4 @@
+import ManagedModel
 import Texts
 
 /// What one error code of Core Data, or of SQLite beneath it, means to the person who met it.
@@ -23,7 +24,7 @@ public struct ErrorMeaning: Sendable, Equatable {
   /// Where it usually comes from.
   public let cause: String
   /// What to do.
-  public let advice: String
+  public let advice: Advice
 
   fileprivate init(
     _ domain: Domain, _ code: Int, _ name: String?, _ telling: ErrorSentence.Telling
@@ -68,7 +69,8 @@ public enum ErrorCatalogue {
         ErrorSentence.Telling(
           meaning: "An error of CloudKit mirroring that Apple does not document.",
           cause: "The reason beside it, or the CKErrorDomain beneath it, says which.",
-          advice: "Read the reason; strata info STORE tells what waits to be uploaded or deleted."))
+          advice:
+            "Read the reason; \(.deed("information")) lists what waits to be uploaded or deleted."))
     }
     guard domains == [.sqlite], code > 255 else { return nil }
     return byCode[.sqlite]?[code & 0xFF]

@@ -1,3 +1,4 @@
+import ManagedModel
 import Texts
 
 /// A sentence by which Core Data, SwiftData, CloudKit mirroring or SQLite tells an error, often
@@ -22,7 +23,7 @@ public struct ErrorSentence: Sendable, Equatable {
     /// Where it usually comes from.
     public let cause: String
     /// What to do.
-    public let advice: String
+    public let advice: Advice
   }
 
   /// What follows the sentence and names entities, properties, tables or columns.
@@ -89,7 +90,7 @@ extension ErrorSentence.Telling {
     guard let meaning = row["meaning"], let cause = row["cause"], let advice = row["advice"] else {
       return nil
     }
-    self.init(meaning: meaning, cause: cause, advice: advice)
+    self.init(meaning: meaning, cause: cause, advice: Advice(marked: advice))
   }
 }
 

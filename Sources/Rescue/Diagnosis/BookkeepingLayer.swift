@@ -201,7 +201,7 @@ struct BookkeepingLayer {
       "\(join.expected) of \(join.entity).\(join.relationship)"
     }
     func finding(
-      _ names: [String], _ what: String, _ remedy: Remedy, _ advice: String
+      _ names: [String], _ what: String, _ remedy: Remedy, _ advice: Advice
     ) -> Finding? {
       guard let first = names.first else { return nil }
       return Finding(
@@ -268,10 +268,10 @@ struct BookkeepingLayer {
     return told == nil ? own : []
   }
 
-  private static func advice(among entities: [String]) -> String {
+  private static func advice(among entities: [String]) -> Advice {
     let names = entities.prefix(5).joined(separator: ", ") + (entities.count > 5 ? " …" : "")
     return
-      "No fetch finds these objects; rows and dump do not print them either. Nothing in the store says which of its entities they are of (\(names)): an older copy of the store may. A repair gives them the entity that is named, and keeps a backup."
+      "No fetch finds these objects, and neither do tables and exports. Nothing in the store shows which entity they belong to (\(names)); an older copy of the store may. A repair sets the entity that is named, and keeps a backup."
   }
 
   private func unknownEntities() throws -> [Finding] {

@@ -1,3 +1,4 @@
+import ManagedModel
 import Migration
 import Texts
 
@@ -8,7 +9,7 @@ extension FindingKind {
   /// What the kind means, in a few words.
   public var title: String { facts.title }
   /// What to do about it, in a sentence.
-  public var advice: String { facts.advice }
+  public var advice: Advice { facts.advice }
   /// The command that helps.
   var remedy: Remedy { facts.remedy }
   /// The error that Core Data reports; `nil` where it reports none.
@@ -19,7 +20,7 @@ extension FindingKind {
     let title: String
     let error: (domain: ErrorMeaning.Domain, code: Int)?
     let remedy: Remedy
-    let advice: String
+    let advice: Advice
   }
 
   /// As the table has them.
@@ -44,7 +45,8 @@ extension FindingKind.Facts {
   fileprivate init?(_ row: TextTable.Row) {
     let error = row["error"]?.split(separator: " ").map(String.init) ?? []
     guard let severity = row["severity"].flatMap(Finding.Severity.init), let title = row["title"],
-      let remedy = Self.remedies[row["remedy"] ?? "none"], let advice = row["advice"],
+      let remedy = Self.remedies[row["remedy"] ?? "none"],
+      let advice = row["advice"].map(Advice.init(marked:)),
       error.isEmpty || error.count == 2 && Int(error[1]) != nil
     else { return nil }
     self.init(

@@ -57,7 +57,7 @@ struct LogLayer {
       found.append(
         Finding(
           .notDownloaded, placeholder.sentence, first: [placeholder.name], in: place,
-          advice: CloudPlaceholder.advice(placeholder.file)))
+          advice: "\(CloudPlaceholder.advice(placeholder.file))"))
     }
     if isLogged, !log.isPresent, !strays.contains(where: { $0.kind == .log }),
       !placeholders.contains(where: \.isLog)

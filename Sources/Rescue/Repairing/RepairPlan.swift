@@ -25,7 +25,7 @@ struct RepairPlan {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
         "not repaired: \(fault.sentence.asClause) [\(fault.kind.rawValue)]", path: path,
-        hint: fault.command.map { "What helps: \($0)" } ?? fault.advice)
+        advice: fault.command.map { "What helps: \($0)" } ?? fault.advice)
     }
     if before.modelSource == nil, let refusal = before.refusal { throw refusal }
     guard before.isComplete else {
@@ -34,7 +34,7 @@ struct RepairPlan {
         ?? "The store could not be looked at as a whole."
       throw CoreDataError(
         .unreadable, "not repaired: \(reason.asClause)", path: path,
-        hint: "strata doctor tells what is wrong with it.")
+        advice: "\(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows what is wrong with it.")
     }
     if let fault = before.findings.first(where: { $0.kind == .versionHashes }) {
       throw CoreDataError(

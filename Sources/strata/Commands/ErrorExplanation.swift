@@ -58,7 +58,7 @@ struct ErrorExplanation {
     }
     console.paragraph("  " + telling.meaning, indent: 4)
     console.paragraph("  Usual cause: " + telling.cause, indent: 4)
-    console.paragraph("  What to do: " + telling.advice, indent: 4)
+    console.paragraph("  What to do: " + telling.advice.typed, indent: 4)
   }
 
   /// A name with what the model calls it.
@@ -75,7 +75,7 @@ struct ErrorExplanation {
         "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
         "sentence": entry.sentence?.words, "speaker": entry.sentence?.speaker.rawValue,
         "meaning": entry.telling?.meaning, "cause": entry.telling?.cause,
-        "advice": entry.telling?.advice, "count": entry.count,
+        "advice": entry.telling?.advice.typed, "count": entry.count,
       ])
       json.objects("names", entry.names) { name in
         [

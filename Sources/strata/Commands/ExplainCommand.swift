@@ -219,7 +219,7 @@ enum ExplainCommand {
       for check in explanation.checks {
         let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
         console.line("  \(check.isWarning ? "!" : "✗") \(name): \(check.summary)")
-        if !check.isWarning { console.paragraph("    " + check.hint, indent: 4) }
+        if !check.isWarning { console.paragraph("    " + check.typedHint, indent: 4) }
       }
     }
 
@@ -262,7 +262,7 @@ enum ExplainCommand {
         json.objects("checks", explanation.checks) {
           [
             "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,
-            "code": $0.code, "fails": !$0.isWarning, "hint": $0.hint,
+            "code": $0.code, "fails": !$0.isWarning, "hint": $0.typedHint,
           ]
         }
         json.field("caveats", explanation.caveats)

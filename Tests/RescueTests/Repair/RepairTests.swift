@@ -191,7 +191,7 @@ struct RepairTests {
     #expect(found.count == 3)
     #expect(
       found.command == "strata repair \(patient.path) --fix entity-unknown --entity ENTITY")
-    #expect(["Ingredient", "Produce", "Spice"].allSatisfy { found.advice.contains($0) })
+    #expect(["Ingredient", "Produce", "Spice"].allSatisfy { found.advice.text.contains($0) })
     // Nothing is guessed.
     #expect(try !StoreRepair.run(path: patient.path).receipt.isDone)
     var options = RepairOptions()

@@ -20,7 +20,7 @@ struct AttributeRules {
     var rules: [RowRule] = []
     func add(
       _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
-      severity: Finding.Severity? = nil, advice: String? = nil
+      severity: Finding.Severity? = nil, advice: Advice? = nil
     ) {
       rules.append(
         RowRule(

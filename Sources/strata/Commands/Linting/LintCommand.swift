@@ -118,7 +118,7 @@ enum LintCommand {
       return .done
     }
     console.line("\(rule.id) (\(rule.severity.rawValue))")
-    for paragraph in rule.page {
+    for paragraph in rule.page(naming: \.typed) {
       console.line()
       console.paragraph(paragraph, indent: 0)
     }
@@ -146,7 +146,7 @@ struct LintText {
     console.line("\(sign) \(place): [\(finding.rule.id)] \(finding.subject ?? "")")
     console.paragraph("  " + finding.message, indent: 2)
     console.paragraph("  on a device: " + finding.deviceText, indent: 2)
-    console.paragraph("  " + finding.advice, indent: 2)
+    console.paragraph("  " + finding.advice.typed, indent: 2)
   }
 
   private var summary: String {

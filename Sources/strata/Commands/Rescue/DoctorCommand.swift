@@ -60,7 +60,7 @@ enum DoctorCommand {
       if let consequence = finding.consequence {
         console.paragraph("  Core Data: " + consequence.text, indent: 4)
       }
-      console.paragraph("  " + finding.advice, indent: 2)
+      console.paragraph("  " + finding.advice.typed, indent: 2)
       if let command = finding.command { console.line("    " + command) }
       rest = rest.dropFirst(group.count)
     }
@@ -140,6 +140,6 @@ extension Finding {
           "meaning": $0.meaning.meaning,
         ]
       })
-    json.fields(["advice": advice, "command": command])
+    json.fields(["advice": advice.typed, "command": command])
   }
 }
