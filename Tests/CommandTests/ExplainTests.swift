@@ -108,7 +108,7 @@ struct ExplainTests {
       #expect(errors[0].names == [.init(text: "ZRECIPE.ZTITLE", model: ["Recipe.title"])])
     }
     let plain = Captured("explain", "--error", log)
-    #expect(plain.out.contains("(told 2 times)") && plain.out.contains("strata explain STORE"))
+    #expect(plain.out.contains("(appears 2 times)") && plain.out.contains("strata explain STORE"))
     #expect(!plain.out.utf8.contains(0x1B))
     #expect(
       Captured("explain", store, "--error", log).out.contains("ZRECIPE.ZTITLE is Recipe.title"))

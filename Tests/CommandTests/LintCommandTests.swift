@@ -76,7 +76,7 @@ struct LintCommandTests {
     let warning = Captured("lint", bundle, "--rule", rule + "=warning")
     #expect(warning.status == .done && warning.lines.contains("1 warning in 1 model"))
     let off = Captured("lint", bundle, "--rule", rule + "=off")
-    #expect(off.status == .done && off.lines.contains("✓ nothing to tell of 1 model"))
+    #expect(off.status == .done && off.lines.contains("✓ no findings in 1 model"))
     for (word, said) in [
       ("mandatory=off", "there is no rule “mandatory”"), (rule + "=loud", "RULE=error"),
       (rule, "RULE=error"),

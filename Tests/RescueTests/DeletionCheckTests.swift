@@ -73,7 +73,7 @@ struct DeletionCheckTests {
       INSERT INTO ACHANGE (ZCHANGETYPE) VALUES (0), (1), (2), (2)
       """)
     let found = try patient.finding(.deletions)
-    #expect(found.sentence == "History tells of 2 deletions." && found.count == nil)
+    #expect(found.sentence == "History lists 2 deletions." && found.count == nil)
   }
 
   @Test("rows of a page that cannot be read were not deleted")

@@ -2,8 +2,8 @@ import ManagedModel
 import Migration
 import Texts
 
-/// Something that is known to go wrong with a change of a model, with everything that is to be told
-/// of it: the list of rules, their pages and every finding's words come from here.
+/// Something that is known to go wrong with a change of a model: the list of rules, their pages and
+/// every finding's words come from it. The article on the rules is the table of them.
 public struct LintRule: Sendable, Equatable {
   /// How grave a finding is.
   public enum Severity: String, Sendable, Comparable, CaseIterable {

@@ -27,23 +27,23 @@ public struct ErrorMeaning: Sendable, Equatable {
   public let advice: Advice
 
   fileprivate init(
-    _ domain: Domain, _ code: Int, _ name: String?, _ telling: ErrorSentence.Telling
+    _ domain: Domain, _ code: Int, _ name: String?, _ explanation: ErrorSentence.Explanation
   ) {
     self.domain = domain
     self.code = code
     self.name = name
-    meaning = telling.meaning
-    cause = telling.cause
-    advice = telling.advice
+    meaning = explanation.meaning
+    cause = explanation.cause
+    advice = explanation.advice
   }
 
   /// - Returns: `nil` for a row that is not as the table's head says.
   init?(_ row: TextTable.Row) {
     let head = row.name.split(separator: " ").map(String.init)
     guard (2...3).contains(head.count), let domain = Domain(rawValue: head[0]),
-      let code = Int(head[1]), let telling = ErrorSentence.Telling(row)
+      let code = Int(head[1]), let explanation = ErrorSentence.Explanation(row)
     else { return nil }
-    self.init(domain, code, head.count > 2 ? head[2] : nil, telling)
+    self.init(domain, code, head.count > 2 ? head[2] : nil, explanation)
   }
 }
 
@@ -57,7 +57,7 @@ public enum ErrorCatalogue {
 
   /// - Parameter domain: as an NSError prints it; `nil` looks in all, Cocoa's first.
   /// - Returns: `nil` for a code that is unknown; an extended SQLite code
-  ///   that is not in the table is told by its last byte.
+  ///   that is not in the table is looked up by its last byte.
   public static func meaning(of code: Int, domain: String? = nil) -> ErrorMeaning? {
     let domains = ErrorMeaning.Domain.allCases.filter { domain == nil || $0.rawValue == domain }
     for domain in domains {
@@ -66,7 +66,7 @@ public enum ErrorCatalogue {
     if domains.contains(.cocoa), cloudRange.contains(code) {
       return ErrorMeaning(
         .cocoa, code, nil,
-        ErrorSentence.Telling(
+        ErrorSentence.Explanation(
           meaning: "An error of CloudKit mirroring that Apple does not document.",
           cause: "The reason beside it, or the CKErrorDomain beneath it, says which.",
           advice:

@@ -1,7 +1,7 @@
 import ManagedModel
 import Texts
 
-/// A sentence by which Core Data, SwiftData, CloudKit mirroring or SQLite tells an error, often
+/// A sentence with which Core Data, SwiftData, CloudKit mirroring or SQLite reports an error, often
 /// without its code.
 public struct ErrorSentence: Sendable, Equatable {
   /// Who says it.
@@ -17,7 +17,7 @@ public struct ErrorSentence: Sendable, Equatable {
   }
 
   /// What it means, where that is more than its code says.
-  public struct Telling: Sendable, Equatable {
+  public struct Explanation: Sendable, Equatable {
     /// What happened.
     public let meaning: String
     /// Where it usually comes from.
@@ -51,7 +51,7 @@ public struct ErrorSentence: Sendable, Equatable {
   /// The code's domain; `nil` without a code.
   public let domain: ErrorMeaning.Domain?
   /// What it means by itself; `nil` where its code says all there is.
-  public let own: Telling?
+  public let own: Explanation?
   let names: Names
   /// Whether it says nothing that the speaker's other sentences do not say better.
   let isGeneral: Bool
@@ -65,26 +65,26 @@ public struct ErrorSentence: Sendable, Equatable {
     words = row.name
     code = row["code"].flatMap { Int($0) }
     domain = code == nil ? nil : speaker == .sqlite ? .sqlite : .cocoa
-    own = Telling(row)
+    own = Explanation(row)
     self.names = names
     isGeneral = row["general"] != nil
     guard (code == nil) == (row["code"] == nil), code != nil || own != nil else { return nil }
   }
 
   /// What it means: by itself, or by its code.
-  public var telling: Telling? {
-    own ?? code.flatMap { ErrorCatalogue.meaning(of: $0, domain: domain?.rawValue) }?.telling
+  public var explanation: Explanation? {
+    own ?? code.flatMap { ErrorCatalogue.meaning(of: $0, domain: domain?.rawValue) }?.explanation
   }
 }
 
 extension ErrorMeaning {
   /// What the code means, without its number.
-  public var telling: ErrorSentence.Telling {
-    ErrorSentence.Telling(meaning: meaning, cause: cause, advice: advice)
+  public var explanation: ErrorSentence.Explanation {
+    ErrorSentence.Explanation(meaning: meaning, cause: cause, advice: advice)
   }
 }
 
-extension ErrorSentence.Telling {
+extension ErrorSentence.Explanation {
   /// - Returns: `nil` for a row without a meaning, a cause or advice.
   init?(_ row: TextTable.Row) {
     guard let meaning = row["meaning"], let cause = row["cause"], let advice = row["advice"] else {

@@ -16,7 +16,7 @@ struct ErrorExplanation {
       console.note(
         "note: only the first \(NumberText.bytes(ErrorReport.limit)) of the text were read")
     }
-    let isKnown = report.entries.contains { $0.telling != nil }
+    let isKnown = report.entries.contains { $0.explanation != nil }
     return isKnown || (report.entries.isEmpty && !report.hashes.isEmpty) ? .done : .no
   }
 
@@ -40,7 +40,7 @@ struct ErrorExplanation {
     let head =
       entry.code.map { "\(entry.domain ?? "unknown domain") \($0)\(name)" }
       ?? entry.sentence?.speaker.rawValue ?? ""
-    console.line(head + (entry.count > 1 ? " (told \(entry.count) times)" : ""), as: .title)
+    console.line(head + (entry.count > 1 ? " (appears \(entry.count) times)" : ""), as: .title)
     if let sentence = entry.sentence { console.paragraph("  “\(sentence.words)”", indent: 4) }
     if !entry.names.isEmpty {
       let isSQLite = entry.sentence?.speaker == .sqlite
@@ -52,13 +52,13 @@ struct ErrorExplanation {
         console.line("  (strata explain STORE --error … says what that is called in the model)")
       }
     }
-    guard let telling = entry.telling else {
+    guard let explanation = entry.explanation else {
       console.line("  This code is none of Core Data's that strata knows.")
       return
     }
-    console.paragraph("  " + telling.meaning, indent: 4)
-    console.paragraph("  Usual cause: " + telling.cause, indent: 4)
-    console.paragraph("  What to do: " + telling.advice.typed, indent: 4)
+    console.paragraph("  " + explanation.meaning, indent: 4)
+    console.paragraph("  Usual cause: " + explanation.cause, indent: 4)
+    console.paragraph("  What to do: " + explanation.advice.typed, indent: 4)
   }
 
   /// A name with what the model calls it.
@@ -74,8 +74,8 @@ struct ErrorExplanation {
       json.fields([
         "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
         "sentence": entry.sentence?.words, "speaker": entry.sentence?.speaker.rawValue,
-        "meaning": entry.telling?.meaning, "cause": entry.telling?.cause,
-        "advice": entry.telling?.advice.typed, "count": entry.count,
+        "meaning": entry.explanation?.meaning, "cause": entry.explanation?.cause,
+        "advice": entry.explanation?.advice.typed, "count": entry.count,
       ])
       json.objects("names", entry.names) { name in
         [

@@ -15,7 +15,7 @@ enum LintCommand {
     The base is what shipped: --git-base names a revision, --against an older copy; without either it is
     the commit that HEAD has in common with origin/main or main, or, where that is HEAD itself, the newest
     tag before it. Without a repository the last step alone is looked at. --store names stores that shipped: their rows decide what fails and what is lost.
-    Warnings about the current version that the base has as well are only counted; --all tells them.
+    Warnings about the current version that the base has as well are only counted; --all lists them.
 
     Whatever is meant is silenced where it stands: by user info strata.lint = RULE in a model, by a comment
     // strata:disable RULE in Swift, or in .strata.json5 in the folder or above it, up to the repository's:
@@ -24,7 +24,7 @@ enum LintCommand {
         exceptions: [{ rule: "attribute-dropped", entity: "Recipe", property: "legacyCode",
                        reason: "nobody read it" }] }
 
-    --rules lists the rules, --explain RULE tells what one means, what a device says, and what to do.
+    --rules lists the rules, --explain RULE prints what one means, what a device reports, and what to do.
     """
 
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -156,7 +156,7 @@ struct LintText {
       + (run.known.isEmpty
         ? "" : "; \(NumberText.counted(run.known.count, "warning")) shipped as it is (--all)")
     let models = NumberText.counted(run.models.count, "model")
-    if errors + warnings == 0 { return "✓ nothing to tell of \(models)\(silenced)" }
+    if errors + warnings == 0 { return "✓ no findings in \(models)\(silenced)" }
     let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }
       .map { NumberText.counted($0, $1) }
     return "\(counts.joined(separator: ", ")) in \(models)\(silenced)"
