@@ -1,3 +1,4 @@
+import Interface
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct DeletionCheckTests {
     #expect(diagnosis.alarms == [])
     let found = try patient.finding(.deletions)
     #expect(found.severity == .note)
-    #expect(found.command == "strata undelete \(patient.path)")
+    #expect(found.command?.typed == "strata undelete \(patient.path)")
     return found
   }
 

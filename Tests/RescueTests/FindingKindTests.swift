@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import Migration
 import Testing
@@ -46,15 +47,15 @@ struct FindingKindTests {
   func commands() {
     let odd = StorePlace(path: "/tmp/it's a store.sqlite")
     #expect(
-      Remedy.salvage.command(for: .cutOff, odd)
+      Remedy.salvage.command(for: .cutOff, odd)?.typed
         == "strata salvage '/tmp/it'\\''s a store.sqlite' --output '/tmp/it'\\''s a store-salvaged.sqlite'"
     )
     let dashed = StorePlace(path: "-a.sqlite", model: "A B.momd")
     #expect(
-      Remedy.salvageByModel.command(for: .metadata, dashed)
+      Remedy.salvageByModel.command(for: .metadata, dashed)?.typed
         == "strata salvage ./-a.sqlite --output ./-a-salvaged.sqlite --model 'A B.momd'")
     #expect(
-      Remedy.salvageByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))
+      Remedy.salvageByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))?.typed
         == "strata salvage a.sqlite --output a-salvaged.sqlite --model MODEL")
     #expect(Remedy.none.command(for: .encrypted, odd) == nil)
   }

@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import SQLite
 import TestSupport
@@ -58,7 +59,7 @@ struct ForeignLogTests {
     let found = try Diagnosis(of: own.path).findings
     let finding = try #require(found.first)
     #expect(finding.kind == .walForeign && finding.severity == .error)
-    #expect(finding.command?.contains("--ignore-wal") == true)
+    #expect(finding.command?.typed.contains("--ignore-wal") == true)
 
     let output = own.folder.path("Saved.sqlite")
     let refusal = #expect(throws: CoreDataError.self) {
@@ -107,7 +108,7 @@ struct ForeignLogTests {
       let finding = try Diagnosis(of: demo.path).findings.first
       #expect(finding?.kind == .walForeign)
       #expect(finding?.sentence.contains("does not have the rows of its table") == true)
-      #expect(finding?.command?.contains("--ignore-wal") == true)
+      #expect(finding?.command?.typed.contains("--ignore-wal") == true)
     }
   }
 

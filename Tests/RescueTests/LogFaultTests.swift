@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedStore
 import SQLite
 import TestSupport
@@ -37,7 +38,7 @@ struct LogFaultTests {
     for (kind, spoil) in spoils {
       let found = try Self.patient(spoil).finding(kind)
       #expect(found.severity == .error && (found.count ?? 0) > 0, "\(kind)")
-      #expect(found.command?.hasPrefix("strata salvage ") == true)
+      #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
     }
   }
 
@@ -63,7 +64,7 @@ struct LogFaultTests {
     try FileSystem.rename(patient.path + "-wal", to: patient.folder.path(name))
     let found = try patient.finding(.walRenamed)
     #expect(found.first == [name])
-    #expect(found.command?.contains("cp -p '\(patient.folder.path(name))'") == true)
+    #expect(found.command?.typed.contains("cp -p '\(patient.folder.path(name))'") == true)
   }
 
   @Test("missing beside a store in WAL mode, which is a note")
@@ -104,7 +105,7 @@ struct LogFaultTests {
     let diagnosis = try patient.diagnosis()
     let found = try #require(diagnosis.findings.first)
     #expect(found.kind == .emptyMain && (found.count ?? 0) > 0 && diagnosis.isReadable)
-    #expect(found.command?.hasPrefix("strata salvage ") == true)
+    #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
   }
 
   @Test("older than the store")
@@ -125,6 +126,6 @@ struct LogFaultTests {
     try FileSystem.write(old, to: log)
     let found = try patient.diagnosis().findings
     let older = try #require(found.first { $0.kind == .walOlder })
-    #expect(older.severity == .error && older.command?.hasSuffix(" --ignore-wal") == true)
+    #expect(older.severity == .error && older.command?.typed.hasSuffix(" --ignore-wal") == true)
   }
 }

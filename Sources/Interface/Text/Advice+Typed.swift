@@ -11,18 +11,19 @@ extension Advice {
   private static let flags: [Choice: String] = [
     .model: "--model", .source: "--from", .versions: "--via", .documents: "--mapping",
     .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
-    .deletesBackup: "--delete-backup", .fix: "--fix", .keep: "--keep", .log: "--wal",
-    .ignoresLog: "--ignore-wal",
+    .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
+    .keep: "--keep", .log: "--wal", .ignoresLog: "--ignore-wal",
   ]
 
-  /// Commands by the marks that texts have for them; a word in capitals stands for what is not known.
+  /// Commands by the marks that texts have for them; the values that are known replace its words in
+  /// capitals in turn.
   package static let commands = [
     "checksums": "strata hash STORE and strata hash MODEL", "comparison": "strata diff A B",
     "diagnosis": "strata doctor STORE", "dump": "strata dump STORE",
     "error-explanation": "strata explain --error", "explanation": "strata explain STORE MODEL",
     "former-model": "strata model PATH@REVISION --format xcdatamodel",
     "history": "strata history STORE", "information": "strata info STORE",
-    "listing": "strata stores STORE", "mapping": "strata mapping FILE",
+    "listing": "strata stores PATH", "mapping": "strata mapping FILE",
     "migration": "strata migrate STORE --to MODEL", "model-listing": "strata model MODEL",
     "model-search": "strata find-model STORE PATH…", "object": "strata object STORE REF",
     "plan": "strata plan STORE --to MODEL",
@@ -31,7 +32,8 @@ extension Advice {
     "repair-tables": "strata repair STORE --fix table-missing",
     "repair-tables-forced": "strata repair STORE --fix table-missing --force",
     "repair-uniqueness": "strata repair STORE --fix uniqueness --keep newest",
-    "reset": "strata reset STORE --model MODEL", "rows": "strata rows STORE ENTITY --where",
+    "reset": "strata reset STORE --model MODEL",
+    "rows": "strata rows STORE ENTITY --where PREDICATE",
     "rules": "strata lint --rules", "salvage": "strata salvage STORE --output FILE",
     "stored-model": "strata model STORE", "undeletion": "strata undelete STORE",
     "version-checksums": "strata hash SOURCES@SchemaV1",
@@ -43,7 +45,10 @@ extension Advice {
   /// What is typed for one of the values that it names.
   static func typed(_ choice: Choice, _ values: [String]) -> String {
     if let command = commands[choice.id] {
-      return values.first.map { command.replacing("STORE", with: $0) } ?? command
+      var rest = values[...]
+      return command.split(separator: " ").map { word in
+        word.allSatisfy(\.isUppercase) ? rest.popFirst() ?? String(word) : String(word)
+      }.joined(separator: " ")
     }
     let flag = flags[choice] ?? choice.name
     return values.isEmpty ? flag : values.map { "\(flag) \($0)" }.joined(separator: " ")

@@ -47,8 +47,8 @@ public struct Finding: Sendable, Equatable {
   public var sentence: String
   /// What to do, in a sentence.
   public var advice: Advice
-  /// The command that does it; `nil` where no command can.
-  public var command: String?
+  /// What does it, with all that is to be given; `nil` where nothing can.
+  public var command: Advice?
 
   /// What Core Data will say of it; `nil` where it says nothing.
   public var consequence: Consequence?

@@ -65,7 +65,7 @@ struct LogLayer {
       found.append(
         Finding(
           .walMissing,
-          "There is no -wal, as beside every store that was closed (it is in WAL mode).", in: place)
+          "No -wal file: normal for a store in WAL mode that was closed.", in: place)
       )
     }
     return found

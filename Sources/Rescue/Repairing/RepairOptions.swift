@@ -66,6 +66,10 @@ package struct RepairOptions: Sendable {
 extension Advice.Choice {
   /// The kinds of faults that are mended.
   package static let fix = Advice.Choice("fix", "RepairOptions.kinds")
+  /// The entity that objects are of.
+  package static let entity = Advice.Choice("entity", "RepairOptions.entity")
+  /// The model within a command that helps: no error asks the caller for it.
+  package static let commandModel = Advice.Choice("commandModel", "model")
   /// Which of equal objects stays.
   package static let keep = Advice.Choice("keep", "RepairOptions.kept")
 }

@@ -46,12 +46,14 @@ struct RepairPlan {
         $0.kind == .tableMissing && ![.repair, .repairByModel].contains($0.remedy)
       })
     {
+      let place = StorePlace(path: path, model: options.modelName)
+      let recovery: Advice =
+        fault.remedy.command(for: fault.kind, place).map { "What may recover its rows: \($0). " }
+        ?? ""
       throw CoreDataError(
         .refused, code: .persistentStoreIncompatibleSchema,
         "not repaired: \(fault.sentence.asClause)", path: path,
-        advice:
-          "\(fault.remedy.command(for: fault.kind, StorePlace(path: path, model: options.modelName)).map { "What may bring its rows back: \($0). " } ?? "")To make it empty, use \(.force)."
-      )
+        advice: "\(recovery)To create it empty, use \(.force).")
     }
     let isRaw = before.modelSource == .raw
     let mended = before.findings.filter { finding in

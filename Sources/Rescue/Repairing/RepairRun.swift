@@ -39,7 +39,7 @@ struct RepairRun {
         .unreadable, code: .persistentStoreOpen,
         "not repaired: SQLite cannot write what there is into a sound file (\(error.message))",
         path: plan.before.path,
-        hint: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
+        advice: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
     }
   }
 

@@ -108,6 +108,9 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// Adds words.
     public mutating func appendLiteral(_ literal: String) { parts.append(.text(literal)) }
 
+    /// Adds other advice, with the values that it names.
+    package mutating func appendInterpolation(_ advice: Advice) { parts += advice.parts }
+
     /// Adds words that are worked out.
     public mutating func appendInterpolation(_ text: String) { parts.append(.text(text)) }
 

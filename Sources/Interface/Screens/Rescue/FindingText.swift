@@ -62,7 +62,7 @@ struct FindingText {
     }
     if !isLastResort { add(advice, .text) }
     if let command = finding.command {
-      lines += Wrapping.code(command, width: width).map { ($0, .code) }
+      lines += Wrapping.code(command.typed, width: width).map { ($0, .code) }
     }
     return lines
   }

@@ -61,7 +61,7 @@ enum DoctorCommand {
         console.paragraph("  Core Data: " + consequence.text, indent: 4)
       }
       console.paragraph("  " + finding.advice.typed, indent: 2)
-      if let command = finding.command { console.line("    " + command) }
+      if let command = finding.command { console.line("    " + command.typed) }
       rest = rest.dropFirst(group.count)
     }
     if !diagnosis.findings.isEmpty { console.line() }
@@ -140,6 +140,6 @@ extension Finding {
           "meaning": $0.meaning.meaning,
         ]
       })
-    json.fields(["advice": advice.typed, "command": command])
+    json.fields(["advice": advice.typed, "command": command?.typed])
   }
 }
