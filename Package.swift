@@ -35,6 +35,8 @@ let package = Package(
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures"),
 
+    // Tables of sentences: each byte is a literal, which the optimiser need not look at.
+    .target(name: "Texts", resources: [.embedInCode("Tables")], swiftSettings: unoptimized),
     .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
@@ -71,7 +73,7 @@ let package = Package(
       name: "Migration",
       dependencies: [
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage", "SQLite", "Files",
-        "JSON",
+        "JSON", "Texts",
       ],
       swiftSettings: small),
 
@@ -80,7 +82,7 @@ let package = Package(
       name: "Rescue",
       dependencies: [
         "Salvage", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite", "Files",
+        "SQLite", "Files", "Texts",
       ],
       swiftSettings: unoptimized),
 
@@ -89,7 +91,7 @@ let package = Package(
       name: "Lint",
       dependencies: [
         "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
-        "Files", "JSON",
+        "Files", "JSON", "Texts",
       ],
       swiftSettings: unoptimized),
 
@@ -168,19 +170,19 @@ let package = Package(
       name: "MigrationTests",
       dependencies: [
         "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON", "TestSupport",
+        "SQLite", "Files", "JSON", "Texts", "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",
       dependencies: [
         "Rescue", "Interface", "Salvage", "Demo", "Migration", "ManagedStore", "ManagedModel",
-        "ModelWriting", "SQLite", "Files", "TestSupport",
+        "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",
       dependencies: [
         "Lint", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Files",
-        "TestSupport",
+        "Texts", "TestSupport",
       ]),
     .testTarget(
       name: "SeedingTests",

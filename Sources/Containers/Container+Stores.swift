@@ -194,6 +194,7 @@ extension Container {
       ends.isEmpty
         ? "\(EntryName.quoted(inner)) is not in it"
         : "\(EntryName.quoted(inner)) is in it \(ends.count) times, such as \(EntryName.quoted(ends[0].name))",
-      path: path, hint: "strata stores lists what is in it.")
+      path: path,
+      advice: "\(.deed("listing"), of: [ShellText.quoted(path)]) lists the stores in it.")
   }
 }

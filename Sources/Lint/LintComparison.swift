@@ -104,9 +104,9 @@ package struct LintComparison: Sendable, Equatable {
     let told = step.findings + step.known + step.silenced
     let rest = whole.findings.filter { finding in !told.contains { $0.isAbout(the: finding) } }
     // What a run tells of steps and of the current version was asked of these two themselves.
-    let (rules, names) = (LintRule.versionRules + LintRule.swiftDataRules, names)
+    let names = names
     let isOwn = { (finding: LintFinding) in
-      rules.contains(finding.rule) && finding.version.map(names.contains) ?? false
+      finding.rule.about.hasPrefix("versions") && finding.version.map(names.contains) ?? false
     }
     findings = (findings + rest.filter(isOwn)).gravestFirst
     others = rest.filter { !isOwn($0) }.gravestFirst

@@ -43,7 +43,7 @@ public struct LintFinding: Sendable, Equatable {
   /// What the app's log says then.
   public var device: LintRule.DeviceError?
   /// What to do.
-  public var advice: String
+  public var advice: Advice
   /// Rows of the stores named that it touches; `nil` where none was asked.
   public var rows: Int?
   /// Why it does not count; `nil` where it does.
@@ -52,7 +52,7 @@ public struct LintFinding: Sendable, Equatable {
   init(
     _ rule: LintRule, at place: LintPlace, version: String? = nil, entity: String? = nil,
     property: String? = nil, _ message: String, severity: LintRule.Severity? = nil,
-    consequence: String? = nil, device: LintRule.DeviceError?? = .none, advice: String? = nil,
+    consequence: String? = nil, device: LintRule.DeviceError?? = .none, advice: Advice? = nil,
     former: String? = nil, rows: Int? = nil
   ) {
     self.rule = rule

@@ -29,7 +29,7 @@ extension LintRun {
         "\(configuration.path):\(exception.line): the exception of \(exception.rule) is for nothing that was found."
       )
     }
-    // What looks renamed is not told again as gone.
+    // What looks renamed is not reported again as removed.
     let renamed = Set(
       counted.filter { $0.rule.id == LintRule.looksLikeRename.id }.map { rename in
         Names(rename.version, rename.property == nil ? nil : rename.entity, rename.former)
@@ -88,7 +88,7 @@ extension LintRun {
 }
 
 extension LintRule {
-  /// Whether it tells that something is gone.
+  /// Whether it reports that something was removed.
   fileprivate var isDrop: Bool {
     [Self.attributeDropped, .entityDropped, .relationshipDropped].contains { $0.id == id }
   }

@@ -226,8 +226,7 @@ public struct LintRun: Sendable {
       }.map { version in
         LintFinding(
           .versionDeleted, at: LintPlace(path: model.path), version: version.name,
-          "The model shipped at \(base?.name ?? "the base") with “\(version.name)”, and is gone.",
-          device: .missingSource)
+          "The model shipped at \(base?.name ?? "the base") with “\(version.name)”, and is gone.")
       }
     }
   }

@@ -104,7 +104,7 @@ public struct ModelReference: Sendable, Equatable {
         throw CoreDataError(
           .unreadable, code: .migrationMissingSourceModel,
           "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
-          hint: "Name the model itself; strata find-model STORE PATH… looks for it.")
+          advice: "Name the model itself; \(.deed("model-search")) looks for it.")
       }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)
     }

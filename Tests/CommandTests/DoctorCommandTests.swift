@@ -60,12 +60,12 @@ struct DoctorCommandTests {
         """
         ✗ 2 objects of Step.recipe lead to objects of Recipe that are not there. [to-one-dangling]
           first: Step/p1, Step/p2
-          Core Data: NSCocoaErrorDomain 133000, “An object could not be fulfilled: its row is gone.”
+          Core Data: NSCocoaErrorDomain 133000, “A fault could not be fulfilled: the object's row is gone.”
         """))
     let text = run.out.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     #expect(
       text.contains(
-        "An app that follows such a link ends with this error. If the objects were deleted by mistake, strata undelete restores them with their links; a repair empties the links. strata repair \(path) --fix to-one-dangling"
+        "An app that follows such a reference fails with this error. If the objects were deleted by mistake, strata undelete STORE restores them with their links; a repair empties the references. strata repair \(path) --fix to-one-dangling"
       ))
     #expect(run.lines.last == "1 error, 1 note" || run.lines.last == "1 error")
   }

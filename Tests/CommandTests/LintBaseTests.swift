@@ -108,7 +108,7 @@ struct LintBaseTests {
     let flat = result.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(flat.contains("134130, “Persistent store migration failed, missing source managed"))
     #expect(
-      flat.contains("Put the version back as it shipped and make the change in a new version"))
+      flat.contains("Restore the version as it shipped, and make the change in a new version"))
     // Committed on the branch it is the same: main has not got it.
     try repository.run("commit", "-q", "-a", "-m", "Edited")
     #expect(Captured("lint", bundle).status == .no)

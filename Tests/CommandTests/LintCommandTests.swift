@@ -193,7 +193,7 @@ struct LintCommandTests {
       let page = Captured("lint", "--explain", rule.id)
       let flat = page.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(page.status == .done)
-      for text in [rule.title, rule.explanation, rule.advice, rule.consequence] {
+      for text in [rule.title, rule.explanation, rule.advice.typed, rule.consequence] {
         #expect(flat.contains(text), "\(rule.id): \(flat)")
       }
       if let code = rule.device?.code { #expect(flat.contains("\(code)")) }

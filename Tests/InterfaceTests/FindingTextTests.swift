@@ -33,8 +33,8 @@ struct FindingTextTests {
   func keys(_ kind: FindingKind) {
     let finding = Finding(kind, "", in: StorePlace(path: "Recipes.sqlite"))
     // A command line has no keys.
-    #expect(!finding.advice.contains(" asks for it"))
+    #expect(!finding.advice.typed.contains(" asks for it"))
     let shown = FindingText(finding).lines(width: 1000).map(\.text)
-    #expect(shown.contains { $0.contains(" asks for it)") } == finding.advice.contains("--"))
+    #expect(shown.contains { $0.contains(" asks for it)") } == finding.advice.typed.contains("--"))
   }
 }

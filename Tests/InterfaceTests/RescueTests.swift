@@ -284,7 +284,7 @@ struct RescueTests {
     try session.send(.start)
     try session.send("5")
     #expect(
-      session.state.rescue.condition?.findings.compactMap(\.command)
+      session.state.rescue.condition?.findings.compactMap { $0.command?.typed }
         == ["strata salvage App.zip//Recipes.sqlite --output Recipes-salvaged.sqlite"])
     try session.send("f")
     #expect(session.state.notice?.text.contains("is never changed") == true)

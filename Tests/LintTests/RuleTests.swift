@@ -5,6 +5,7 @@ import ManagedStore
 import ModelSearch
 import TestSupport
 import Testing
+import Texts
 
 @Suite("Rules of lint")
 struct RuleTests {
@@ -18,7 +19,8 @@ struct RuleTests {
     let run = try scene.run()
     #expect(!run.findings(rule.rule).isEmpty, "\(run.lines) \(run.notes)")
     for finding in run.findings(rule.rule) {
-      #expect(!finding.message.isEmpty && !finding.consequence.isEmpty && !finding.advice.isEmpty)
+      #expect(
+        !finding.message.isEmpty && !finding.consequence.isEmpty && !finding.advice.text.isEmpty)
       #expect(finding.path.hasPrefix("/"))
     }
   }
@@ -61,10 +63,11 @@ struct RuleTests {
   @Test("every rule has its case, a name of its own, and all its words")
   func complete() {
     let ids = LintRule.all.map(\.id)
+    #expect(TextTable.rules.faults == [] && ids == TextTable.rules.rows.map(\.name))
     #expect(Set(ids).count == ids.count)
     #expect(Set(ids) == Set(RuleCase.all.map(\.rule) + Self.others))
     for rule in LintRule.all {
-      for text in [rule.title, rule.explanation, rule.consequence, rule.advice] {
+      for text in [rule.title, rule.explanation, rule.consequence, rule.advice.text] {
         #expect(text.hasSuffix(".") && text.first?.isUppercase == true, "\(rule.id): \(text)")
       }
       if let device = rule.device { #expect(!device.text.isEmpty) }

@@ -77,7 +77,7 @@ struct DriftAnalysisTests {
     let plan = try way.plan(Store(path: path), to: Library.model(replacing: Self.added))
     let missing = plan.checks.filter { $0.message.contains("the join table \(name) is missing") }
     #expect(missing.map(\.code) == [134020])
-    #expect(missing.first?.hint.contains("strata salvage") == true)
+    #expect(missing.first?.advice?.names(.deed("salvage")) == true)
     let before = try folder.contents()
     #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(try folder.contents() == before)
@@ -96,7 +96,7 @@ struct DriftAnalysisTests {
     let plan = try Store(path: path).plan(
       to: Library.model(replacing: Self.added), names: ("1", "2"))
     #expect(plan.checks.count == 1)
-    #expect(plan.checks.first?.hint.contains("--fix table-missing") == true)
+    #expect(plan.checks.first?.advice?.names(.deed("repair-tables")) == true)
   }
 
   @Test(

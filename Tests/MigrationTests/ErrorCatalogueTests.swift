@@ -1,6 +1,7 @@
 import ManagedModel
 import TestSupport
 import Testing
+import Texts
 
 @testable import ManagedStore
 @testable import Migration
@@ -27,10 +28,27 @@ struct ErrorCatalogueTests {
       let meaning = try #require(
         ErrorCatalogue.meaning(of: code, domain: domain.rawValue), "\(code)")
       #expect(meaning.code == code && meaning.domain == domain)
-      for text in [meaning.meaning, meaning.cause, meaning.advice] {
+      for text in [meaning.meaning, meaning.cause, meaning.advice.text] {
         #expect(text.hasSuffix("."), "\(code): \(text)")
       }
     }
+  }
+
+  @Test("every row of the tables is an error or a sentence")
+  func tables() {
+    let (errors, sentences) = (TextTable.errors, TextTable.sentences)
+    #expect(errors.faults == [] && sentences.faults == [])
+    #expect(ErrorCatalogue.all.count == errors.rows.count)
+    #expect(ErrorCatalogue.sentences.map(\.words) == sentences.rows.map(\.name))
+    #expect(Set(errors.rows.map(\.name)).count == errors.rows.count)
+    #expect(Set(sentences.rows.map(\.name)).count == sentences.rows.count)
+  }
+
+  @Test("a table's lines that are no field of a row are told apart")
+  func faults() {
+    let table = TextTable(Array("a: b\n## One\n- x: y: z\n- x: two\nprose\n\n## \n- n:".utf8))
+    #expect(table.rows.map(\.name) == ["One", ""] && table.rows.first?["x"] == "y: z")
+    #expect(table.faults == ["- x: two", "prose", "- n:"])
   }
 
   @Test("every entry is found by its code and by its name", arguments: ErrorCatalogue.all)

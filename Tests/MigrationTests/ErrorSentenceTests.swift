@@ -10,15 +10,15 @@ struct ErrorSentenceTests {
   @Test(
     "every sentence means something and is found, in any case", arguments: ErrorCatalogue.sentences)
   func found(sentence: ErrorSentence) throws {
-    let telling = try #require(sentence.telling, "\(sentence.words)")
-    for text in [telling.meaning, telling.cause, telling.advice] {
+    let explanation = try #require(sentence.explanation, "\(sentence.words)")
+    for text in [explanation.meaning, explanation.cause, explanation.advice.text] {
       #expect(text.hasSuffix("."), "\(sentence.words): \(text)")
     }
     for text in [sentence.words, sentence.words.uppercased()] {
       let report = ErrorReport("2026-11-23 18:03:00.134110+0000 App[12:34] \(text)\nand on")
       let entry = try #require(report.entries.first, "\(text)")
       #expect(report.entries.count == 1 && entry.count == 1, "\(text)")
-      #expect(entry.telling == telling, "\(text)")
+      #expect(entry.explanation == explanation, "\(text)")
       #expect(entry.code == sentence.code)
     }
   }
@@ -62,8 +62,8 @@ struct ErrorSentenceTests {
   func report(text: String, words: String) throws {
     let report = ErrorReport(text)
     #expect(report.entries.count == 1, "\(report.entries)")
-    let telling = try #require(report.entries.first?.telling)
-    #expect(telling.meaning.contains(words), "\(telling.meaning)")
+    let explanation = try #require(report.entries.first?.explanation)
+    #expect(explanation.meaning.contains(words), "\(explanation.meaning)")
   }
 
   @Test(
@@ -93,7 +93,8 @@ struct ErrorSentenceTests {
   func coded(text: String, code: Int) {
     let report = ErrorReport(text)
     #expect(report.entries.map(\.code) == [code], "\(text)")
-    #expect(report.entries.map(\.count) == [1] && report.entries.first?.telling != nil, "\(text)")
+    #expect(
+      report.entries.map(\.count) == [1] && report.entries.first?.explanation != nil, "\(text)")
   }
 
   @Test(

@@ -1,5 +1,6 @@
 import Demo
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -112,7 +113,7 @@ struct DataFaultTests {
     let finding = try #require(
       try Diagnosis(of: path).findings.first { $0.kind == .historyColumns })
     #expect(finding.first == ["ZTOMBSTONE1"])
-    #expect(finding.command == "strata repair \(path) --fix history-columns")
+    #expect(finding.command?.typed == "strata repair \(path) --fix history-columns")
     #expect(try StoreRepair.run(path: path).receipt.isDone)
     #expect(try !Diagnosis(of: path).findings.contains { $0.kind == .historyColumns })
     #expect(try Store(path: path).database.columns(of: "ACHANGE").contains("ZTOMBSTONE1"))
@@ -154,7 +155,7 @@ struct DataFaultTests {
     #expect(found.first == ["Step/p2", "Step/p3", "Step/p5"])
     #expect((found.entity, found.property) == ("Step", "recipe"))
     #expect(found.consequence?.meaning.code == 133000)
-    #expect(found.command == "strata repair \(patient.path) --fix to-one-dangling")
+    #expect(found.command?.typed == "strata repair \(patient.path) --fix to-one-dangling")
   }
 
   @Test("links of a many-to-many that lead to nothing")
@@ -186,7 +187,7 @@ struct DataFaultTests {
       """)
     let found = try patient.finding(.uniqueness)
     #expect(found.count == 3 && found.first == ["Recipe/p1"])
-    #expect(found.command == "strata repair \(patient.path) --fix uniqueness --keep newest")
+    #expect(found.command?.typed == "strata repair \(patient.path) --fix uniqueness --keep newest")
   }
 
   @Test("archives that are cut off")
@@ -239,7 +240,7 @@ struct DataFaultTests {
       "UPDATE ZINGREDIENT SET Z_ENT = 5, ZHEAT = 0 WHERE Z_ENT = 4 AND ZSEASON IS NOT NULL")
     let found = try patient.diagnosis().findings.filter { $0.kind == .entityWrong }
     #expect(!found.isEmpty && found.allSatisfy { $0.severity == .warning })
-    #expect(found.contains { $0.command?.contains(" --where 'SELF IN {") == true })
+    #expect(found.contains { $0.command?.typed.contains(" --where 'SELF IN {") == true })
   }
 
   @Test("one-to-ones whose sides disagree are a note")

@@ -1,3 +1,4 @@
+import Interface
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct DeletionCheckTests {
     #expect(diagnosis.alarms == [])
     let found = try patient.finding(.deletions)
     #expect(found.severity == .note)
-    #expect(found.command == "strata undelete \(patient.path)")
+    #expect(found.command?.typed == "strata undelete \(patient.path)")
     return found
   }
 
@@ -73,7 +74,7 @@ struct DeletionCheckTests {
       INSERT INTO ACHANGE (ZCHANGETYPE) VALUES (0), (1), (2), (2)
       """)
     let found = try patient.finding(.deletions)
-    #expect(found.sentence == "History tells of 2 deletions." && found.count == nil)
+    #expect(found.sentence == "History lists 2 deletions." && found.count == nil)
   }
 
   @Test("rows of a page that cannot be read were not deleted")

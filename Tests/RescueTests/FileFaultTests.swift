@@ -1,5 +1,6 @@
 import Demo
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -18,7 +19,7 @@ struct FileFaultTests {
     #expect(diagnosis.findings.first?.kind == .cutOff)
     #expect(diagnosis.isReadable && !diagnosis.isComplete)
     #expect(
-      diagnosis.findings.first?.command
+      diagnosis.findings.first?.command?.typed
         == "strata salvage \(patient.path) --output \(patient.folder.path("Recipes-salvaged.sqlite"))"
     )
   }
@@ -30,7 +31,7 @@ struct FileFaultTests {
     let found = try #require(try patient.diagnosis().findings.first)
     #expect(found.kind == .primaryKey && found.severity == .error)
     #expect(
-      found.command == "strata repair \(patient.path) --fix primary-key --model MODEL")
+      found.command?.typed == "strata repair \(patient.path) --fix primary-key --model MODEL")
   }
 
   @Test("cut off within the header")
@@ -187,7 +188,7 @@ struct FileFaultTests {
     let found = try patient.finding(kind)
     #expect(found.severity == kind.severity)
     let model = kind == .modelCache ? " --model MODEL" : ""
-    #expect(found.command == "strata repair \(patient.path) --fix \(kind.rawValue)\(model)")
+    #expect(found.command?.typed == "strata repair \(patient.path) --fix \(kind.rawValue)\(model)")
     // The objects are looked at all the same.
     #expect(try patient.diagnosis().isComplete)
   }

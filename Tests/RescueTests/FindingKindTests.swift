@@ -1,6 +1,8 @@
+import Interface
 import ManagedModel
 import Migration
 import Testing
+import Texts
 
 @testable import Rescue
 
@@ -9,9 +11,17 @@ struct FindingKindTests {
   @Test(
     "each has a title, an advice and a name for a command line", arguments: FindingKind.allCases)
   func facts(kind: FindingKind) {
-    #expect(!kind.title.isEmpty && kind.advice.hasSuffix("."))
+    #expect(!kind.title.isEmpty && kind.advice.text.hasSuffix("."))
     #expect(kind.rawValue.allSatisfy { $0.isLowercase || $0 == "-" })
     #expect(kind.rawValue.first != "-")
+  }
+
+  @Test("each has its row in the table, and each row its kind")
+  func table() {
+    let table = TextTable.findings
+    #expect(table.faults == [])
+    #expect(table.rows.map(\.name) == FindingKind.allCases.map(\.rawValue))
+    #expect(Set(FindingKind.table.keys) == Set(FindingKind.allCases))
   }
 
   @Test(
@@ -37,15 +47,15 @@ struct FindingKindTests {
   func commands() {
     let odd = StorePlace(path: "/tmp/it's a store.sqlite")
     #expect(
-      Remedy.salvage.command(for: .cutOff, odd)
+      Remedy.salvage.command(for: .cutOff, odd)?.typed
         == "strata salvage '/tmp/it'\\''s a store.sqlite' --output '/tmp/it'\\''s a store-salvaged.sqlite'"
     )
     let dashed = StorePlace(path: "-a.sqlite", model: "A B.momd")
     #expect(
-      Remedy.salvageByModel.command(for: .metadata, dashed)
+      Remedy.salvageByModel.command(for: .metadata, dashed)?.typed
         == "strata salvage ./-a.sqlite --output ./-a-salvaged.sqlite --model 'A B.momd'")
     #expect(
-      Remedy.salvageByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))
+      Remedy.salvageByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))?.typed
         == "strata salvage a.sqlite --output a-salvaged.sqlite --model MODEL")
     #expect(Remedy.none.command(for: .encrypted, odd) == nil)
   }

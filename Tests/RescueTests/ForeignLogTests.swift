@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import SQLite
 import TestSupport
@@ -58,13 +59,13 @@ struct ForeignLogTests {
     let found = try Diagnosis(of: own.path).findings
     let finding = try #require(found.first)
     #expect(finding.kind == .walForeign && finding.severity == .error)
-    #expect(finding.command?.contains("--ignore-wal") == true)
+    #expect(finding.command?.typed.contains("--ignore-wal") == true)
 
     let output = own.folder.path("Saved.sqlite")
     let refusal = #expect(throws: CoreDataError.self) {
       _ = try StoreSalvage.run(path: own.path, output: output)
     }
-    #expect(refusal?.kind == .usage && refusal?.hint?.contains("--ignore-wal") == true)
+    #expect(refusal?.kind == .usage && refusal?.advice?.names(.ignoresLog) == true)
     #expect(!FileSystem.isFile(output))
     var options = StoreSalvage.Options()
     options.log = .none
@@ -107,7 +108,7 @@ struct ForeignLogTests {
       let finding = try Diagnosis(of: demo.path).findings.first
       #expect(finding?.kind == .walForeign)
       #expect(finding?.sentence.contains("does not have the rows of its table") == true)
-      #expect(finding?.command?.contains("--ignore-wal") == true)
+      #expect(finding?.command?.typed.contains("--ignore-wal") == true)
     }
   }
 

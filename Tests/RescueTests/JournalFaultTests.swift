@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import TestSupport
 import Testing
@@ -66,7 +67,7 @@ struct JournalFaultTests {
     let diagnosis = try Diagnosis(of: save.path)
     let first = try #require(diagnosis.findings.first)
     #expect(first.kind == .journalHot && first.severity == .warning)
-    #expect((first.count ?? 0) > 10 && first.command?.hasPrefix("strata salvage ") == true)
+    #expect((first.count ?? 0) > 10 && first.command?.typed.hasPrefix("strata salvage ") == true)
     #expect(diagnosis.count(.error) == 0 && diagnosis.isComplete)
     #expect(try save.store.bytes() == before)
     try FileSystem.write(save.saved, to: save.path)
@@ -101,7 +102,8 @@ struct JournalFaultTests {
       for place in [27, 95] { file[place] &+= 5 }
     }
     let older = try Diagnosis(of: save.path).findings
-    #expect(older.contains { $0.kind == .journalOlder && $0.command?.hasPrefix("cp -p ") == true })
+    #expect(
+      older.contains { $0.kind == .journalOlder && $0.command?.typed.hasPrefix("cp -p ") == true })
   }
 
   @Test("one that cannot be read is a finding")
@@ -135,7 +137,7 @@ struct JournalFaultTests {
     let findings = try Diagnosis(of: save.path).findings
     let found = try #require(findings.first { $0.kind == .journalRenamed })
     #expect(found.first == [name] && found.severity == .error && (found.count ?? 0) > 10)
-    #expect(found.command?.hasSuffix("-journal") == true && findings.first == found)
+    #expect(found.command?.typed.hasSuffix("-journal") == true && findings.first == found)
     let source = try SalvageSource(path: save.path, takesRenamedJournal: false)
     #expect(source.image.journal == nil && source.notes.contains { $0.contains(name) })
     #expect(source.isPartial)

@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -127,7 +128,7 @@ struct LinkAuditTests {
     let findings = try Diagnosis(of: path).findings
     let wrong = findings.filter { $0.kind == .entityWrong }
     #expect(wrong.allSatisfy { $0.severity == .error && $0.consequence?.meaning.code == 133000 })
-    #expect(wrong.allSatisfy { $0.command?.contains(" --where 'SELF IN {") == true })
+    #expect(wrong.allSatisfy { $0.command?.typed.contains(" --where 'SELF IN {") == true })
     #expect(findings.filter { $0.kind == .joinNull }.map(\.severity) == [.note])
   }
 

@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedStore
 import SQLite
 import TestSupport
@@ -37,7 +38,7 @@ struct LogFaultTests {
     for (kind, spoil) in spoils {
       let found = try Self.patient(spoil).finding(kind)
       #expect(found.severity == .error && (found.count ?? 0) > 0, "\(kind)")
-      #expect(found.command?.hasPrefix("strata salvage ") == true)
+      #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
     }
   }
 
@@ -53,7 +54,7 @@ struct LogFaultTests {
     let findings = try patient.diagnosis().findings
     let cause = try #require(findings.first { $0.kind == .walChecksum })
     let link = try #require(findings.first { $0.kind == .toOneDangling })
-    #expect(link.command == cause.command && link.advice.contains("-wal"))
+    #expect(link.command == cause.command && link.advice.text.contains("-wal"))
   }
 
   @Test("under another name")
@@ -63,7 +64,7 @@ struct LogFaultTests {
     try FileSystem.rename(patient.path + "-wal", to: patient.folder.path(name))
     let found = try patient.finding(.walRenamed)
     #expect(found.first == [name])
-    #expect(found.command?.contains("cp -p '\(patient.folder.path(name))'") == true)
+    #expect(found.command?.typed.contains("cp -p '\(patient.folder.path(name))'") == true)
   }
 
   @Test("missing beside a store in WAL mode, which is a note")
@@ -80,7 +81,7 @@ struct LogFaultTests {
     try FileSystem.evict(patient.path + "-wal")
     let found = try patient.finding(.notDownloaded)
     #expect(found.severity == .warning && found.first == [".Recipes.sqlite-wal.icloud"])
-    #expect(found.advice.contains("brctl download Recipes.sqlite-wal"))
+    #expect(found.advice.text.contains("brctl download Recipes.sqlite-wal"))
     let kinds = try patient.diagnosis().findings.map(\.kind)
     #expect(kinds == [.notDownloaded])
   }
@@ -104,7 +105,7 @@ struct LogFaultTests {
     let diagnosis = try patient.diagnosis()
     let found = try #require(diagnosis.findings.first)
     #expect(found.kind == .emptyMain && (found.count ?? 0) > 0 && diagnosis.isReadable)
-    #expect(found.command?.hasPrefix("strata salvage ") == true)
+    #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
   }
 
   @Test("older than the store")
@@ -125,6 +126,6 @@ struct LogFaultTests {
     try FileSystem.write(old, to: log)
     let found = try patient.diagnosis().findings
     let older = try #require(found.first { $0.kind == .walOlder })
-    #expect(older.severity == .error && older.command?.hasSuffix(" --ignore-wal") == true)
+    #expect(older.severity == .error && older.command?.typed.hasSuffix(" --ignore-wal") == true)
   }
 }

@@ -1,4 +1,5 @@
 import Files
+import Interface
 import SQLite
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct MovedBytesTests {
     try demo.change { bytes in bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
     let finding = try Diagnosis(of: demo.path).findings.first
     #expect(finding?.kind == .savedAsText && finding?.severity == .error)
-    #expect(finding?.command?.hasPrefix("strata salvage ") == true)
+    #expect(finding?.command?.typed.hasPrefix("strata salvage ") == true)
     // A byte that no text has: it is damaged in another way.
     try demo.change { $0[200] = 0xFF }
     #expect(try !Diagnosis(of: demo.path).findings.contains { $0.kind == .savedAsText })
@@ -123,7 +124,7 @@ struct MovedBytesTests {
     let before = try demo.bytes()
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)
     #expect(finding.kind == .shifted && words.contains { finding.sentence.contains($0) })
-    #expect(finding.command?.hasPrefix("strata salvage ") == true)
+    #expect(finding.command?.typed.hasPrefix("strata salvage ") == true)
     let output = demo.folder.path("Saved.sqlite")
     let report = try StoreSalvage.run(path: demo.path, output: output)
     #expect(!report.isLossy)

@@ -69,7 +69,7 @@ struct TruthfulSalvageTests {
     let command = "strata undelete \(path) --model MODEL"
     #expect(report.remarks.contains { $0.sign == "!" && $0.text.hasSuffix(command) })
     let findings = try Diagnosis(of: path).findings.filter { $0.kind == .tableMissing }
-    #expect(findings.map(\.command) == [command] && findings.map(\.severity) == [.error])
+    #expect(findings.map { $0.command?.typed } == [command] && findings.map(\.severity) == [.error])
     #expect(findings.allSatisfy { $0.first == ["ZINGREDIENT of Ingredient"] })
   }
 
@@ -82,7 +82,7 @@ struct TruthfulSalvageTests {
       """)
     #expect(try salvage().gone == [:])
     let finding = try Diagnosis(of: path).findings.first { $0.kind == .tableMissing }
-    #expect(finding?.command == "strata repair \(path) --fix table-missing --model MODEL")
+    #expect(finding?.command?.typed == "strata repair \(path) --fix table-missing --model MODEL")
     var options = RepairOptions()
     options.kinds = [.tableMissing]
     let error = #expect(throws: CoreDataError.self) {

@@ -80,7 +80,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "\(entity.printable): its table is not there, and keys up to p\(NumberText.grouped(most)) were given out. Rows of it may still stand on free pages, where undelete looks for them\(undeleteCommand.map { ": \($0.printable)" } ?? ".")"
+            "\(entity.printable): its table is not there, and keys up to p\(NumberText.grouped(most)) were given out. Rows of it may still stand on free pages, where undelete looks for them\(undeleteCommand.map { ": \($0.typed.printable)" } ?? ".")"
         ))
     }
     if let first = unreadableFiles.first {

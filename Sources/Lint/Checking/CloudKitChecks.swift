@@ -1,6 +1,17 @@
 import ManagedModel
 import ModelWriting
 
+extension LintRule {
+  static let cloudKitUniqueConstraint = the("cloudkit-unique-constraint")
+  static let cloudKitMandatoryWithoutDefault = the("cloudkit-mandatory-without-default")
+  static let cloudKitRelationshipMandatory = the("cloudkit-relationship-mandatory")
+  static let cloudKitRelationshipWithoutInverse = the("cloudkit-relationship-without-inverse")
+  static let cloudKitDenyRule = the("cloudkit-deny-rule")
+  static let cloudKitOrderedRelationship = the("cloudkit-ordered-relationship")
+  static let cloudKitUndefinedAttribute = the("cloudkit-undefined-attribute")
+  static let cloudKitChangedAfterDeployment = the("cloudkit-changed-after-deployment")
+}
+
 /// What CloudKit does not mirror.
 struct CloudKitChecks {
   let version: LintedModel.Version

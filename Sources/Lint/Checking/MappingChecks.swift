@@ -1,6 +1,10 @@
 import ManagedModel
 import Migration
 
+extension LintRule {
+  static let mappingStale = the("mapping-stale")
+}
+
 /// Mapping models that are for no two versions any more.
 struct MappingChecks {
   let models: [LintedModel]

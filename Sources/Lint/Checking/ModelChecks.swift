@@ -1,5 +1,14 @@
 import ManagedModel
 
+extension LintRule {
+  static let renamingIdentifierIgnored = the("renaming-identifier-ignored")
+  static let inverseMissing = the("inverse-missing")
+  static let inverseInconsistent = the("inverse-inconsistent")
+  static let deleteRuleCascadesBothWays = the("delete-rule-cascades-both-ways")
+  static let deleteRuleDeniesForever = the("delete-rule-denies-forever")
+  static let transformableInsecure = the("transformable-insecure")
+}
+
 /// What is odd about one version by itself.
 struct ModelChecks {
   let version: LintedModel.Version

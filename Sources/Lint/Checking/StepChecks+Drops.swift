@@ -2,6 +2,15 @@ import ManagedModel
 import Migration
 import ModelWriting
 
+extension LintRule {
+  static let mandatoryWithoutDefault = the("mandatory-without-default")
+  static let becameMandatory = the("became-mandatory")
+  static let typeChanged = the("type-changed")
+  static let uniqueAdded = the("unique-added")
+  static let enumWithoutValue = the("swiftdata-enum-without-value")
+  static let defaultEvaluatedOnce = the("swiftdata-default-evaluated-once")
+}
+
 extension StepChecks {
   /// What is gone after the step, and what looks like it.
   func drops() -> [LintFinding] {

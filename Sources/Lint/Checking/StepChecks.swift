@@ -2,6 +2,17 @@ import ManagedModel
 import Migration
 import ModelWriting
 
+extension LintRule {
+  static let notInferable = the("not-inferable")
+  static let attributeDropped = the("attribute-dropped")
+  static let entityDropped = the("entity-dropped")
+  static let relationshipDropped = the("relationship-dropped")
+  static let toManyBecameToOne = the("to-many-became-to-one")
+  static let renamingIdentifierDangling = the("renaming-identifier-dangling")
+  static let renamingIdentifierShared = the("renaming-identifier-shared")
+  static let elementIDStale = the("element-id-stale")
+}
+
 /// What a step from one version to the next drops, or fails over.
 struct StepChecks {
   let step: LintStep
@@ -29,7 +40,7 @@ struct StepChecks {
       LintFinding(
         .notInferable, at: LintPlace(path: mistake.path ?? to.file), version: to.name,
         entity: mistake.entity, property: mistake.property,
-        "The mapping \(words) cannot be used: \(mistake.message).", advice: mistake.hint)
+        "The mapping \(words) cannot be used: \(mistake.message).", advice: mistake.advice)
     ]
   }
 
@@ -53,7 +64,7 @@ struct StepChecks {
           rule, at: to.place(of: refusal.entity, refusal.property), version: to.name,
           entity: refusal.entity, property: refusal.property,
           "The step \(words) cannot be inferred\(refusal.code.map { " (\($0))" } ?? ""): \(refusal.reason ?? refusal.message).",
-          severity: .error, consequence: LintRule.notInferable.consequence, advice: refusal.hint)
+          severity: .error, consequence: LintRule.notInferable.consequence, advice: refusal.advice)
       }
   }
 

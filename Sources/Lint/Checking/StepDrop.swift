@@ -2,6 +2,10 @@ import ManagedModel
 import ManagedStore
 import Migration
 
+extension LintRule {
+  static let looksLikeRename = the("looks-like-rename")
+}
+
 /// Something that a step drops, with what it looks like in the version after: by name, and where
 /// stores of both are at hand, by values.
 struct StepDrop {

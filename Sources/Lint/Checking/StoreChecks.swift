@@ -4,6 +4,11 @@ import Migration
 import ModelSearch
 import ModelWriting
 
+extension LintRule {
+  static let storeRefused = the("store-refused")
+  static let unproven = the("swiftdata-unproven")
+}
+
 /// What the rows of a store that shipped make of the steps before it.
 struct StoreChecks {
   typealias Version = LintedModel.Version
@@ -108,7 +113,8 @@ struct StoreChecks {
         consequence: isInferred
           ? "No plan knows the store: SwiftData infers a step from the model in it, where it can."
           : nil,
-        device: now.form != .source ? .missingSource : isInferred ? .some(nil) : .none)
+        device: now.form != .source
+          ? LintRule.versionDeleted.device : isInferred ? .some(nil) : .none)
     }
     guard let nearest else { return [finding(nil, nil, "None has an entity in common with it.")] }
     let fit = Compatibility(storeHashes: store.hashes, model: nearest.model)
@@ -169,12 +175,12 @@ struct StoreChecks {
             rule, at: current.place(of: impact.entity, impact.property), version: current.name,
             entity: impact.entity, property: impact.property,
             "\(place(impact.entity, impact.property)): \(impact.rows) of \(store.name) \(impact.message).",
-            advice: impact.hint, rows: impact.rows)
+            advice: impact.hint.map { "\($0)" }, rows: impact.rows)
         case .failure:
           guard impact.code != .inferredMappingModel else { return nil }
           return broken(
-            impact.entity, impact.property, impact.code, impact.message, impact.rows, impact.hint,
-            start, current)
+            impact.entity, impact.property, impact.code, impact.message, impact.rows,
+            impact.hint.map { "\($0)" }, start, current)
         }
       }
   }
@@ -186,13 +192,13 @@ struct StoreChecks {
   /// A rule of the new version that rows break.
   private func broken(_ check: DataCheck, _ start: Version, _ current: Version) -> LintFinding? {
     broken(
-      check.entity, check.property, check.code, check.message, check.rows, check.hint, start,
-      current)
+      check.entity, check.property, check.code, check.message, check.rows,
+      check.advice ?? "\(check.hint)", start, current)
   }
 
   private func broken(
     _ entity: String, _ property: String?, _ code: CoreDataError.Code?, _ message: String,
-    _ rows: Int, _ hint: String?, _ start: Version, _ current: Version
+    _ rows: Int, _ advice: Advice?, _ start: Version, _ current: Version
   ) -> LintFinding? {
     let change = change(of: entity, property, start, current)
     let rule: LintRule
@@ -215,7 +221,7 @@ struct StoreChecks {
       severity: .error,
       device: rule == .mandatoryWithoutDefault
         && property.flatMap { current.model.relationship(named: $0, of: entity) } != nil
-        ? .missingLinks : .none, advice: hint, rows: rows)
+        ? .missingLinks : .none, advice: advice, rows: rows)
   }
 
   /// What SwiftData makes of attributes that steps add to entities of which the store has objects.
@@ -279,7 +285,7 @@ struct StoreChecks {
           .typeChanged, at: last.to.place(of: entity, property), version: last.to.name,
           entity: entity, property: property,
           "\(loss.name): \(store.name) has \(NumberText.counted(loss.values, "value")) \(misfit.clause).",
-          advice: loss.suggestion, rows: loss.values)
+          advice: loss.suggestion.map { "\($0)" }, rows: loss.values)
       ]
     }
     let rule: LintRule =
@@ -291,7 +297,8 @@ struct StoreChecks {
       LintFinding(
         rule, at: last.to.place(of: loss.entity), version: last.to.name, entity: loss.entity,
         property: loss.property,
-        "\(loss.name): \(loss.values) \(loss.noun) of \(store.name) go.", advice: loss.suggestion,
+        "\(loss.name): \(loss.values) \(loss.noun) of \(store.name) go.",
+        advice: loss.suggestion.map { "\($0)" },
         rows: loss.values)
     ]
   }

@@ -1,6 +1,10 @@
 import ManagedModel
 import SwiftModels
 
+extension LintRule {
+  static let liveTypeInFrozenSchema = the("swiftdata-live-type-in-frozen-schema")
+}
+
 /// What is odd about versions in Swift source.
 struct SwiftDataChecks {
   let subject: LintSubject

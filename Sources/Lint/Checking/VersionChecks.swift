@@ -2,6 +2,16 @@ import ManagedModel
 import Migration
 import ModelWriting
 
+extension LintRule {
+  static let releasedVersionEdited = the("released-version-edited")
+  static let versionDeleted = the("version-deleted")
+  static let currentRolledBack = the("current-rolled-back")
+  static let currentNotAdvanced = the("current-not-advanced")
+  static let noPath = the("no-path")
+  static let noPathFromOldest = the("no-path-from-oldest")
+  static let duplicateChecksum = the("duplicate-checksum")
+}
+
 /// What became of the versions that shipped.
 struct VersionChecks {
   typealias Version = LintedModel.Version
@@ -10,8 +20,8 @@ struct VersionChecks {
 
   private var now: LintedModel { subject.now }
   /// What an app says that does not find a version of a store.
-  private var notFound: LintRule.DeviceError {
-    now.form == .source ? .unknownVersion : .missingSource
+  private var notFound: LintRule.DeviceError? {
+    (now.form == .source ? LintRule.liveTypeInFrozenSchema : .versionDeleted).device
   }
 
   func findings() -> [LintFinding] {
@@ -78,7 +88,7 @@ struct VersionChecks {
       at: nearest?.place(of: first?.destination?.name, change?.property) ?? now.currentPlace,
       version: nearest?.name, entity: first?.name, property: change?.property,
       "The classes that shipped without a version are none of the plan's versions." + (what ?? ""),
-      device: .unknownVersion,
+      device: LintRule.liveTypeInFrozenSchema.device,
       advice:
         "Begin the plan with a VersionedSchema that is what shipped, to the last property and inverse."
     )
@@ -95,7 +105,7 @@ struct VersionChecks {
         LintFinding(
           .currentRolledBack, at: now.currentPlace, version: current.name,
           "“\(current.name)” is current, where “\(before.name)” was at \(subject.baseName ?? "the base").",
-          device: now.form == .source ? .none : .missingMapping)
+          device: now.form == .source ? .none : LintRule.noPath.device)
       ]
     }
     guard current.hashes == before.hashes || current.name == before.name else { return [] }
@@ -170,7 +180,7 @@ struct VersionChecks {
           version: versions.last?.name, entity: failure.reason.entity,
           property: failure.reason.property,
           "From \(names): \(failure.reason.message).",
-          advice: failure.reason.hint)
+          advice: failure.reason.advice)
       }
       return (isOldest ? [finding(.noPathFromOldest, oldest.map { [$0] } ?? [])] : [])
         + (others.isEmpty ? [] : [finding(.noPath, others)])

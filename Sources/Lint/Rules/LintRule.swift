@@ -1,8 +1,9 @@
 import ManagedModel
 import Migration
+import Texts
 
-/// Something that is known to go wrong with a change of a model, with everything that is to be told
-/// of it: the list of rules, their pages and every finding's words come from here.
+/// Something that is known to go wrong with a change of a model: the list of rules, their pages and
+/// every finding's words come from it. The article on the rules is the table of them.
 public struct LintRule: Sendable, Equatable {
   /// How grave a finding is.
   public enum Severity: String, Sendable, Comparable, CaseIterable {
@@ -29,6 +30,14 @@ public struct LintRule: Sendable, Equatable {
       self.sentence = sentence
     }
 
+    /// Reads `134140, “Its sentence.”`, or one of the two.
+    init(_ text: String) {
+      let number = text.prefix { $0.isNumber }
+      code = Int(number).map { CoreDataError.Code(rawValue: $0) }
+      let words = text.dropFirst(number.count).drop { $0 != "“" }
+      sentence = words.isEmpty ? nil : String(words.dropFirst().prefix { $0 != "”" })
+    }
+
     /// The code with its sentence in quotes, or with what it means.
     public var text: String {
       let meaning = code.flatMap { ErrorCatalogue.meaning(of: $0.rawValue)?.meaning }
@@ -42,6 +51,8 @@ public struct LintRule: Sendable, Equatable {
   public let id: String
   /// How grave it is where nobody says otherwise; a finding may be graver.
   public let severity: Severity
+  /// What it looks at: versions, a step, one version, CloudKit.
+  package let about: String
   /// When it fires, in a sentence.
   public let title: String
   /// Why that matters, and what is left out of it.
@@ -51,33 +62,34 @@ public struct LintRule: Sendable, Equatable {
   /// What the app's log says then; `nil` where it says nothing.
   public let device: DeviceError?
   /// What to do, in a sentence or two.
-  public let advice: String
+  public let advice: Advice
 
-  init(
-    _ id: String, _ severity: Severity, _ title: String, _ explanation: String,
-    on consequence: String, _ device: DeviceError? = nil, do advice: String
-  ) {
-    self.id = id
-    self.severity = severity
-    self.title = title
-    self.explanation = explanation
-    self.consequence = consequence
-    self.device = device
-    self.advice = advice
-  }
+  /// Every rule, in the order of the article.
+  public static let all = TextTable.rules.rows.compactMap(LintRule.init)
 
-  /// Every rule, in the order of lists.
-  public static let all = versionRules + stepRules + modelRules + swiftDataRules + cloudKitRules
+  private static let byID = Dictionary(
+    all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
   /// The rule of that name.
-  public static func named(_ id: String) -> LintRule? { all.first { $0.id == id } }
+  public static func named(_ id: String) -> LintRule? { byID[id] }
 
-  /// All that is told of the rule, a paragraph each, below its name.
-  public var page: [String] {
+  /// A rule that a check reports; one without a page has no words.
+  static func the(_ id: String) -> LintRule {
+    byID[id]
+      ?? LintRule(
+        id: id, severity: .warning, about: "", title: id, explanation: "", consequence: "",
+        device: nil,
+        advice: "")
+  }
+
+  /// All that is known of the rule, a paragraph each, below its name.
+  ///
+  /// - Parameter words: what becomes of what the advice names; its Swift names where it is left out.
+  public func page(naming words: (Advice) -> String = { $0.text }) -> [String] {
     [
       title, explanation,
       "On a device: " + consequence + (device.map { " Core Data: \($0.text)." } ?? ""),
-      "What to do: " + advice,
+      "What to do: " + words(advice),
     ]
   }
 
@@ -85,35 +97,29 @@ public struct LintRule: Sendable, Equatable {
   package static func unknown(_ id: String) -> CoreDataError {
     CoreDataError(
       .usage, "there is no rule “\(id)”",
-      hint: Nearest.question(id, in: all.map(\.id))
-        ?? "strata lint --rules lists them.")
+      advice: Nearest.question(id, in: all.map(\.id)).map { "\($0)" }
+        ?? "\(.deed("rules")) lists them.")
+  }
+}
+
+extension LintRule {
+  /// - Returns: `nil` for a row that lacks a field.
+  init?(_ row: TextTable.Row) {
+    guard let severity = row["by default"].flatMap(Severity.init), let about = row["about"],
+      let title = row["fires when"], let explanation = row["why"],
+      let consequence = row["on a device"],
+      let advice = row["what to do"].map(Advice.init(marked:))
+    else { return nil }
+    self.init(
+      id: row.name, severity: severity, about: about, title: title, explanation: explanation,
+      consequence: consequence, device: row["Core Data"].map { DeviceError($0) }, advice: advice)
   }
 }
 
 extension LintRule.DeviceError {
-  static let incompatible = Self(
-    .persistentStoreIncompatibleVersionHash,
-    "The model used to open the store is incompatible with the one used to create the store")
-  static let missingSource = Self(
-    .migrationMissingSourceModel,
-    "Persistent store migration failed, missing source managed object model.")
-  static let missingMapping = Self(
-    .migrationMissingMappingModel, "Persistent store migration failed, missing mapping model.")
-  static let missingValues = Self(
-    .migration,
-    "Cannot migrate store in-place: Validation error missing attribute values on mandatory destination attribute"
-  )
+  /// What a relationship without objects ends in; the rules' pages have the one of attributes.
   static let missingLinks = Self(
     .migration,
     "Cannot migrate store in-place: Validation error missing relationship values on mandatory destination relationship"
   )
-  static let constraint = Self(
-    .migrationConstraintViolation,
-    "Cannot migrate store in-place: constraint violation during attempted migration")
-  static let migrationFailed = Self(
-    .migration, "An error occurred during persistent store migration.")
-  static let unknownVersion = Self(
-    .managedObjectModelReferenceNotFound,
-    "Cannot use staged migration with an unknown model version.")
-  static let duplicateChecksums = Self(nil, "Duplicate version checksums across stages detected.")
 }

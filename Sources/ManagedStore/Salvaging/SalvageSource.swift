@@ -357,8 +357,8 @@ package struct SalvageSource {
       .usage,
       "\(FileSystem.name(of: log)) belongs to another store, or to another time of this one: \(found.words)",
       path: path,
-      hint: (counts(of: path, with: log).map { $0 + " " } ?? "")
-        + "Add --ignore-wal to take the main file alone, or --wal FILE to name the -wal that belongs to it."
+      advice:
+        "\(counts(of: path, with: log).map { $0 + " " } ?? "")Use \(.ignoresLog) to read the main file alone, or \(.log, "FILE") to name the -wal that belongs to it."
     )
   }
 

@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// Puts what a text tells by codes and by sentences together, so that each error is there once.
+/// Merges the codes and the sentences of a text, so that each error is listed once.
 struct ErrorGathering {
-  /// An error, and by what it was told how often.
+  /// An error, and how often codes and sentences report it.
   private struct Found {
     var entry: ErrorReport.Entry
     var place: Int
@@ -14,7 +14,7 @@ struct ErrorGathering {
 
   /// Most errors of one text.
   private static let limit = 32
-  /// Most names that one error is told with.
+  /// Most names that are listed with one error.
   private static let names = 100
 
   init(_ log: LogText) {
@@ -24,7 +24,7 @@ struct ErrorGathering {
     for said in log.sentences { add(said) }
   }
 
-  /// In the order in which they are first told.
+  /// In the order in which they first appear.
   var entries: [ErrorReport.Entry] {
     found.sorted { $0.place < $1.place }.prefix(Self.limit).map { found in
       var entry = found.entry
@@ -81,7 +81,7 @@ struct ErrorGathering {
     found.append(Found(entry: entry, place: said.place, sentences: 1))
   }
 
-  /// Whether an error's code is the sentence's; SQLite's codes are told in full or in part.
+  /// Whether an error's code is the sentence's; SQLite's codes appear in full or in part.
   private static func isCode(of sentence: ErrorSentence, _ entry: ErrorReport.Entry) -> Bool {
     guard let code = sentence.code, let other = entry.code,
       entry.domain == sentence.domain?.rawValue

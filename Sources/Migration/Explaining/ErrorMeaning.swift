@@ -1,3 +1,6 @@
+import ManagedModel
+import Texts
+
 /// What one error code of Core Data, or of SQLite beneath it, means to the person who met it.
 public struct ErrorMeaning: Sendable, Equatable {
   /// Who numbers the error; the raw value is the domain as an NSError prints it.
@@ -21,37 +24,53 @@ public struct ErrorMeaning: Sendable, Equatable {
   /// Where it usually comes from.
   public let cause: String
   /// What to do.
-  public let advice: String
+  public let advice: Advice
 
-  init(
-    _ domain: Domain, _ code: Int, _ name: String?, _ meaning: String, cause: String, advice: String
+  fileprivate init(
+    _ domain: Domain, _ code: Int, _ name: String?, _ explanation: ErrorSentence.Explanation
   ) {
     self.domain = domain
     self.code = code
     self.name = name
-    self.meaning = meaning
-    self.cause = cause
-    self.advice = advice
+    meaning = explanation.meaning
+    cause = explanation.cause
+    advice = explanation.advice
+  }
+
+  /// - Returns: `nil` for a row that is not as the table's head says.
+  init?(_ row: TextTable.Row) {
+    let head = row.name.split(separator: " ").map(String.init)
+    guard (2...3).contains(head.count), let domain = Domain(rawValue: head[0]),
+      let code = Int(head[1]), let explanation = ErrorSentence.Explanation(row)
+    else { return nil }
+    self.init(domain, code, head.count > 2 ? head[2] : nil, explanation)
   }
 }
 
 /// Every error code that Core Data reports, as a table.
 public enum ErrorCatalogue {
-  /// By domain, then by code.
-  public static let all =
-    fileMeanings + validationMeanings + contextMeanings + storeMeanings + migrationMeanings
-    + laterMeanings + cloudMeanings + sqliteMeanings + extendedSQLiteMeanings + cloudKitMeanings
+  /// In the order of the table: by domain, then by code.
+  public static let all = TextTable.errors.rows.compactMap(ErrorMeaning.init)
+
+  /// Numbers of CloudKit mirroring. Apple documents none of them; those that logs explain are in the table.
+  static let cloudRange = 134400...134499
 
   /// - Parameter domain: as an NSError prints it; `nil` looks in all, Cocoa's first.
   /// - Returns: `nil` for a code that is unknown; an extended SQLite code
-  ///   that is not in the table is told by its last byte.
+  ///   that is not in the table is looked up by its last byte.
   public static func meaning(of code: Int, domain: String? = nil) -> ErrorMeaning? {
     let domains = ErrorMeaning.Domain.allCases.filter { domain == nil || $0.rawValue == domain }
     for domain in domains {
       if let exact = byCode[domain]?[code] { return exact }
     }
     if domains.contains(.cocoa), cloudRange.contains(code) {
-      return undocumentedCloudMeaning(code)
+      return ErrorMeaning(
+        .cocoa, code, nil,
+        ErrorSentence.Explanation(
+          meaning: "An error of CloudKit mirroring that Apple does not document.",
+          cause: "The reason beside it, or the CKErrorDomain beneath it, says which.",
+          advice:
+            "Read the reason; \(.deed("information")) lists what waits to be uploaded or deleted."))
     }
     guard domains == [.sqlite], code > 255 else { return nil }
     return byCode[.sqlite]?[code & 0xFF]

@@ -7,7 +7,7 @@ import ModelSearch
 public struct ErrorReport: Sendable, Equatable {
   /// One error within the text.
   public struct Entry: Sendable, Equatable {
-    /// As the text has it, or as the catalogue knows the code; `nil` where neither tells, or where
+    /// As the text has it, or as the catalogue knows the code; `nil` where neither has one, or where
     /// there is no code.
     public var domain: String?
     /// The error's number; `nil` for a sentence that comes without one.
@@ -18,14 +18,14 @@ public struct ErrorReport: Sendable, Equatable {
     public var sentence: ErrorSentence?
     /// What the sentence names: entities, properties, tables or columns, as the text has them.
     public var names: [String] = []
-    /// How often the text tells it.
+    /// How often it appears in the text.
     public var count = 1
 
     /// What it means; `nil` for a code that the catalogue does not have.
-    public var telling: ErrorSentence.Telling? { sentence?.own ?? meaning?.telling }
+    public var explanation: ErrorSentence.Explanation? { sentence?.own ?? meaning?.explanation }
   }
 
-  /// The errors within the text, each once, in the order in which they are first told, 32 at most.
+  /// The errors within the text, each once, in the order in which they first appear, 32 at most.
   public var entries: [Entry] = []
   /// What the text gives as reasons (`reason = …` and its like), each once.
   public var reasons: [String] = []

@@ -1,4 +1,7 @@
-/// A sentence by which Core Data, SwiftData, CloudKit mirroring or SQLite tells an error, often
+import ManagedModel
+import Texts
+
+/// A sentence with which Core Data, SwiftData, CloudKit mirroring or SQLite reports an error, often
 /// without its code.
 public struct ErrorSentence: Sendable, Equatable {
   /// Who says it.
@@ -14,17 +17,17 @@ public struct ErrorSentence: Sendable, Equatable {
   }
 
   /// What it means, where that is more than its code says.
-  public struct Telling: Sendable, Equatable {
+  public struct Explanation: Sendable, Equatable {
     /// What happened.
     public let meaning: String
     /// Where it usually comes from.
     public let cause: String
     /// What to do.
-    public let advice: String
+    public let advice: Advice
   }
 
   /// What follows the sentence and names entities, properties, tables or columns.
-  enum Names: Sendable, Equatable {
+  enum Names: String, Sendable {
     case none
     /// `'User'` or `"User"`.
     case quoted
@@ -48,46 +51,50 @@ public struct ErrorSentence: Sendable, Equatable {
   /// The code's domain; `nil` without a code.
   public let domain: ErrorMeaning.Domain?
   /// What it means by itself; `nil` where its code says all there is.
-  public let own: Telling?
+  public let own: Explanation?
   let names: Names
   /// Whether it says nothing that the speaker's other sentences do not say better.
   let isGeneral: Bool
 
-  init(
-    _ speaker: Speaker, _ words: String, _ code: Int? = nil, names: Names = .none,
-    isGeneral: Bool = false, _ own: Telling? = nil
-  ) {
+  /// - Returns: `nil` for a row that is not as the table's head says.
+  init?(_ row: TextTable.Row) {
+    guard let speaker = row["speaker"].flatMap(Speaker.init),
+      let names = Names(rawValue: row["names"] ?? "none")
+    else { return nil }
     self.speaker = speaker
-    self.words = words
-    self.code = code
+    words = row.name
+    code = row["code"].flatMap { Int($0) }
     domain = code == nil ? nil : speaker == .sqlite ? .sqlite : .cocoa
-    self.own = own
+    own = Explanation(row)
     self.names = names
-    self.isGeneral = isGeneral
+    isGeneral = row["general"] != nil
+    guard (code == nil) == (row["code"] == nil), code != nil || own != nil else { return nil }
   }
 
   /// What it means: by itself, or by its code.
-  public var telling: Telling? {
-    own ?? code.flatMap { ErrorCatalogue.meaning(of: $0, domain: domain?.rawValue) }?.telling
+  public var explanation: Explanation? {
+    own ?? code.flatMap { ErrorCatalogue.meaning(of: $0, domain: domain?.rawValue) }?.explanation
   }
 }
 
 extension ErrorMeaning {
   /// What the code means, without its number.
-  public var telling: ErrorSentence.Telling {
-    ErrorSentence.Telling(meaning: meaning, cause: cause, advice: advice)
+  public var explanation: ErrorSentence.Explanation {
+    ErrorSentence.Explanation(meaning: meaning, cause: cause, advice: advice)
+  }
+}
+
+extension ErrorSentence.Explanation {
+  /// - Returns: `nil` for a row without a meaning, a cause or advice.
+  init?(_ row: TextTable.Row) {
+    guard let meaning = row["meaning"], let cause = row["cause"], let advice = row["advice"] else {
+      return nil
+    }
+    self.init(meaning: meaning, cause: cause, advice: Advice(marked: advice))
   }
 }
 
 extension ErrorCatalogue {
-  /// Every sentence that is known, the more particular ones first where two begin alike.
-  public static let sentences =
-    coreDataSentences + laterMigrationSentences + modelSentences + swiftDataSentences
-    + cloudKitSentences + laterCloudKitSentences + sqliteSentences
-
-  static func telling(
-    _ meaning: String, cause: String, advice: String
-  ) -> ErrorSentence.Telling {
-    ErrorSentence.Telling(meaning: meaning, cause: cause, advice: advice)
-  }
+  /// Every sentence that is known.
+  public static let sentences = TextTable.sentences.rows.compactMap(ErrorSentence.init)
 }

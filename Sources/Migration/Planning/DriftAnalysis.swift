@@ -29,19 +29,19 @@ struct DriftAnalysis {
   }
 
   /// What brings a missing table back.
-  package static func hint(_ table: StoreDrift.Table, _ path: String) -> String {
-    let path = ShellText.quoted(path)
+  private static func advice(_ table: StoreDrift.Table, _ path: String) -> Advice {
+    let path = [ShellText.quoted(path)]
     return table.isUnused
-      ? "No object of \(table.entity) was ever saved, so an empty table is all that is missing: strata repair \(path) --fix table-missing"
-      : "\(table.lastKey.map { "Z_MAX says that \($0) keys were given out in it. " } ?? "")Its rows may still be in the file: strata undelete \(path). Or take another copy of the store."
+      ? "No object of \(table.entity) was ever saved: an empty table is all that is missing. To create it: \(.deed("repair-tables"), of: path)"
+      : "\(table.lastKey.map { "Z_MAX shows that \($0) keys were given out in it. " } ?? "")Its rows may still be in the file: \(.deed("undeletion"), of: path). Or use another copy of the store."
   }
 
   /// What brings a missing join table back.
-  static func hint(_ join: StoreDrift.Join, _ path: String) -> String {
-    let path = ShellText.quoted(path)
+  private static func advice(_ join: StoreDrift.Join, _ path: String) -> Advice {
+    let path = [ShellText.quoted(path)]
     return join.isUnused
-      ? "It never held a link, so an empty table is all that is missing: strata repair \(path) --fix table-missing"
-      : "Its rows may still be in the file: strata salvage \(path) --output FILE. To go on without these links: strata repair \(path) --fix table-missing --force"
+      ? "It never held a link: an empty table is all that is missing. To create it: \(.deed("repair-tables"), of: path)"
+      : "Its rows may still be in the file: \(.deed("salvage"), of: path). To go on without these links: \(.deed("repair-tables-forced"), of: path)"
   }
 
   /// Rows that belong to no entity of their table, and tables and columns that are not there: their
@@ -51,23 +51,23 @@ struct DriftAnalysis {
   ///   `nil` for all.
   func checks(taking taken: Set<String>? = nil) throws -> [DataCheck] {
     func check(
-      _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: String
+      _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: Advice
     ) -> DataCheck {
       DataCheck(
         code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: rows,
-        message: message, hint: hint)
+        message: message, hint: hint.text, advice: hint)
     }
     var checks = store.drift.missingTables.filter { table in
       taken?.contains { store.model.root(of: $0) == table.entity } ?? true
     }.map { table in
       check(
         table.entity, says: "the table \(table.table) is missing",
-        hint: Self.hint(table, store.path))
+        hint: Self.advice(table, store.path))
     }
     checks += store.drift.joins.filter { $0.found == nil && isTaken($0, taken) }.map { join in
       check(
         join.entity, join.relationship, says: "the join table \(join.expected) is missing",
-        hint: Self.hint(join, store.path))
+        hint: Self.advice(join, store.path))
     }
     checks += store.drift.missingColumns.map { column in
       check(

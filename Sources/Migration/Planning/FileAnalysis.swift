@@ -61,15 +61,16 @@ struct FileAnalysis {
 
   private var damages: [DataCheck] {
     guard let damage = store.damage else { return [] }
-    let hint =
-      "strata dump prints every row that can be read, strata salvage makes a new store of them. Or take another copy of the store."
+    let path = [ShellText.quoted(store.path)]
+    let hint: Advice =
+      "To print every row that can be read: \(.deed("dump"), of: path). To write them into a new store: \(.deed("salvage"), of: path). Or use another copy of the store."
     var checks = damage.holes.prefix(20).map { hole in
       let entity = store.entityTables.first { $0.table == hole.table && $0.isWholeTable }?.entity
       let count = hole.counts?.values.reduce(0, +)
       let keys = hole.last.map { "p\(hole.first)–p\($0)" } ?? "from p\(hole.first) on"
       return DataCheck(
         code: .sqlite, entity: entity ?? hole.table, property: nil, rows: count ?? 0,
-        message: "objects that cannot be read (\(keys))", hint: hint)
+        message: "objects that cannot be read (\(keys))", hint: hint.text, advice: hint)
     }
     if checks.isEmpty, let first = damage.problems.first {
       checks.append(
@@ -77,7 +78,7 @@ struct FileAnalysis {
           code: .sqlite, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
           message:
             "the file is damaged\(damage.problems.count > 1 ? " in \(damage.problemCount) places" : ""): \(first)",
-          hint: hint))
+          hint: hint.text, advice: hint))
     }
     return checks
   }

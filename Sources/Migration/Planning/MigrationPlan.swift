@@ -236,6 +236,9 @@ public struct DataCheck: Sendable, Equatable {
   /// where none is known.
   public var predicate: String?
 
+  /// The hint with what it names kept apart; `nil` where it names nothing.
+  package var advice: Advice?
+
   /// What is asked of each row, in SQL: one rule asks the same of the rows of every subentity.
   var asked: [String] = []
 
@@ -247,13 +250,13 @@ public struct DataCheck: Sendable, Equatable {
   /// What refuses a migration for it.
   ///
   /// - Parameter time: when the rows were looked at, where it was not before the run.
-  func refusal(_ time: String = "", path: String? = nil, hint: String) -> CoreDataError {
+  func refusal(_ time: String = "", path: String? = nil, advice: Advice) -> CoreDataError {
     let first = first.map(\.description).joined(separator: ", ")
     return CoreDataError(
       .refused, code: code,
       message + (rows == 0 ? "" : ", in \(rows) rows\(time)")
         + (first.isEmpty ? "" : " (first: \(first))"),
-      path: path, entity: entity, property: property, hint: hint)
+      path: path, entity: entity, property: property, advice: advice)
   }
 
   /// What is wrong, in how many rows, and Core Data's code: one line for a person.

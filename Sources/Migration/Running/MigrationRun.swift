@@ -108,7 +108,8 @@ struct MigrationRun {
       )
     }
     if let check = plan.failures.first {
-      throw check.refusal(path: plan.storePath, hint: check.hint)
+      throw check.refusal(
+        path: plan.storePath, advice: check.advice ?? "\(check.hint)")
     }
     var replacement = StoreReplacement(.migration, of: plan.storePath)
     replacement.output = options.output

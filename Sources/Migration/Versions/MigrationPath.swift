@@ -121,8 +121,9 @@ public struct MigrationPath: Sendable, Equatable {
       .refused, code: .migrationMissingSourceModel,
       "the store's version is none of the \(versions.versions.count) that were given",
       path: versions.path,
-      hint: (nearest ?? "None has an entity in common with it. ")
-        + note(of: versions.unreadable) + "strata find-model looks for the right one.")
+      advice:
+        "\(nearest ?? "None has an entity in common with it. ")\(note(of: versions.unreadable))\(.deed("model-search")) looks for the right one."
+    )
   }
 
   private static func gap(

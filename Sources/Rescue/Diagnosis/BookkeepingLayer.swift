@@ -90,7 +90,7 @@ struct BookkeepingLayer {
         Finding(
           .primaryKey,
           store.database.contains("Z_PRIMARYKEY")
-            ? "Z_PRIMARYKEY has no row of any of the \(missing.count) entities."
+            ? "Z_PRIMARYKEY has no row for any of the \(missing.count) entities."
             : "There is no Z_PRIMARYKEY.", count: missing.count, in: place))
     } else if !missing.isEmpty {
       found.append(
@@ -124,7 +124,7 @@ struct BookkeepingLayer {
     let stated: Int64
     let used: Int64
 
-    var sentence: String { "Z_MAX of \(entity) is \(stated), the largest key is \(used)." }
+    var sentence: String { "Z_MAX of \(entity) is \(stated), the greatest key is \(used)." }
   }
 
   /// Entities whose last key given out is below one in use, those of history with them.
@@ -174,7 +174,7 @@ struct BookkeepingLayer {
       .columnMissing, "columns of the model are missing",
       drift.missingColumns.map { "\($0.table).\($0.column)" })
     add(
-      .columnUnknown, "columns are in no model",
+      .columnUnknown, "columns that the model does not have",
       drift.unexpectedColumns.map { "\($0.table).\($0.column)" })
     add(
       .columnType, "columns are declared with another type than the model's",
@@ -201,7 +201,7 @@ struct BookkeepingLayer {
       "\(join.expected) of \(join.entity).\(join.relationship)"
     }
     func finding(
-      _ names: [String], _ what: String, _ remedy: Remedy, _ advice: String
+      _ names: [String], _ what: String, _ remedy: Remedy, _ advice: Advice
     ) -> Finding? {
       guard let first = names.first else { return nil }
       return Finding(
@@ -217,18 +217,18 @@ struct BookkeepingLayer {
       finding(
         used.map(name),
         keys > 0
-          ? "\(keys) keys were given out in it (Z_MAX)" : "whether objects were in it is not known",
+          ? "\(keys) keys were given out in it (Z_MAX)" : "it is not known whether it had objects",
         isRaw ? .undeleteByModel : .undelete,
-        "Its objects are lost unless their rows are still in the file, which undelete looks for. Core Data does not open the store."
+        "Its objects are lost unless their rows are still in the file; an undelete searches for them. Core Data does not open the store."
       ),
       finding(
         joins.filter { !$0.isUnused }.map(name), "the links that it held are lost with it",
         .salvage,
-        "Salvaging looks for its rows in the file. Core Data does not open the store."),
+        "Salvage searches for its rows in the file. Core Data does not open the store."),
       finding(
         drift.missingTables.filter(\.isUnused).map(name) + joins.filter(\.isUnused).map(name),
-        "nothing was ever in it", isRaw ? .repairByModel : .repair,
-        "A repair makes the empty table, which Core Data needs to open the store."),
+        "it was never used", isRaw ? .repairByModel : .repair,
+        "A repair creates the empty table, which Core Data needs to open the store."),
     ].compactMap { $0 }
   }
 
@@ -268,10 +268,10 @@ struct BookkeepingLayer {
     return told == nil ? own : []
   }
 
-  private static func advice(among entities: [String]) -> String {
+  private static func advice(among entities: [String]) -> Advice {
     let names = entities.prefix(5).joined(separator: ", ") + (entities.count > 5 ? " …" : "")
     return
-      "No fetch finds these objects; rows and dump do not print them either. Nothing in the store says which of its entities they are of (\(names)): an older copy of the store may. A repair gives them the entity that is named, and keeps a backup."
+      "No fetch finds these objects, and neither do tables and exports. Nothing in the store shows which entity they belong to (\(names)); an older copy of the store may. A repair sets the entity that is named, and keeps a backup."
   }
 
   private func unknownEntities() throws -> [Finding] {
@@ -286,7 +286,7 @@ struct BookkeepingLayer {
       let candidates = isRaw ? [] : try candidates(for: rows)
       return Finding(
         .entityUnknown,
-        "\(rows.count) rows of the table \(rows.table) have the entity number \(rows.number), which is of no entity in it.",
+        "\(rows.count) rows of the table \(rows.table) have the entity ID \(rows.number), which is not of any entity in it.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
         in: place,

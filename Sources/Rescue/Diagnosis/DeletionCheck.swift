@@ -29,7 +29,7 @@ struct DeletionCheck {
       )
     }
     if changes > 0 {
-      sentences.append("History tells of \(NumberText.counted(changes, "deletion")).")
+      sentences.append("History lists \(NumberText.counted(changes, "deletion")).")
     }
     if pages > 0 {
       sentences.append(

@@ -81,10 +81,10 @@ struct FileLayer {
     let sentence =
       frames > 0
       ? "The main file has 0 bytes; its -wal holds \(log.frames) whole frames of \(frames)."
-      : "The main file has 0 bytes, and there is no -wal that holds anything."
+      : "The main file has 0 bytes, and there is no -wal with valid frames."
     var found = Finding(
       .emptyMain, sentence, count: frames, in: place, remedy: frames > 0 ? nil : Remedy.none)
-    if frames == 0 { found.advice = "Take another copy of the store, together with its -wal." }
+    if frames == 0 { found.advice = "Use another copy of the store, together with its -wal." }
     return ([found], frames > 0)
   }
 
@@ -112,8 +112,8 @@ struct FileLayer {
       facts.hasFractions
       ? "The first 16 bytes, by which SQLite knows its files, are overwritten; the rest of the header is there."
       : isZero
-        ? "The header is zeros. Pages of \(shown ?? 4096) bytes stand behind it."
-        : "The header is overwritten. Pages of \(shown ?? 4096) bytes stand behind it."
+        ? "The header is all zeros. Pages of \(shown ?? 4096) bytes follow it."
+        : "The header is overwritten. Pages of \(shown ?? 4096) bytes follow it."
     return ([finding(.header, what)], true)
   }
 

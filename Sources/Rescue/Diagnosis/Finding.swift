@@ -46,9 +46,9 @@ public struct Finding: Sendable, Equatable {
   /// What was found, in a sentence.
   public var sentence: String
   /// What to do, in a sentence.
-  public var advice: String
-  /// The command that does it; `nil` where no command can.
-  public var command: String?
+  public var advice: Advice
+  /// What does it, with all that is to be given; `nil` where nothing can.
+  public var command: Advice?
 
   /// What Core Data will say of it; `nil` where it says nothing.
   public var consequence: Consequence?
@@ -64,7 +64,7 @@ public struct Finding: Sendable, Equatable {
     _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
     code: CoreDataError.Code? = nil, entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
-    remedy: Remedy? = nil, advice: String? = nil, hasConsequence: Bool = true
+    remedy: Remedy? = nil, advice: Advice? = nil, hasConsequence: Bool = true
   ) {
     let remedy = remedy ?? kind.remedy
     self.remedy = remedy
@@ -99,9 +99,9 @@ extension Finding {
     guard kind != cause.kind, mayComeOfIt else { return }
     advice =
       if cause.kind.losesPages {
-        "This may come of the pages that cannot be read: salvage the store first."
+        "Unreadable pages may be the cause: salvage the store first."
       } else {
-        "This may come of the \(cause.kind.losesJournal ? "-journal" : "-wal"): see to that first."
+        "The \(cause.kind.losesJournal ? "-journal" : "-wal") may be the cause: deal with that first."
       }
     command = cause.command
     offered = cause.offered

@@ -19,7 +19,7 @@ struct HistoryCheck {
     guard count > 0 else { return nil }
     let what =
       key.table == HistoryTable.change.name
-      ? "changes are of no transaction" : "transactions name nobody (\(key.column))"
+      ? "changes belong to no transaction" : "transactions reference a missing name (\(key.column))"
     return Finding(
       .history, "\(count) \(what).", entity: key.table, count: Int(count),
       first: first.compactMap { $0.first?.integer.map { "\(key.table)/p\($0)" } }, in: place)
@@ -44,7 +44,7 @@ struct HistoryCheck {
       "SELECT count(*) \(rows)", "SELECT DISTINCT \(key.value) \(rows) ORDER BY 1 LIMIT 5")
     guard count > 0 else { return nil }
     return Finding(
-      .history, "\(count) changes are of entities that the store does not have.",
+      .history, "\(count) changes have entity IDs that the store does not have.",
       entity: key.table, count: Int(count),
       first: first.compactMap { $0.first?.integer.map { "entity \($0)" } }, in: place,
       // A repair asks a model, too.

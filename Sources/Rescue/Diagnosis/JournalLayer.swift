@@ -15,7 +15,7 @@ struct JournalLayer {
       return [
         Finding(
           .journalUnapplied,
-          "The main file is empty, and a -journal lies beside it: SQLite does not roll it back.",
+          "The main file is empty, and a -journal is beside it: SQLite does not roll it back.",
           in: place, remedy: Remedy.none)
       ]
     case .damagedHeader:
@@ -29,7 +29,7 @@ struct JournalLayer {
       return [
         finding(
           .journalUnapplied,
-          "The -journal is of a transaction of several databases. SQLite takes that for finished where \(name) is not there, and does not roll it back.",
+          "The -journal belongs to a transaction over several databases. SQLite treats it as committed if \(name) is missing, and does not roll it back.",
           severity: .warning)
       ]
     }

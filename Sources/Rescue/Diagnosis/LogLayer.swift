@@ -57,7 +57,7 @@ struct LogLayer {
       found.append(
         Finding(
           .notDownloaded, placeholder.sentence, first: [placeholder.name], in: place,
-          advice: CloudPlaceholder.advice(placeholder.file)))
+          advice: "\(CloudPlaceholder.advice(placeholder.file))"))
     }
     if isLogged, !log.isPresent, !strays.contains(where: { $0.kind == .log }),
       !placeholders.contains(where: \.isLog)
@@ -65,7 +65,7 @@ struct LogLayer {
       found.append(
         Finding(
           .walMissing,
-          "There is no -wal, as beside every store that was closed (it is in WAL mode).", in: place)
+          "No -wal file: normal for a store in WAL mode that was closed.", in: place)
       )
     }
     return found

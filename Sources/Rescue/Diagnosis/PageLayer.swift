@@ -92,7 +92,7 @@ struct PageLayer {
     case .uniqueness:
       return [
         Finding(
-          kind, "Rows are equal under an index that says they are not: \(lines.first ?? "").",
+          kind, "Rows have equal values in a unique index: \(lines.first ?? "").",
           count: lines.count, first: Array(lines.prefix(5)), in: place)
       ]
     default:

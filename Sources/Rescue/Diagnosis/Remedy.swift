@@ -47,43 +47,36 @@ package enum Remedy: Sendable, Equatable {
     }
   }
 
-  /// The command, quoted for a shell.
-  func command(for kind: FindingKind, _ store: StorePlace) -> String? {
+  /// What to run, with the paths quoted for a shell.
+  func command(for kind: FindingKind, _ store: StorePlace) -> Advice? {
     let path = Self.word(store.path)
-    let model = store.model.map { " --model \(ShellText.quoted($0))" } ?? ""
+    let given: Advice = store.model.map { " \(.commandModel, of: [$0])" } ?? ""
+    let needed: Advice = store.model == nil ? " \(.commandModel, "MODEL")" : given
+    let output = Self.word(Self.beside(store.path, "salvaged"))
+    let salvage: Advice = "\(.deed("salvage"), of: [path, output])"
+    let kept: Advice = kind == .uniqueness ? " \(.keep, of: ["newest"])" : ""
+    let repair: Advice = "\(.deed("repair"), of: [path]) \(.fix, of: [kind.rawValue])\(kept)"
     switch self {
-    case .salvage:
-      return
-        "strata salvage \(path) --output \(Self.word(Self.beside(store.path, "salvaged")))\(model)"
-    case .salvageByModel:
-      return Remedy.salvage.command(for: kind, store).map {
-        store.model == nil ? $0 + " --model MODEL" : $0
-      }
-    case .salvageMain: return Remedy.salvage.command(for: kind, store).map { $0 + " --ignore-wal" }
-    case .repair:
-      let choice = kind == .uniqueness ? " --keep newest" : ""
-      return "strata repair \(path) --fix \(kind.rawValue)\(choice)\(model)"
-    case .repairByModel:
-      return Remedy.repair.command(for: kind, store).map {
-        store.model == nil ? $0 + " --model MODEL" : $0
-      }
-    case .repairByEntity:
-      return Remedy.repair.command(for: kind, store).map { $0 + " --entity ENTITY" }
-    case .copyWithLog(let name): return Self.copy(store.path, with: name, as: "wal")
-    case .copyWithJournal(let name): return Self.copy(store.path, with: name, as: "journal")
+    case .salvage: return "\(salvage)\(given)"
+    case .salvageByModel: return "\(salvage)\(needed)"
+    case .salvageMain: return "\(salvage)\(given) \(.ignoresLog)"
+    case .repair: return "\(repair)\(given)"
+    case .repairByModel: return "\(repair)\(needed)"
+    case .repairByEntity: return "\(repair)\(given) \(.entity, "ENTITY")"
+    case .copyWithLog(let name): return "\(Self.copy(store.path, with: name, as: "wal"))"
+    case .copyWithJournal(let name): return "\(Self.copy(store.path, with: name, as: "journal"))"
     case .copyAlone: return "cp -p \(path) \(Self.word(Self.beside(store.path, "alone")))"
     case .rows(let entity, let predicate):
-      return
-        "strata rows \(path) \(ShellText.quoted(entity)) --where \(ShellText.quoted(predicate))\(model)"
+      let words = [path, ShellText.quoted(entity), ShellText.quoted(predicate)]
+      return "\(.deed("rows"), of: words)\(given)"
     case .objects(let objects, let entity):
       let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
       return Remedy.rows(entity: entity, predicate: "SELF IN {\(names)}").command(for: kind, store)
-    case .undelete: return "strata undelete \(path)\(model)"
-    case .undeleteByModel:
-      return Remedy.undelete.command(for: kind, store).map {
-        store.model == nil ? $0 + " --model MODEL" : $0
-      }
-    case .explain: return "strata explain \(path) \(store.model.map(ShellText.quoted) ?? "MODEL")"
+    case .undelete: return "\(.deed("undeletion"), of: [path])\(given)"
+    case .undeleteByModel: return "\(.deed("undeletion"), of: [path])\(needed)"
+    case .explain:
+      let model = store.model.map(ShellText.quoted) ?? "MODEL"
+      return "\(.deed("explanation"), of: [path, model])"
     case .none: return nil
     }
   }

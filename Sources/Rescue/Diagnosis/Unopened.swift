@@ -55,10 +55,10 @@ struct Unopened {
     {
       return [
         Finding(
-          .primaryKey, "Z_PRIMARYKEY has no row: nothing names the store’s entities.", in: place,
+          .primaryKey, "Z_PRIMARYKEY has no row: no entity of the store is known.", in: place,
           remedy: .repairByModel)
       ]
     }
-    return [Finding(.pageUnreadable, "Pages that the store begins with cannot be read.", in: place)]
+    return [Finding(.pageUnreadable, "The first pages of the store cannot be read.", in: place)]
   }
 }

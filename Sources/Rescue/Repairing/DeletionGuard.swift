@@ -28,7 +28,7 @@ struct DeletionGuard {
     let names = found.prefix(3).map { "\($0.name) \($0.deleted)" }.joined(separator: ", ")
     let faults = FindingKind.allCases.filter(kinds.contains).map(\.rawValue)
       .joined(separator: ", ")
-    let command =
+    let command: Advice =
       Remedy.undelete.command(for: .deletions, StorePlace(path: path, model: options.modelName))
       ?? ""
     throw CoreDataError(

@@ -52,12 +52,24 @@ package struct RepairOptions: Sendable {
     if entity != nil, !kinds.contains(.entityUnknown) {
       throw CoreDataError(
         .usage, "an entity is named, and no fault that asks for one",
-        hint: "Add --fix \(FindingKind.entityUnknown.rawValue).")
+        advice: "Add \(.fix, of: [FindingKind.entityUnknown.rawValue]).")
     }
     if kinds.contains(.uniqueness), kept == nil {
       throw CoreDataError(
         .usage, "which of the equal objects stays?",
-        hint: "Say --keep newest (the greatest key) or --keep oldest.")
+        advice:
+          "Use \(.keep, of: ["newest"]) (the greatest key) or \(.keep, of: ["oldest"]).")
     }
   }
+}
+
+extension Advice.Choice {
+  /// The kinds of faults that are mended.
+  package static let fix = Advice.Choice("fix", "RepairOptions.kinds")
+  /// The entity that objects are of.
+  package static let entity = Advice.Choice("entity", "RepairOptions.entity")
+  /// The model within a command that helps: no error asks the caller for it.
+  package static let commandModel = Advice.Choice("commandModel", "model")
+  /// Which of equal objects stays.
+  package static let keep = Advice.Choice("keep", "RepairOptions.kept")
 }

@@ -25,7 +25,7 @@ struct RepairPlan {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
         "not repaired: \(fault.sentence.asClause) [\(fault.kind.rawValue)]", path: path,
-        hint: fault.command.map { "What helps: \($0)" } ?? fault.advice)
+        advice: fault.command.map { "What helps: \($0)" } ?? fault.advice)
     }
     if before.modelSource == nil, let refusal = before.refusal { throw refusal }
     guard before.isComplete else {
@@ -34,7 +34,7 @@ struct RepairPlan {
         ?? "The store could not be looked at as a whole."
       throw CoreDataError(
         .unreadable, "not repaired: \(reason.asClause)", path: path,
-        hint: "strata doctor tells what is wrong with it.")
+        advice: "\(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows what is wrong with it.")
     }
     if let fault = before.findings.first(where: { $0.kind == .versionHashes }) {
       throw CoreDataError(
@@ -46,12 +46,14 @@ struct RepairPlan {
         $0.kind == .tableMissing && ![.repair, .repairByModel].contains($0.remedy)
       })
     {
+      let place = StorePlace(path: path, model: options.modelName)
+      let recovery: Advice =
+        fault.remedy.command(for: fault.kind, place).map { "What may recover its rows: \($0). " }
+        ?? ""
       throw CoreDataError(
         .refused, code: .persistentStoreIncompatibleSchema,
         "not repaired: \(fault.sentence.asClause)", path: path,
-        advice:
-          "\(fault.remedy.command(for: fault.kind, StorePlace(path: path, model: options.modelName)).map { "What may bring its rows back: \($0). " } ?? "")To make it empty, use \(.force)."
-      )
+        advice: "\(recovery)To create it empty, use \(.force).")
     }
     let isRaw = before.modelSource == .raw
     let mended = before.findings.filter { finding in

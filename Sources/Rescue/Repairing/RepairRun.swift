@@ -39,7 +39,7 @@ struct RepairRun {
         .unreadable, code: .persistentStoreOpen,
         "not repaired: SQLite cannot write what there is into a sound file (\(error.message))",
         path: plan.before.path,
-        hint: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
+        advice: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
     }
   }
 
@@ -135,7 +135,7 @@ struct RepairRun {
       try made.connection.create(.index, index.sql)
     } catch let error as SQLiteError where error.isConstraint {
       made.notes.append(
-        "The index \(index.name) is left out: objects are equal that must differ. --fix uniqueness with --keep mends that."
+        "The index \(index.name) was not created: objects break its uniqueness constraint. A repair of uniqueness keeps one of them."
       )
     }
   }

@@ -21,6 +21,6 @@ enum DanglingLinks {
     let names = found.prefix(mostListed).map { "\($0.name) \($0.count)" }
     let rest = found.count > mostListed ? " …" : ""
     return
-      "Links lead to objects that are not there (\(names.joined(separator: ", "))\(rest)): an app that follows one ends with an error. strata repair of the new store (open it, then 5 and f) empties them; which object they named cannot be told afterwards."
+      "References to missing objects (\(names.joined(separator: ", "))\(rest)): an app that follows one fails with an error. A repair of the new store empties them; which objects they named is then lost."
   }
 }

@@ -1,3 +1,4 @@
+import ManagedModel
 import ManagedStore
 
 /// What was saved of a damaged store, and what was not.
@@ -128,8 +129,8 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether the new store opens with its model, as Core Data would.
   package var isComplete = false
 
-  /// The command that looks in the damaged store for rows whose table is gone, and for deleted ones.
-  package var undeleteCommand: String? {
+  /// What looks in the damaged store for rows whose table is gone, and for deleted ones.
+  package var undeleteCommand: Advice? {
     (sourceLacksModel ? Remedy.undeleteByModel : .undelete)
       .command(for: .tableMissing, StorePlace(path: storePath))
   }

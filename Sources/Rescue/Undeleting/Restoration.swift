@@ -121,7 +121,8 @@ package struct Restoration {
         guard let origin = try undeletion.origin(of: object) else {
           throw CoreDataError(
             .usage, "no deleted object is called \(object)", path: undeletion.path,
-            hint: "strata undelete lists them.")
+            advice:
+              "\(.deed("undeletion"), of: [ShellText.quoted(undeletion.path)]) lists them.")
         }
         guard origin.isOfDeleted else {
           throw CoreDataError(

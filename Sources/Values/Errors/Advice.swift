@@ -29,6 +29,22 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
   /// Advice with a text's values kept apart.
   public init(stringInterpolation text: StringInterpolation) { parts = text.parts }
 
+  /// A text in which `{plan}` and its like stand for what a program can do, and `{model}` for a model
+  /// that is to be given.
+  package init(marked text: String) {
+    parts = []
+    var rest = Substring(text)
+    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+      let mark = String(rest[rest.index(after: open)..<close])
+      parts.append(.text(String(rest[..<open])))
+      parts.append(
+        mark == "model"
+          ? .choice(.model, ["MODEL"], isKnown: false) : .choice(.deed(mark), [], isKnown: false))
+      rest = rest[rest.index(after: close)...]
+    }
+    parts.append(.text(String(rest)))
+  }
+
   /// The same with further sentences behind it.
   package func and(_ sentences: [String]) -> Advice {
     var all = self
@@ -40,7 +56,11 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
   package func replacing(_ text: String, with other: String) -> Advice {
     var all = self
     all.parts = parts.map { part in
-      if case .text(let words) = part { .text(words.replacing(text, with: other)) } else { part }
+      switch part {
+      case .text(let words): .text(words.replacing(text, with: other))
+      case .choice(let choice, let values, let isKnown):
+        .choice(choice, values.map { $0.replacing(text, with: other) }, isKnown: isKnown)
+      }
     }
     return all
   }
@@ -88,6 +108,9 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// Adds words.
     public mutating func appendLiteral(_ literal: String) { parts.append(.text(literal)) }
 
+    /// Adds other advice, with the values that it names.
+    package mutating func appendInterpolation(_ advice: Advice) { parts += advice.parts }
+
     /// Adds words that are worked out.
     public mutating func appendInterpolation(_ text: String) { parts.append(.text(text)) }
 
@@ -106,4 +129,14 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
 extension Advice.Choice {
   /// The model that a store is read with.
   package static let model = Advice.Choice("model", "Store(path:model:)")
+
+  /// The -wal of a store, from elsewhere.
+  package static let log = Advice.Choice("log", "log")
+  /// The store without its -wal.
+  package static let ignoresLog = Advice.Choice("ignoresLog", "ignoresLog")
+
+  /// Something that a program can do, such as a `plan`: a command line has a command for it.
+  package static func deed(_ name: String) -> Self {
+    Advice.Choice(name, name.replacing("-", with: " "))
+  }
 }

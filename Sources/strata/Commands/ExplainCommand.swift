@@ -234,7 +234,7 @@ enum ExplainCommand {
       for check in explanation.checks {
         let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
         console.line("  \(check.isWarning ? "!" : "✗") \(name): \(check.summary)")
-        if !check.isWarning { console.paragraph("    " + check.hint, indent: 4) }
+        if !check.isWarning { console.paragraph("    " + check.typedHint, indent: 4) }
       }
     }
 
@@ -277,7 +277,7 @@ enum ExplainCommand {
         json.objects("checks", explanation.checks) {
           [
             "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,
-            "code": $0.code, "fails": !$0.isWarning, "hint": $0.hint,
+            "code": $0.code, "fails": !$0.isWarning, "hint": $0.typedHint,
           ]
         }
         json.field("caveats", explanation.caveats)
@@ -315,7 +315,7 @@ struct ErrorExplanation {
       console.note(
         "note: only the first \(NumberText.bytes(ErrorReport.limit)) of the text were read")
     }
-    let isKnown = report.entries.contains { $0.telling != nil }
+    let isKnown = report.entries.contains { $0.explanation != nil }
     return isKnown || (report.entries.isEmpty && !report.hashes.isEmpty) ? .done : .no
   }
 
@@ -351,13 +351,13 @@ struct ErrorExplanation {
         console.line("  (strata explain STORE --error … says what that is called in the model)")
       }
     }
-    guard let telling = entry.telling else {
+    guard let explanation = entry.explanation else {
       console.line("  This code is none of Core Data's that strata knows.")
       return
     }
-    console.paragraph("  " + telling.meaning, indent: 4)
-    console.paragraph("  Usual cause: " + telling.cause, indent: 4)
-    console.paragraph("  What to do: " + filled(telling.advice), indent: 4)
+    console.paragraph("  " + explanation.meaning, indent: 4)
+    console.paragraph("  Usual cause: " + explanation.cause, indent: 4)
+    console.paragraph("  What to do: " + filled(explanation.advice.typed), indent: 4)
   }
 
   /// Advice with the store that was given in its commands.
@@ -378,8 +378,8 @@ struct ErrorExplanation {
       json.fields([
         "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
         "sentence": entry.sentence?.words, "speaker": entry.sentence?.speaker.rawValue,
-        "meaning": entry.telling?.meaning, "cause": entry.telling?.cause,
-        "advice": (entry.telling?.advice).map(filled), "count": entry.count,
+        "meaning": entry.explanation?.meaning, "cause": entry.explanation?.cause,
+        "advice": (entry.explanation?.advice.typed).map(filled), "count": entry.count,
       ])
       json.objects("names", entry.names) { name in
         [

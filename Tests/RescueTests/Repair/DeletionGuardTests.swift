@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -29,7 +30,7 @@ struct DeletionGuardTests {
       #expect(error?.kind == .refused)
       #expect(error?.message.hasPrefix("1 deleted object can still be read (Recipe 1)") == true)
       #expect(error?.message.contains("to-one-dangling") == true)
-      #expect(error?.hint?.contains("strata undelete \(patient.path)") == true)
+      #expect(error?.typedHint?.contains("strata undelete \(patient.path)") == true)
       #expect(error?.hint?.contains("isForced") == true)
     }
     #expect(try patient.folder.contents() == before)

@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -46,7 +47,7 @@ struct MissingIndexTests {
     #expect(missing.flatMap(\.first).sorted() == Self.names)
     #expect(missing.allSatisfy { $0.severity == .note && $0.entity == "Item" })
     #expect(
-      missing.first?.command
+      missing.first?.command?.typed
         == "strata repair \(path) --fix index-missing --model App.swift")
     #expect(found.count(.error) + found.count(.warning) == 0)
 

@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -55,7 +56,7 @@ struct MissingTableTests {
     let finding = try #require(
       Diagnosis(of: path).findings.first { $0.kind == .tableMissing })
     #expect(finding.count == 2 && finding.severity == .error)
-    #expect(finding.command == "strata repair \(path) --fix table-missing")
+    #expect(finding.command?.typed == "strata repair \(path) --fix table-missing")
     // Not unasked.
     #expect(try !StoreRepair.run(path: path).receipt.isDone)
     var options = RepairOptions()
@@ -76,7 +77,7 @@ struct MissingTableTests {
     let folder = try TemporaryFolder()
     let (path, _) = try Self.store(in: folder, tags: 40)
     let findings = try Diagnosis(of: path).findings.filter { $0.kind == .tableMissing }
-    #expect(findings.contains { $0.command == "strata undelete \(path)" && $0.count == 1 })
+    #expect(findings.contains { $0.command?.typed == "strata undelete \(path)" && $0.count == 1 })
     #expect(findings.contains { $0.sentence.contains("40 keys") })
     var options = RepairOptions()
     options.kinds = [.tableMissing]
@@ -84,7 +85,7 @@ struct MissingTableTests {
       try StoreRepair.run(path: path, options: options)
     }
     #expect(error?.kind == .refused)
-    #expect(error?.hint?.contains("strata undelete \(path)") == true)
+    #expect(error?.typedHint?.contains("strata undelete \(path)") == true)
     options.isForced = true
     #expect(try StoreRepair.run(path: path, options: options).receipt.isDone)
   }

@@ -54,7 +54,7 @@ struct RepairChoiceTests {
     let error = #expect(throws: CoreDataError.self) {
       try StoreRepair.run(path: patient.path, options: Self.asking(.uniqueness))
     }
-    #expect(error?.kind == .usage && error?.hint?.contains("--keep") == true)
+    #expect(error?.kind == .usage && error?.advice?.names(.keep) == true)
   }
 
   @Test("references to files that are gone become null where that is asked for by name")

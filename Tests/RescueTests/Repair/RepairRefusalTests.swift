@@ -1,4 +1,5 @@
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -34,7 +35,7 @@ struct RepairRefusalTests {
       try patient.spoil(damage)
       let error = try Self.refusal(patient)
       #expect(error?.kind == .unreadable, "\(String(describing: error))")
-      #expect(error?.hint?.contains("strata salvage ") == true)
+      #expect(error?.typedHint?.contains("strata salvage ") == true)
     }
   }
 

@@ -1,5 +1,6 @@
 import Demo
 import Files
+import Interface
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -190,8 +191,8 @@ struct RepairTests {
     let found = try patient.finding(.entityUnknown)
     #expect(found.count == 3)
     #expect(
-      found.command == "strata repair \(patient.path) --fix entity-unknown --entity ENTITY")
-    #expect(["Ingredient", "Produce", "Spice"].allSatisfy { found.advice.contains($0) })
+      found.command?.typed == "strata repair \(patient.path) --fix entity-unknown --entity ENTITY")
+    #expect(["Ingredient", "Produce", "Spice"].allSatisfy { found.advice.text.contains($0) })
     // Nothing is guessed.
     #expect(try !StoreRepair.run(path: patient.path).receipt.isDone)
     var options = RepairOptions()

@@ -76,7 +76,7 @@ struct FindingsLayer: LayerContent {
       case .note(let text): "! \(text)\n"
       case .finding(let finding):
         "\(finding.severity.sign) [\(finding.rule.id)] \(finding.subject ?? "")\n"
-          + [finding.message, "on a device: " + finding.deviceText, finding.advice]
+          + [finding.message, "on a device: " + finding.deviceText, finding.advice.typed]
           .map { "  \($0)\n" }.joined()
       }
     }.joined()

@@ -74,14 +74,15 @@ extension LintFinding {
   /// `lint --explain` says of the rule.
   var sentences: [TextLine] {
     var lines: [TextLine] = [
-      (message, severity.role), ("On a device: " + deviceText, .text), ("→ " + advice, .success),
+      (message, severity.role), ("On a device: " + deviceText, .text),
+      ("→ " + advice.typed, .success),
     ]
-    let known = [message, deviceText, advice]
+    let known = [message, deviceText]
     for text in [rule.title, rule.explanation] where !known.contains(text) {
       lines.append((text, .dim))
     }
     // What holds for this one may be other than what holds for the rule.
-    if advice != rule.advice { lines.append(("Otherwise: " + rule.advice, .dim)) }
+    if advice != rule.advice { lines.append(("Otherwise: " + rule.advice.typed, .dim)) }
     lines.append((place, .dim))
     return lines
   }

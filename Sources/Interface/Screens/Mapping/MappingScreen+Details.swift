@@ -77,7 +77,7 @@ extension MappingScreen {
       paragraphs += [.init(""), .init("the first of them", .title)]
       paragraphs += check.first.map { .init("  \($0)", .relationship, isCode: true) }
     }
-    paragraphs += [.init(""), .init("→ " + check.hint, .success)]
+    paragraphs += [.init(""), .init("→ " + check.typedHint, .success)]
     return DetailsLayer("✗ \(check.place)", paragraphs)
   }
 

@@ -95,7 +95,7 @@ extension MappingScreen {
     case .refusal(let error):
       let head = [Span("✗ ", theme[.error]), Span(error.place, theme[.entity])]
       return (error.place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
-        + (error.hint.map { wrapped("→ " + $0, .success) } ?? [])
+        + (error.typedHint.map { wrapped("→ " + $0, .success) } ?? [])
     case .edit(let edit):
       return [[Span("✎ ", theme[.changed]), Span(edit.text, theme[.changed])]]
     case .check(let check):
@@ -110,7 +110,7 @@ extension MappingScreen {
         let first = check.first.prefix(5).map(\.description).joined(separator: ", ")
         lines += wrapped("first: \(first)", .dim)
       }
-      return lines + wrapped("→ " + check.hint, .success)
+      return lines + wrapped("→ " + check.typedHint, .success)
     case .loss(let loss):
       let isAllowed = loss.isAllowed(by: allowedLosses)
       var lines = [

@@ -1,3 +1,4 @@
+import ManagedModel
 import Rescue
 import Terminal
 
@@ -15,13 +16,10 @@ struct FindingText {
     self.going = going
   }
 
-  /// Options of commands that are advised, with the key that asks for each here.
-  private static let keys = [("--model MODEL", "s"), ("--keep newest or oldest", "f")]
-
+  /// With the key beside an option that asks for it here.
   private var advice: String {
-    guard hints else { return finding.advice }
-    return Self.keys.reduce(finding.advice) { text, option in
-      text.replacing(option.0, with: "\(option.0) (\(option.1) asks for it)")
+    finding.advice.text { choice, values in
+      Advice.typed(choice, values) + (hints && choice == .model ? " (s asks for it)" : "")
     }
   }
 
@@ -64,7 +62,7 @@ struct FindingText {
     }
     if !isLastResort { add(advice, .text) }
     if let command = finding.command {
-      lines += Wrapping.code(command, width: width).map { ($0, .code) }
+      lines += Wrapping.code(command.typed, width: width).map { ($0, .code) }
     }
     return lines
   }

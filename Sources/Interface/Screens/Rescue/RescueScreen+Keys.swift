@@ -113,7 +113,7 @@ extension RescueScreen {
         SalvageLayer(
           SalvageOrder(
             output: state.newStore("salvaged"),
-            ignoresLog: selectedFinding?.command?.hasSuffix(" --ignore-wal") == true,
+            ignoresLog: selectedFinding?.command?.names(.ignoresLog) == true,
             isLogForeign: selectedFinding?.kind == .walForeign)))
     case .undelete:
       guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
@@ -202,7 +202,7 @@ extension RescueScreen {
       }
       guard let finding = selectedFinding else { return [] }
       let text = FindingText(finding, hints: false).lines(width: 10_000).map(\.text.printable)
-      return (finding.command.map { [CopyLayer.Choice(command: $0)] } ?? []) + [
+      return (finding.command.map { [CopyLayer.Choice(command: $0.typed)] } ?? []) + [
         CopyLayer.Choice("finding", text: finding.sentence.printable),
         CopyLayer.Choice("finding with what helps", text: text.joined(separator: "\n")),
       ]

@@ -224,7 +224,7 @@ extension StoreCondition {
     for index in condition.findings.indices {
       let isSalvaged = condition.findings[index].action == .salvage
       condition.findings[index].command =
-        isSalvaged ? "strata salvage \(state.storeArgument) --output \(output)" : nil
+        isSalvaged ? "\(.deed("salvage"), of: [state.storeArgument, output])" : nil
     }
     return condition
   }

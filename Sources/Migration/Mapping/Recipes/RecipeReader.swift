@@ -47,7 +47,7 @@ struct RecipeReader {
         "a recipe says from which version it leads to which",
         object.range.lowerBound..<object.range.lowerBound + 1,
         hint:
-          "Add \"from\": and \"to\": with versions' names, or the digests that strata hash prints.")
+          "Add \"from\": and \"to\": with the versions' names or their checksums.")
     }
     return document
   }

@@ -28,7 +28,7 @@ struct DestinationRule {
 
   /// What refuses a result in which rows break it.
   func refusal(_ rows: FoundRows) -> CoreDataError {
-    check(rows).refusal(hint: hint + " The store is as it was.")
+    check(rows).refusal(advice: "\(hint) The store is as it was.")
   }
 }
 

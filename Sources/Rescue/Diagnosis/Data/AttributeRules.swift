@@ -20,7 +20,7 @@ struct AttributeRules {
     var rules: [RowRule] = []
     func add(
       _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
-      severity: Finding.Severity? = nil, advice: String? = nil
+      severity: Finding.Severity? = nil, advice: Advice? = nil
     ) {
       rules.append(
         RowRule(
@@ -30,27 +30,28 @@ struct AttributeRules {
     // Whether an element of a composite attribute must be there, the composite decides.
     if !attribute.isOptional, !attribute.isDerived, entry.path.count == 1 {
       add(
-        .mandatory, "\(column) IS NULL", "have no value, which the model asks for",
+        .mandatory, "\(column) IS NULL", "have no value, which the model requires",
         predicate: "\(attribute.name) == nil")
     }
     if let classes = attribute.type.storageClasses {
       let list = classes.map { "'\($0)'" }.joined(separator: ", ")
       add(
         .storageClass, "typeof(\(column)) NOT IN (\(list), 'null')",
-        "have values that are no \(attribute.type.name)")
+        "have values that are not of type \(attribute.type.name)")
     }
     if let range = attribute.type.wholeNumbers {
       add(
         .range,
         "typeof(\(column)) = 'integer' AND \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)",
-        "have numbers beyond what \(attribute.type.name) holds")
+        "have numbers outside the range of \(attribute.type.name)")
     }
     if attribute.type == .date {
       add(
         .range,
         "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
         "have dates beyond the year 9999", severity: .note,
-        advice: "Core Data keeps a date as a number of seconds, and reads these as they are.")
+        advice:
+          "Core Data stores a date as a number of seconds, and reads these values as they are.")
     }
     if attribute.type == .uuid {
       add(
@@ -59,10 +60,10 @@ struct AttributeRules {
     }
     if attribute.type == .string || attribute.type == .uri, encoding == "UTF-8" {
       add(
-        .textEncoding, "strata_utf8(\(column)) = 0", "have texts that are no UTF-8")
+        .textEncoding, "strata_utf8(\(column)) = 0", "have texts that are not valid UTF-8")
     }
     if attribute.type == .transformable, !attribute.allowsExternalBinaryDataStorage {
-      add(.archive, broken(attribute, column), "have archives that do not open")
+      add(.archive, broken(attribute, column), "have archives that cannot be read")
     }
     return rules + validation(attribute, column)
   }

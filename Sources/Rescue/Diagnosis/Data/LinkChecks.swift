@@ -15,7 +15,7 @@ struct LinkChecks {
     try store.oneSidedLinks().map { links in
       Finding(
         .oneToOne,
-        "\(links.objects) objects of \(links.entity).\(links.relationship) lead to one that does not lead back.",
+        "\(links.objects) objects of \(links.entity).\(links.relationship) reference an object that does not reference them back.",
         entity: links.entity, property: links.relationship, count: links.objects,
         first: links.first.map(\.description), in: place)
     }

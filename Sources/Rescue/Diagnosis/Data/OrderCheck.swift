@@ -48,11 +48,11 @@ struct OrderCheck {
     return try finding(
       """
       SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(isUnordered) GROUP BY o.Z_PK
-      """, "have no place in the order")
+      """, "have no order key")
       + finding(
         """
         SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NOT NULL
         GROUP BY o.Z_PK, \(order) HAVING count(*) > 1
-        """, "share their place in the order")
+        """, "share their order key")
   }
 }

@@ -19,10 +19,10 @@ struct RelationshipRules {
         RowRule(
           kind: .mandatory, severity: relationship.isToMany ? .note : nil,
           advice: relationship.isToMany
-            ? "Apple's apps leave such relationships empty, and Core Data saves and migrates them so."
+            ? "Apple's own apps leave such relationships empty, and Core Data saves and migrates them."
             : nil,
           property: relationship.name, condition: storage.isEmpty("t"),
-          what: "lead to no object, which the model asks for",
+          what: "have no related object, which the model requires",
           predicate: relationship.isToMany
             ? "\(relationship.name).@count == 0" : "\(relationship.name) == nil"))
     }

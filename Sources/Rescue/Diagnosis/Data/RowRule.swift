@@ -7,7 +7,7 @@ struct RowRule {
   /// The error of Core Data's that it is, where it is not the kind's.
   var code: CoreDataError.Code?
   /// What to do about it, where that is not the kind's advice; Core Data says nothing of it then.
-  var advice: String?
+  var advice: Advice?
   /// Whether a look at the objects is all that helps, other than with the rest of the kind.
   var isLookedAt = false
   let property: String?

@@ -99,7 +99,8 @@ struct RowRules {
       RowRule(
         kind: .mandatory, property: composite.name,
         condition: "(\(composite.isMissing { table.attribute(named: $0)?.place(in: "t") }))",
-        what: "have no value, which the model asks for: SwiftData stops an app that reads it",
+        what:
+          "have no value, which the model requires: an app with SwiftData crashes when it reads it",
         predicate: composite.elements.map { "\($0) == nil" }.joined(separator: " AND "))
     }
   }

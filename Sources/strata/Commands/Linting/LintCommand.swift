@@ -145,7 +145,7 @@ enum LintCommand {
       return .done
     }
     console.line("\(rule.id) (\(rule.severity.rawValue))")
-    for paragraph in rule.page {
+    for paragraph in rule.page(naming: \.typed) {
       console.line()
       console.paragraph(paragraph, indent: 0)
     }
@@ -173,7 +173,7 @@ struct LintText {
     console.line("\(sign) \(place): [\(finding.rule.id)] \(finding.subject ?? "")")
     console.paragraph("  " + finding.message, indent: 2)
     console.paragraph("  on a device: " + finding.deviceText, indent: 2)
-    console.paragraph("  " + finding.advice, indent: 2)
+    console.paragraph("  " + finding.advice.typed, indent: 2)
   }
 
   private var summary: String {
@@ -215,7 +215,7 @@ extension JSONWriter {
       "line": finding.line, "version": finding.version, "entity": finding.entity,
       "property": finding.property, "former": finding.former, "message": finding.message,
       "consequence": finding.consequence, "code": finding.device?.code,
-      "sentence": finding.device?.sentence, "advice": finding.advice, "rows": finding.rows,
+      "sentence": finding.device?.sentence, "advice": finding.advice.typed, "rows": finding.rows,
     ])
   }
 
@@ -223,7 +223,7 @@ extension JSONWriter {
     fields([
       "rule": rule.id, "severity": rule.severity.rawValue, "title": rule.title,
       "explanation": rule.explanation, "consequence": rule.consequence, "code": rule.device?.code,
-      "sentence": rule.device?.sentence, "advice": rule.advice,
+      "sentence": rule.device?.sentence, "advice": rule.advice.typed,
     ])
   }
 
@@ -254,7 +254,7 @@ extension JSONWriter {
     field("id", rule.id)
     object("shortDescription", ["text": rule.title])
     object("fullDescription", ["text": rule.explanation])
-    object("help", ["text": rule.page.joined(separator: "\n\n")])
+    object("help", ["text": rule.page(naming: \.typed).joined(separator: "\n\n")])
     object("defaultConfiguration") { json in
       let level = run.levels[rule.id] ?? rule.severity
       json.fields(["enabled": level != nil, "level": (level ?? rule.severity).rawValue])
@@ -317,7 +317,7 @@ enum FileURI {
 
 extension LintFinding {
   /// What is told of it, in lines.
-  var lines: [String] { [message, "On a device: " + deviceText, advice] }
+  var lines: [String] { [message, "On a device: " + deviceText, advice.typed] }
 }
 
 extension CheckReport {

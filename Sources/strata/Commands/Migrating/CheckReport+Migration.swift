@@ -55,7 +55,7 @@ extension CheckReport {
       let first = check.first.map(\.description).joined(separator: ", ")
       add(
         "check: \(name)", place, check.isWarning ? .warning : .error,
-        [check.summary, first.isEmpty ? nil : "first: \(first)", check.hint])
+        [check.summary, first.isEmpty ? nil : "first: \(first)", check.typedHint])
     }
     for obstacle in plan.obstacles {
       add("obstacle", place, .error, [obstacle.description, obstacle.typedHint])

@@ -75,7 +75,7 @@ extension JSONWriter {
       [
         "code": check.code, "warning": check.isWarning, "entity": check.entity,
         "property": check.property, "rows": check.rows, "message": check.message,
-        "hint": check.hint, "first": check.first.map(\.description),
+        "hint": check.typedHint, "first": check.first.map(\.description),
       ]
     }
     objects("obstacles", plan.obstacles) {

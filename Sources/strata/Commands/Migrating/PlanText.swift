@@ -56,7 +56,7 @@ struct PlanText {
     if !check.first.isEmpty {
       console.paragraph(" ", "first: " + check.first.map(\.description).joined(separator: ", "))
     }
-    console.paragraph(" ", check.hint)
+    console.paragraph(" ", check.typedHint)
   }
 
   /// A guess in words: no more exact than it is.

@@ -57,8 +57,8 @@ enum DoctorCommand {
       if let consequence = finding.consequence {
         console.paragraph("  Core Data: " + consequence.text, indent: 4)
       }
-      console.paragraph("  " + finding.advice, indent: 2)
-      if let command = finding.command { console.line("    " + command) }
+      console.paragraph("  " + finding.advice.typed, indent: 2)
+      if let command = finding.command { console.line("    " + command.typed) }
       rest = rest.dropFirst(group.count)
     }
     if !diagnosis.findings.isEmpty { console.line() }
@@ -137,6 +137,6 @@ extension Finding {
           "meaning": $0.meaning.meaning,
         ]
       })
-    json.fields(["advice": advice, "command": command])
+    json.fields(["advice": advice.typed, "command": command?.typed])
   }
 }
