@@ -131,7 +131,7 @@ extension MappingLayout {
 
   /// The mappings that make objects of an entity, or of one below it, of source objects.
   private func makers(of entity: String) -> [EntityMapping] {
-    mapping.entityMappings.filter { $0.source != nil && $0.makes(entity, in: model) }
+    mapping.mappings(toDestinations: model.subtree(of: entity)).filter { $0.source != nil }
   }
 
   /// Where a to-many and its to-one inverse are taken from two relationships that are no inverses, each
@@ -144,7 +144,7 @@ extension MappingLayout {
       !inverse.isToMany, let former = relationshipMapping.source,
       let before = store.model.relationship(named: former, of: from)
     else { return }
-    for teller in mapping.entityMappings where teller.makes(relationship.destination, in: model) {
+    for teller in mapping.mappings(toDestinations: model.subtree(of: relationship.destination)) {
       guard let other = teller.relationship(named: inverse.name)?.source, other != before.inverse,
         store.model.relationship(named: other, of: teller.source ?? "") != nil
       else { continue }
@@ -175,13 +175,12 @@ extension MappingLayout {
     case .many(let select): links = select
     }
     guard
-      let object = try destinationObject(
-        of: .lookup("e.destination", reading: []), sourceEntity: origin.entity,
-        through: relationshipMapping.through,
-        to: relationship.destination, in: entityMapping, relationship.name)
+      let object = try reference(
+        to: origin.entity, through: relationshipMapping.through, in: relationship,
+        of: entityMapping)
     else { return nil }
-    let many = try destinations(
-      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    let many = relationship.isToMany ? object.pairs : nil
+    let found = object.key(of: .lookup("e.destination", reading: [])).sql ?? "NULL"
     // What claims an object that is not there claims nothing.
     var there = ""
     if case .one = origin.value, let to = entityMapping.destination,
@@ -192,7 +191,7 @@ extension MappingLayout {
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT \(assignment.destination(of: "e.owner")) AS owner,
-      \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination, e.position, e.inverse
+      \(many == nil ? found : "m.destination") AS destination, e.position, e.inverse
       FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(there)
       \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
@@ -218,13 +217,12 @@ extension MappingLayout {
       links = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
     }
     guard
-      let object = try destinationObject(
-        of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
-        to: relationship.destination, in: entityMapping, relationship.name)
+      let object = try reference(
+        to: origin.entity, through: relationshipMapping.through, in: relationship,
+        of: entityMapping)
     else { return nil }
     // In this order: SQLite knows nothing of how few rows the temporary table has.
-    let many = try destinations(
-      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    let many = relationship.isToMany ? object.pairs : nil
     // A policy may have associated objects of other entities as well.
     let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.list
     let carried =
@@ -243,7 +241,7 @@ extension MappingLayout {
       }
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT a.destination AS owner, \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination,
+      SELECT a.destination AS owner, \(many == nil ? object.key(of: key).sql ?? "NULL" : "m.destination") AS destination,
       \(position) AS position, \(inverse) AS inverse
       FROM \(carried) CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
       \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key.sql ?? "NULL")" } ?? ""))

@@ -58,8 +58,8 @@ extension MappingLayout {
       let (_, inverse) = schema.inverse(of: relationship)
     else { return [] }
     let tellers = try takers(
-      of: former.destination, through: relationshipMapping.through, to: relationship.destination,
-      in: entityMapping, relationship.name)
+      of: former.destination, through: relationshipMapping.through, in: relationship,
+      of: entityMapping)
     let areMirrors = try tellers.allSatisfy { teller in
       guard isPolicy(teller), let own = teller.source,
         let back = teller.relationship(named: inverse.name), back.fetched == nil,
@@ -69,8 +69,7 @@ extension MappingLayout {
         key.inversePosition == kept.position
       else { return false }
       return try takers(
-        of: formerBack.destination, through: back.through, to: inverse.destination, in: teller,
-        inverse.name
+        of: formerBack.destination, through: back.through, in: inverse, of: teller
       ).contains { $0.name == entityMapping.name }
     }
     return areMirrors ? tellers.map(\.name) : []

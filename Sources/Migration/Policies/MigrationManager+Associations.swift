@@ -73,11 +73,11 @@ extension MigrationManager {
     } else {
       guard id.entity == entityMapping.destination else { return [] }
       switch run.mapped.keys[entityMapping.name] {
-      case .offset(let offset):
+      case .moved(let offset):
         let rows = try run.mapped.sourceRows(of: entityMapping, from: from)
         let all = ["s.Z_PK = ? - \(offset)"] + rows.conditions.map(\.sql)
         sql = "SELECT s.Z_PK FROM \(rows.from) WHERE \(all.allTrue)"
-      case .table(let table, _):
+      case .listed(let table), .associated(let table, _, _):
         sql = "SELECT source FROM temp.\(quoted(table)) WHERE destination = ? ORDER BY source"
       case nil: return []
       }

@@ -13,7 +13,7 @@ extension PolicyRun {
   ) throws -> (names: Set<String>, sql: String)? {
     let others = mapped.mapping.entityMappings
     guard madeObjects[entityMapping.name]?.isPlain == true,
-      let offset = mapped.policyOffsets[entityMapping.name],
+      let offset = mapped.keys[entityMapping.name]?.distance,
       // Whatever else is of that entity has been made by hand, and has a key beyond all of these.
       others.filter({ $0.destination == to }).count == 1,
       others.allSatisfy(\.children.isEmpty), let own = store.table(of: from),
@@ -28,14 +28,14 @@ extension PolicyRun {
         let (relationship, storage) = plainToOne(relationshipMapping.name, of: entityMapping, to),
         let origin = try mapped.origin(of: relationshipMapping, in: entityMapping, from: from),
         case .one(let key) = origin.value,
-        let object = try known.destinationObject(
-          of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
-          to: relationship.destination, in: entityMapping, relationship.name, mayDangle: true),
+        let object = try known.reference(
+          to: origin.entity, through: relationshipMapping.through, in: relationship,
+          of: entityMapping, mayDangle: true),
         let other = mapped.schema.table(of: relationship.destination)
       else { continue }
       let value = "k\(names.count)"
       names.insert(relationship.name)
-      values.append("\(object.key.sql ?? "NULL") AS \(value)")
+      values.append("\(object.key(of: key).sql ?? "NULL") AS \(value)")
       // What leads to nothing leaves alone what is there.
       func set(_ column: String, _ sql: String) {
         let column = quoted(column)

@@ -138,7 +138,7 @@ final class PolicyRun {
       FROM src.\(quoted(store.table(of: from)?.table ?? "")) s\(conditions.filter)
       ORDER BY s.Z_PK
       """)
-    let offset = mapped.policyOffsets[entityMapping.name] ?? 0
+    let offset = mapped.keys[entityMapping.name]?.distance ?? 0
     takenBy = nil
     ownMade = 0
     let name = entityMapping.name

@@ -52,7 +52,8 @@ struct MappedAnalysis {
     var notes: [String] = []
     for entityMapping in step.mapping.entityMappings {
       guard let from = entityMapping.source else { continue }
-      if let to = entityMapping.destination, mapped.renumbered.contains(entityMapping.name),
+      if let to = entityMapping.destination,
+        mapped.keys[entityMapping.name].map({ $0.distance != 0 }) == true,
         step.rows[entityMapping.name] ?? 0 > 0
       {
         notes.append(
