@@ -89,7 +89,7 @@ extension MappingLayout {
         ? .empty : .later(first: nil)
     }
     guard let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
-      case .one(let key) = origin.value
+      case .row(let key) = origin.value
     else { return .later(first: nil) }
     use([origin.property], of: from)
     guard

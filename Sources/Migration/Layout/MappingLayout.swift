@@ -15,9 +15,9 @@ struct MappingLayout {
   /// The key that each mapping (by name) gives what it makes.
   private(set) var keys: [String: KeyRule] = [:]
   private(set) var rows: [RowProgram] = []
-  private(set) var links: [LinkSource] = []
+  private(set) var links: [LinkProgram] = []
   /// Links to objects that are made along with others.
-  private var treeLinks: [LinkSource] = []
+  private var treeLinks: [LinkProgram] = []
   /// Mappings that policies carry out: their rows are made one by one.
   let policyMappings: Set<String>
   /// Where policies may begin to give out keys, by root entity.
@@ -230,8 +230,8 @@ struct MappingLayout {
     }
   }
 
-  mutating func append(_ link: LinkSource) { links.append(link) }
-  mutating func append(tree link: LinkSource) { treeLinks.append(link) }
+  mutating func append(_ link: LinkProgram) { links.append(link) }
+  mutating func append(tree link: LinkProgram) { treeLinks.append(link) }
 
   func isLoose(_ relationship: String, of entity: String) -> Bool {
     model.declaringEntity(of: relationship, in: entity).map {

@@ -67,13 +67,13 @@ struct Reference {
   private let takers: [Taker]
   /// How far all keys are moved, where each source object became one; `nil` where each is looked up.
   private let distance: Int64?
-  /// Z_ENT of the entities that can be led to.
-  private let numbers: [Int64]
+  /// Z_ENT of the entities that a to-many can lead to, where policies made objects of these.
+  private let numbers: [Int64]?
 
   /// - Parameters:
   ///   - isComplete: whether the takers take all objects.
-  ///   - numbers: Z_ENT of the entities that can be led to.
-  fileprivate init(in table: String, _ takers: [Taker], isComplete: Bool, numbers: [Int64]) {
+  ///   - numbers: Z_ENT of the entities that a to-many can lead to, where policies made objects of these.
+  fileprivate init(in table: String, _ takers: [Taker], isComplete: Bool, numbers: [Int64]?) {
     self.table = table
     self.takers = takers
     self.numbers = numbers
@@ -129,10 +129,10 @@ struct Reference {
       ? .computed(sql, reading: key.reads) : .lookup(sql, reading: key.reads)
   }
 
-  /// SELECT of source and destination keys, since a policy may make several objects of one; `nil` where
-  /// there is one at most.
+  /// Of a to-many: SELECT of source and destination keys, since a policy may make several objects of one;
+  /// `nil` where there is one at most.
   var pairs: String? {
-    guard isLate else { return nil }
+    guard let numbers else { return nil }
     return takers.map { taker in
       if case .associated(let table, _, _) = taker.key {
         return """
@@ -181,8 +181,8 @@ extension MappingLayout {
     }
     return Reference(
       in: table.table, takers, isComplete: isComplete && !mayDangle,
-      numbers: mappings.contains(where: isPolicy)
-        ? model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] } : [])
+      numbers: relationship.isToMany && mappings.contains(where: isPolicy)
+        ? model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] } : nil)
   }
 
   /// The mappings that may have made an object that a relationship can lead to of a source object.

@@ -66,8 +66,9 @@ struct CopyingMigration {
 
   private func makeObjects() throws {
     let mapping = completion.step.mapping
+    let all = Dictionary(grouping: contents.rows, by: \.mapping)
     for entityMapping in mapping.entityMappings {
-      let rows = contents.rows.filter { $0.mapping == entityMapping.name }
+      let rows = all[entityMapping.name] ?? []
       let policies = policies.flatMap { $0.runs(entityMapping) ? $0 : nil }
       guard policies != nil || !rows.isEmpty else { continue }
       try meter.begin(.entity, title: entityMapping.title)
@@ -90,11 +91,10 @@ struct CopyingMigration {
       try connection.execute(join.insert)
     }
     let writer = LinkWriter(schema: destination, connection: connection)
+    let links = Dictionary(grouping: contents.links, by: \.mapping)
     for entityMapping in completion.step.mapping.entityMappings {
       try meter.checkCancelled()
-      for link in contents.links where link.mapping == entityMapping.name {
-        try writer.write(link)
-      }
+      for link in links[entityMapping.name] ?? [] { try writer.write(link) }
       if let policies, policies.runs(entityMapping) {
         try policies.createRelationships(of: entityMapping)
       }
@@ -194,7 +194,7 @@ struct MigratedContents {
 
   var rows: [RowProgram] = []
   var joins: [Join] = []
-  var links: [LinkSource] = []
+  var links: [LinkProgram] = []
 
   /// The contents of an inferred step.
   init(_ schemas: StepSchemas) {
