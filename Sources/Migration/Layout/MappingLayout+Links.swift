@@ -162,7 +162,7 @@ extension MappingLayout {
   ) -> Bool {
     if !relationship.isToMany {
       guard case .row = origin.value, !isPolicy(entityMapping) else { return false }
-      let row = rows.first { $0.mapping == entityMapping.name }
+      let row = row(of: entityMapping)
       let declarer = model.declaringEntity(of: relationship.name, in: to) ?? to
       let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
       return row != nil

@@ -15,6 +15,8 @@ struct MappingLayout {
   /// The key that each mapping (by name) gives what it makes.
   private(set) var keys: [String: KeyRule] = [:]
   private(set) var rows: [RowProgram] = []
+  /// The place of each mapping's own rows, by its name.
+  private var places: [String: Int] = [:]
   private(set) var links: [LinkProgram] = []
   /// Links to objects that are made along with others.
   private var treeLinks: [LinkProgram] = []
@@ -197,6 +199,7 @@ struct MappingLayout {
     if groups[entityMapping.name] == nil, sourceTable.table == table.name {
       row.columns += schemas.unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
     }
+    places[entityMapping.name] = places[entityMapping.name] ?? rows.count
     rows.append(row)
     let before = used[from]
     used[from] = nil
@@ -209,6 +212,11 @@ struct MappingLayout {
   }
 
   mutating func append(_ row: RowProgram) { rows.append(row) }
+
+  /// The rows of a mapping's own objects.
+  func row(of entityMapping: EntityMapping) -> RowProgram? {
+    places[entityMapping.name].map { rows[$0] }
+  }
 
   /// Says of rows that a to-one's columns are filled when all objects are there.
   mutating func setLater(_ relationship: String, of entity: String, in parent: RowProgram) {

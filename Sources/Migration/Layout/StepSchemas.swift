@@ -18,7 +18,7 @@ struct StepSchemas {
   /// A step whose result is there: its own tables, columns and numbers are looked at.
   init(store: Store, mapping: MappingModel, result: Store) {
     self.store = store
-    self.mapping = mapping
+    self.mapping = mapping.indexed
     sourceModel = store.model
     destinationModel = result.model
     destination = result.schema
@@ -31,7 +31,7 @@ struct StepSchemas {
 
   init(store: Store, mapping: MappingModel, destination model: Model) {
     self.store = store
-    self.mapping = mapping
+    self.mapping = mapping.indexed
     sourceModel = store.model
     destinationModel = model
     destination = StoreSchema(model: model)

@@ -27,6 +27,7 @@ struct Validation {
 
   private func rules(of table: EntityTable, _ audits: LinkAudits) -> [DestinationRule] {
     var rules: [DestinationRule] = []
+    let makers = step.mapping.mappings(toDestinations: [table.entity])
     for entry in table.attributes {
       let attribute = entry.attribute
       let column = "t." + quoted(entry.column)
@@ -47,10 +48,7 @@ struct Validation {
         }
       }
       // What came over as it was is the source's own.
-      let isCopied = step.mapping.entityMappings.contains { entityMapping in
-        entityMapping.destination == table.entity
-          && entityMapping.attribute(named: attribute.name)?.source != nil
-      }
+      let isCopied = makers.contains { $0.attribute(named: attribute.name)?.source != nil }
       if !isCopied,
         let rule = DestinationRule.type(of: attribute, in: table.entity, value: column)
       {
@@ -101,7 +99,7 @@ struct Validation {
   func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
     let data = SourceData(store: schemas.store)
     var count = 0
-    for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
+    for entityMapping in step.mapping.mappings(toDestinations: [entity]) {
       guard let from = entityMapping.source else { continue }
       if let source = entityMapping.attribute(named: property)?.source,
         schemas.sourceModel.storedAttribute(named: source, of: from)?.isOptional == false,

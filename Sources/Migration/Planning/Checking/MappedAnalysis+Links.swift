@@ -9,9 +9,9 @@ extension MappedAnalysis {
     guard mapped.policyMappings.isEmpty else { return [] }
     var checks: [DataCheck] = []
     let validation = Validation(step: step, schemas: schemas, connection: connection)
+    let all = Dictionary(grouping: mapped.rows, by: \.entity)
     for entity in step.destination.entities where !entity.isAbstract {
-      let rows = mapped.rows.filter { $0.entity == entity.name }
-      guard !rows.isEmpty else { continue }
+      guard let rows = all[entity.name] else { continue }
       for relationship in step.destination.relationships(of: entity.name)
       where !relationship.isTransient && relationship.emptiness != .allowed {
         guard let keys = keys(in: relationship, of: entity.name, rows) else { continue }
@@ -35,9 +35,9 @@ extension MappedAnalysis {
   func countChecks() throws -> [DataCheck] {
     guard step.validatesAll, mapped.policyMappings.isEmpty else { return [] }
     var checks: [DataCheck] = []
+    let all = Dictionary(grouping: mapped.rows, by: \.entity)
     for entity in step.destination.entities where !entity.isAbstract {
-      let rows = mapped.rows.filter { $0.entity == entity.name }
-      guard !rows.isEmpty else { continue }
+      guard let rows = all[entity.name] else { continue }
       let objects = rows.map { "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e" }
       for relationship in step.destination.relationships(of: entity.name)
       where relationship.isToMany && !relationship.isTransient {

@@ -282,8 +282,8 @@ extension MappedAnalysis {
 
   /// Whether new objects take the place of those that a to-one leads to.
   private func isReplaced(_ relationship: Relationship, of entity: String) -> Bool {
-    step.mapping.entityMappings.contains { entityMapping in
-      guard entityMapping.source == entity, let to = entityMapping.destination else { return false }
+    step.mapping.mappings(fromSource: entity).contains { entityMapping in
+      guard let to = entityMapping.destination else { return false }
       return entityMapping.children.contains { child in
         step.destination.relationship(named: child.relationship, of: to)?.isToMany == false
           && entityMapping.relationships.contains {
