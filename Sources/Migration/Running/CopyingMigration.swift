@@ -177,37 +177,14 @@ struct CopyingMigration {
 
 /// What a migrated store must hold, told by SELECTs over its source.
 struct MigratedContents {
-  /// A join table of an inferred step, with the rows it takes.
-  struct Join {
-    var entity: String
-    var relationship: String
-    var table: String
-    var columns: [String]
-    var select: String
-    /// The table all of whose rows it takes, and its columns, which become these in their order.
-    var former: (table: String, columns: [String])?
-
-    /// The columns as SQL.
-    var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
-    var insert: String { "INSERT OR IGNORE INTO main.\(quoted(table)) (\(names)) \(select)" }
-  }
-
   var rows: [RowProgram] = []
-  var joins: [Join] = []
+  var joins: [JoinProgram] = []
   var links: [LinkProgram] = []
 
   /// The contents of an inferred step.
   init(_ schemas: StepSchemas) {
     for table in schemas.destination.tables { rows += schemas.rows(for: table) }
-    for join in schemas.destination.joins {
-      let former = schemas.sourceJoin(of: join)
-      guard let rows = schemas.joinRows(of: join, former: former) else { continue }
-      joins.append(
-        Join(
-          entity: join.entity, relationship: join.relationship, table: join.name,
-          columns: rows.columns, select: rows.select,
-          former: rows.isWhole ? former.map { ($0.name, [$0.first, $0.second]) } : nil))
-    }
+    joins = schemas.destination.joins.compactMap(schemas.program)
     links = schemas.looseLinks
   }
 

@@ -38,7 +38,7 @@ extension Verification {
 
   /// Whether each planned row is in the table, and no other: found by its primary key, which costs
   /// no sorting.
-  private func isEqual(_ join: MigratedContents.Join, count there: Int) throws -> Bool {
+  private func isEqual(_ join: JoinProgram, count there: Int) throws -> Bool {
     let same = join.columns.map { "a.\(quoted($0)) IS e.\(quoted($0))" }
     let row = try connection.rows(
       """
