@@ -31,14 +31,9 @@ struct Validation {
     for entry in table.attributes {
       let attribute = entry.attribute
       let column = "t." + quoted(entry.column)
-      if !attribute.isOptional, !attribute.isDerived,
+      if var rule = DestinationRule.filled(entry, in: table),
         facts?.nulls(in: entry.column, of: table) != 0
       {
-        var rule = DestinationRule.value(
-          of: attribute.name, in: table.entity, missing: ["\(column) IS NULL"],
-          hint:
-            "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
-        )
         ask(&rule)
         rules.append(rule)
       }
@@ -57,10 +52,9 @@ struct Validation {
     }
     for entry in table.relationships {
       let relationship = entry.relationship
-      if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name),
+      if var rule = DestinationRule.filled(entry, in: table),
         entry.storage?.toOneColumn.flatMap({ facts?.nulls(in: $0, of: table) }) != 0
       {
-        var rule = DestinationRule.object(in: relationship.name, of: table.entity, missing: [empty])
         ask(&rule)
         rules.append(rule)
       }
@@ -121,9 +115,26 @@ struct Validation {
   }
 }
 
-extension EntityTable {
-  /// SQL that is true of a row `t` of `main` whose relationship leads nowhere.
-  func emptiness(of relationship: String) -> String? {
-    storage(of: relationship)?.isEmpty("t", unindexedIn: "main.")
+/// What every row `t` of `main` must have.
+extension DestinationRule {
+  /// A value, in a mandatory attribute; `nil` for any other.
+  static func filled(
+    _ entry: EntityTable.AttributeColumn, in table: EntityTable
+  ) -> DestinationRule? {
+    guard !entry.attribute.isOptional, !entry.attribute.isDerived else { return nil }
+    return .value(
+      of: entry.attribute.name, in: table.entity, missing: ["t.\(quoted(entry.column)) IS NULL"],
+      hint:
+        "Give the attribute a default value, compute one with coalesce(…, …), or make it optional.")
+  }
+
+  /// An object, in a mandatory relationship; `nil` for any other.
+  static func filled(
+    _ entry: EntityTable.RelationshipColumns, in table: EntityTable
+  ) -> DestinationRule? {
+    guard entry.relationship.emptiness == .refused,
+      let isEmpty = entry.storage?.isEmpty("t", unindexedIn: "main.")
+    else { return nil }
+    return .object(in: entry.relationship.name, of: table.entity, missing: [isEmpty])
   }
 }
