@@ -116,7 +116,7 @@ struct StageEdit {
   ///
   /// - Throws: ``CoreDataError`` of kind refused with the check's code.
   static func requireFit(_ store: Store, for step: MigrationStep) throws {
-    let checks = try Preflight(
+    let checks = try InferredAnalysis(
       data: SourceData(store: store), source: step.source, destination: step.destination,
       mapping: step.mapping
     ).checks()
