@@ -66,7 +66,7 @@ struct ChainDataTests {
     #expect(
       try Store(path: store).plan(to: third, names: ("1", "3")).losses.count == 2)
     let whole = try #require(path.wholeMapping)
-    let losses = try LossAnalysis(
+    let losses = try InferredAnalysis(
       data: SourceData(store: Store(path: store)), source: first, destination: third,
       mapping: whole
     ).losses()

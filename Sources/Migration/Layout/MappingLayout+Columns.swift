@@ -12,10 +12,10 @@ extension MappingLayout {
       return try attribute(name, in: entityMapping, from: from, to: to) ?? .empty
     case .toOne(let declarer, let name):
       guard model.isKind(to, of: declarer) else { return .foreign }
-      return try toOne(name, in: entityMapping, from: from, to: to) { $0.key }
+      return try toOne(name, in: entityMapping, from: from, to: to) { $0.key(of: $1) }
     case .toOneEntity(let declarer, let name):
       guard model.isKind(to, of: declarer) else { return .foreign }
-      return try toOne(name, in: entityMapping, from: from, to: to) { $0.number }
+      return try toOne(name, in: entityMapping, from: from, to: to) { $0.number(of: $1) }
     case .toOneOrder(let declarer, let name):
       guard model.isKind(to, of: declarer) else { return .position(nil) }
       return order(of: name, in: entityMapping, from: from)
@@ -77,7 +77,7 @@ extension MappingLayout {
 
   private mutating func toOne(
     _ name: String, in entityMapping: EntityMapping, from: String, to: String,
-    _ part: (ReferencedObject) -> ColumnValue
+    _ part: (Reference, ColumnValue) -> ColumnValue
   ) throws -> ColumnValue {
     guard !isLoose(name, of: to) else { return .later(first: nil) }
     guard let relationship = model.relationship(named: name, of: to),
@@ -89,15 +89,15 @@ extension MappingLayout {
         ? .empty : .later(first: nil)
     }
     guard let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
-      case .one(let key) = origin.value
+      case .row(let key) = origin.value
     else { return .later(first: nil) }
     use([origin.property], of: from)
     guard
-      let object = try destinationObject(
-        of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
-        to: relationship.destination, in: entityMapping, name)
+      let object = try reference(
+        to: origin.entity, through: relationshipMapping.through, in: relationship,
+        of: entityMapping)
     else { return .empty }
-    return object.isLate ? .later(first: nil) : part(object)
+    return object.isLate ? .later(first: nil) : part(object, key)
   }
 
   /// A to-one's position in its ordered inverse, where the source keeps one in the same row.

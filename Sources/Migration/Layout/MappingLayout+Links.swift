@@ -5,14 +5,7 @@ import SQLite
 extension MappingLayout {
   /// Source objects that a relationship mapping speaks of.
   struct Origin {
-    enum Value {
-      /// At most one: its key.
-      case one(ColumnValue)
-      /// SELECT of owner (a source row's key), destination, position and inverse position.
-      case many(String)
-    }
-
-    var value: Value
+    var value: LinkOrigin
     var entity: String
     /// The source entity's property that is read.
     var property: String
@@ -29,64 +22,49 @@ extension MappingLayout {
           mapping: entityMapping.name, property: relationshipMapping.name
         ).sql
       }
-      guard let own = store.table(of: from) else { return nil }
-      let numbers = table.numbers.list
       return Origin(
-        value: .many(
-          """
-          SELECT s.Z_PK AS owner, f.Z_PK AS destination, NULL AS position, NULL AS inverse
-          FROM src.\(quoted(own.table)) s, src.\(quoted(table.table)) f
-          WHERE f.Z_ENT IN (\(numbers)) AND (\(condition ?? "1"))
-          """), entity: fetched, property: "")
+        value: .fetched(in: table.table, entities: table.numbers, where: condition ?? "1"),
+        entity: fetched, property: "")
     }
     guard let source = relationshipMapping.source else { return nil }
     if source == RelationshipMapping.ofSourceObject {
-      return Origin(value: .one(.column("Z_PK")), entity: from, property: "")
+      return Origin(value: .row(.column("Z_PK")), entity: from, property: "")
     }
     let path = source.split(separator: ".").map(String.init)
     let scope = ExpressionScope(store: store, entity: from)
     var holder = from
     var isThroughMany = false
+    var storages: [RelationshipStorage?] = []
     for name in path.dropLast() {
       guard let step = store.model.relationship(named: name, of: holder) else {
         throw scope.unknown(name, in: holder)
       }
+      storages.append(store.table(of: holder)?.storage(of: name))
       isThroughMany = isThroughMany || step.isToMany
       holder = step.destination
     }
     guard let last = path.last, let relationship = store.model.relationship(named: last, of: holder)
     else { throw scope.unknown(path.last ?? source, in: holder) }
+    let storage = store.table(of: holder)?.storage(of: last)
+    func origin(_ value: LinkOrigin) -> Origin {
+      Origin(value: value, entity: relationship.destination, property: path[0])
+    }
     if isThroughMany {
-      guard let links = store.links(along: path, from: from) else { return nil }
-      return Origin(value: .many(links), entity: relationship.destination, property: path[0])
+      let walked = (storages + [storage]).compactMap { $0 }
+      return walked.count == path.count ? origin(.walk(walked)) : nil
     }
-    if !relationship.isToMany {
-      return Origin(
-        value: .one(try scope.value(of: path).asValue), entity: relationship.destination,
-        property: path[0])
-    }
+    guard relationship.isToMany else { return origin(.row(try scope.value(of: path).asValue)) }
     // Pairs that count both ways come once where both ends take them.
     let isOnce =
       entityMapping.destination.map { to in
         schema.storage(of: relationshipMapping.name, in: to)?.kind == .reflexive
           && isCarriedByAll(relationshipMapping.name, of: to, from: source)
       } ?? false
-    guard
-      let links = store.table(of: holder)?.storage(of: last)?.allLinks(
-        in: "src.", bothWays: !isOnce)
-    else {
-      return nil
-    }
-    guard path.count > 1, let own = store.table(of: from) else {
-      return Origin(value: .many(links), entity: relationship.destination, property: path[0])
-    }
-    let middle = try scope.value(of: Array(path.dropLast())).sql
-    return Origin(
-      value: .many(
-        """
-        SELECT s.Z_PK AS owner, e.destination, e.position, NULL AS inverse
-        FROM src.\(quoted(own.table)) s JOIN (\(links)) e ON e.owner = \(middle)
-        """), entity: relationship.destination, property: path[0])
+    guard let storage else { return nil }
+    guard path.count > 1 else { return origin(.storage(storage, bothWays: !isOnce)) }
+    return origin(
+      .behind(
+        try scope.value(of: Array(path.dropLast())).asValue, storage, bothWays: !isOnce))
   }
 
   /// Links of a mapping's relationships that its rows cannot tell.
@@ -108,13 +86,10 @@ extension MappingLayout {
       }
       // Policies carry the relationships of what they made.
       guard !isPolicy(entityMapping) else { continue }
-      if let select = try linkSelect(
-        relationshipMapping, relationship, origin, of: entityMapping, from: from)
+      if let link = try link(
+        relationshipMapping, relationship, origin, of: entityMapping, from: from, to: to)
       {
-        append(
-          LinkSource(
-            entity: model.declaringEntity(of: relationship.name, in: to) ?? to,
-            relationship: relationship.name, mapping: entityMapping.name, select: select))
+        append(link)
       }
     }
   }
@@ -131,7 +106,7 @@ extension MappingLayout {
 
   /// The mappings that make objects of an entity, or of one below it, of source objects.
   private func makers(of entity: String) -> [EntityMapping] {
-    mapping.entityMappings.filter { $0.source != nil && $0.makes(entity, in: model) }
+    mapping.mappings(toDestinations: model.subtree(of: entity)).filter { $0.source != nil }
   }
 
   /// Where a to-many and its to-one inverse are taken from two relationships that are no inverses, each
@@ -144,7 +119,7 @@ extension MappingLayout {
       !inverse.isToMany, let former = relationshipMapping.source,
       let before = store.model.relationship(named: former, of: from)
     else { return }
-    for teller in mapping.entityMappings where teller.makes(relationship.destination, in: model) {
+    for teller in mapping.mappings(toDestinations: model.subtree(of: relationship.destination)) {
       guard let other = teller.relationship(named: inverse.name)?.source, other != before.inverse,
         store.model.relationship(named: other, of: teller.source ?? "") != nil
       else { continue }
@@ -156,99 +131,28 @@ extension MappingLayout {
     }
   }
 
-  /// SELECT of a relationship's links in keys of the new store.
-  func linkSelect(
+  /// The links of a relationship of a mapping's objects; `nil` where nothing was made of what they lead to.
+  ///
+  /// - Parameter mayDangle: whether what they lead to is looked for, though its key tells all.
+  func link(
     _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
-    of entityMapping: EntityMapping, from: String
-  ) throws -> String? {
-    guard let own = store.table(of: from), let assignment = keys[entityMapping.name] else {
-      return nil
-    }
-    let conditions = try conditions(of: entityMapping, from: from, row: "s")
-    let links: String
-    switch origin.value {
-    case .one(let key):
-      links = """
-        SELECT s.Z_PK AS owner, \(key.sql ?? "NULL") AS destination, NULL AS position, NULL AS inverse
-        FROM src.\(quoted(own.table)) s
-        """
-    case .many(let select): links = select
-    }
-    guard
-      let object = try destinationObject(
-        of: .lookup("e.destination", reading: []), sourceEntity: origin.entity,
-        through: relationshipMapping.through,
-        to: relationship.destination, in: entityMapping, relationship.name)
+    of entityMapping: EntityMapping, from: String, to: String, mayDangle: Bool = false
+  ) throws -> LinkProgram? {
+    guard let own = store.table(of: from), let key = keys[entityMapping.name],
+      let object = try reference(
+        to: origin.entity, through: relationshipMapping.through, in: relationship,
+        of: entityMapping, mayDangle: mayDangle)
     else { return nil }
-    let many = try destinations(
-      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
-    // What claims an object that is not there claims nothing.
-    var there = ""
-    if case .one = origin.value, let to = entityMapping.destination,
-      isLoose(relationship.name, of: to), let other = store.table(of: origin.entity)
-    {
-      there = " JOIN src.\(quoted(other.table)) d ON d.Z_PK = e.destination"
+    var link = LinkProgram(
+      mapping: entityMapping.name,
+      entity: model.declaringEntity(of: relationship.name, in: to) ?? to,
+      relationship: relationship.name, origin: origin.value, table: own.table, key: key,
+      conditions: try conditions(of: entityMapping, from: from, row: "s"), object: object)
+    if case .row = origin.value {
+      link.order = order(of: relationship.name, in: entityMapping, from: from)
+      if isLoose(relationship.name, of: to) { link.partner = store.table(of: origin.entity)?.table }
     }
-    return """
-      SELECT owner, destination, position, inverse FROM (
-      SELECT \(assignment.destination(of: "e.owner")) AS owner,
-      \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination, e.position, e.inverse
-      FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(there)
-      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
-      WHERE owner IS NOT NULL AND destination IS NOT NULL
-      """
-  }
-
-  /// SELECT of a relationship's links for objects that a policy's mapping made.
-  func carriedLinks(
-    _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
-    of entityMapping: EntityMapping, from: String, to: String, _ objects: CarriedObjects
-  ) throws -> String? {
-    guard let own = store.table(of: from) else { return nil }
-    let made = associations(of: entityMapping.name)
-    let (key, position, inverse, links): (ColumnValue, String, String, String)
-    switch origin.value {
-    case .one(let value):
-      let order = order(of: relationship.name, in: entityMapping, from: from)
-      (key, position, inverse, links) = (value, "NULL", order.sql ?? "NULL", "")
-    case .many(let select):
-      (key, position, inverse) = (
-        .lookup("e.destination", reading: []), "e.position", "e.inverse"
-      )
-      links = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
-    }
-    guard
-      let object = try destinationObject(
-        of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
-        to: relationship.destination, in: entityMapping, relationship.name)
-    else { return nil }
-    // In this order: SQLite knows nothing of how few rows the temporary table has.
-    let many = try destinations(
-      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
-    // A policy may have associated objects of other entities as well.
-    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.list
-    let carried =
-      switch objects {
-      case .listed:
-        """
-        temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
-        AND a.entity IN (\(numbers))
-        """
-      case .between:
-        """
-        (SELECT source, destination, entity FROM temp.\(made)
-        WHERE (destination, entity) > (?1, ?2) AND (destination, entity) <= (?3, ?4)
-        AND +entity IN (\(numbers))) a
-        """
-      }
-    return """
-      SELECT owner, destination, position, inverse FROM (
-      SELECT a.destination AS owner, \(many == nil ? object.key.sql ?? "NULL" : "m.destination") AS destination,
-      \(position) AS position, \(inverse) AS inverse
-      FROM \(carried) CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
-      \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key.sql ?? "NULL")" } ?? ""))
-      WHERE destination IS NOT NULL
-      """
+    return link
   }
 
   /// Whether the rows tell these links already, or those of the inverse.
@@ -257,8 +161,8 @@ extension MappingLayout {
     _ entityMapping: EntityMapping, _ to: String
   ) -> Bool {
     if !relationship.isToMany {
-      guard case .one = origin.value, !isPolicy(entityMapping) else { return false }
-      let row = rows.first { $0.mapping == entityMapping.name }
+      guard case .row = origin.value, !isPolicy(entityMapping) else { return false }
+      let row = row(of: entityMapping)
       let declarer = model.declaringEntity(of: relationship.name, in: to) ?? to
       let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
       return row != nil
@@ -283,5 +187,93 @@ extension MappingLayout {
       $0.relationship == relationship.name && model.isKind(to, of: $0.entity)
     }
     return !isFirst && !carriers.contains(where: isPolicy)
+  }
+}
+
+/// A to-many of a mapping whose links the to-ones at its other side tell as well.
+///
+/// Where no policy does anything by itself, setting the to-ones comes to the same as setting both
+/// sides, as each object of the source is one of the destination, by one mapping.
+struct MirroredSide: Equatable {
+  var mapping: String
+  var relationship: String
+  /// Where the to-ones are kept, as ``StoreSchema/linkColumn(of:in:)`` calls it.
+  var column: String
+  /// The mappings whose objects have the to-one.
+  var tellers: [String]
+}
+
+extension MappingLayout {
+  /// The to-manys of mappings with policies that to-ones tell as well, where nothing but these two
+  /// sides is written into the to-ones.
+  func mirroredSides() throws -> [MirroredSide] {
+    var sides: [MirroredSide] = []
+    var others = Set(links.compactMap { schema.linkColumn(of: $0.relationship, in: $0.entity) })
+    for entityMapping in mapping.entityMappings {
+      guard let to = entityMapping.destination else { continue }
+      for relationshipMapping in entityMapping.relationships
+      where relationshipMapping.source != nil || relationshipMapping.fetched != nil {
+        guard let relationship = model.relationship(named: relationshipMapping.name, of: to),
+          let column = schema.linkColumn(of: relationship.name, in: to)
+        else { continue }
+        if relationship.isToMany {
+          let tellers = try tellers(of: relationship, relationshipMapping, entityMapping)
+          sides.append(
+            MirroredSide(
+              mapping: entityMapping.name, relationship: relationship.name, column: column,
+              tellers: tellers))
+          if tellers.isEmpty { others.insert(column) }
+        } else if !isPolicy(entityMapping) {
+          others.insert(column)
+        }
+      }
+    }
+    return sides.filter { !others.contains($0.column) }
+  }
+
+  /// The mappings whose to-ones come from the very column that a to-many comes from; none where
+  /// some do not.
+  private func tellers(
+    of relationship: Relationship, _ relationshipMapping: RelationshipMapping,
+    _ entityMapping: EntityMapping
+  ) throws -> [String] {
+    guard isPolicy(entityMapping), relationshipMapping.fetched == nil,
+      let from = entityMapping.source, let name = relationshipMapping.source,
+      let former = store.model.relationship(named: name, of: from), former.isToMany,
+      let formerBack = former.inverse.flatMap({
+        store.model.relationship(named: $0, of: former.destination)
+      }),
+      let kept = store.table(of: from)?.storage(of: name), kept.kind == .inverseOfToOne,
+      let (_, inverse) = schema.inverse(of: relationship)
+    else { return [] }
+    let tellers = try takers(
+      of: former.destination, through: relationshipMapping.through, in: relationship,
+      of: entityMapping)
+    let areMirrors = try tellers.allSatisfy { teller in
+      guard isPolicy(teller), let own = teller.source,
+        let back = teller.relationship(named: inverse.name), back.fetched == nil,
+        back.source == formerBack.name,
+        let key = store.table(of: own)?.storage(of: formerBack.name), key.kind == .toOne,
+        key.table == kept.table, key.destination == kept.owner,
+        key.inversePosition == kept.position
+      else { return false }
+      return try takers(
+        of: formerBack.destination, through: back.through, in: inverse, of: teller
+      ).contains { $0.name == entityMapping.name }
+    }
+    return areMirrors ? tellers.map(\.name) : []
+  }
+}
+
+extension StoreSchema {
+  /// The column, with its table, of a to-one or of the to-one that a to-many is the inverse of;
+  /// `nil` for what is kept in other ways.
+  func linkColumn(of relationship: String, in entity: String) -> String? {
+    guard let storage = storage(of: relationship, in: entity) else { return nil }
+    switch storage.kind {
+    case .toOne: return "\(storage.table).\(storage.destination)"
+    case .inverseOfToOne: return "\(storage.table).\(storage.owner)"
+    case .withoutInverse, .join, .reflexive: return nil
+    }
   }
 }

@@ -109,13 +109,10 @@ extension MappingLayout {
     if !relationship.isToMany { setLater(relationship.name, of: parentEntity, in: parent) }
     if !relationship.isToMany || inverse?.1.isToMany == true {
       append(
-        tree: LinkSource(
+        tree: LinkProgram(
+          mapping: entityMapping.name,
           entity: model.declaringEntity(of: relationship.name, in: parentEntity) ?? parentEntity,
-          relationship: relationship.name, mapping: entityMapping.name,
-          select: """
-            SELECT parent AS owner, key AS destination, \(OrderKey.sql(position: "position")) AS position,
-            NULL AS inverse FROM temp.\(tree)
-            """))
+          relationship: relationship.name, origin: .children(tree), table: sourceTable.table))
     }
     for grandchild in child.children {
       try addTree(

@@ -13,11 +13,13 @@ struct MappingLayout {
   let model: Model
   let schema: StoreSchema
   /// The key that each mapping (by name) gives what it makes.
-  private(set) var keys: [String: KeyAssignment] = [:]
+  private(set) var keys: [String: KeyRule] = [:]
   private(set) var rows: [RowProgram] = []
-  private(set) var links: [LinkSource] = []
+  /// The place of each mapping's own rows, by its name.
+  private var places: [String: Int] = [:]
+  private(set) var links: [LinkProgram] = []
   /// Links to objects that are made along with others.
-  private var treeLinks: [LinkSource] = []
+  private var treeLinks: [LinkProgram] = []
   /// Mappings that policies carry out: their rows are made one by one.
   let policyMappings: Set<String>
   /// Where policies may begin to give out keys, by root entity.
@@ -29,10 +31,8 @@ struct MappingLayout {
   /// To-manys whose links only the inverse writes, by mapping and name.
   var toldByInverse: Set<String> = []
   /// Mappings (by name) whose objects get other keys than their sources have.
-  private(set) var renumbered: Set<String> = []
+  var renumbered: Set<String> { Set(keys.filter { $0.value.distance != 0 }.keys) }
   var groups: [String: String] = [:]
-  /// Tables of which source objects went into which of those objects, by name of the mapping.
-  private(set) var sources: [String: String] = [:]
 
   /// - Parameters:
   ///   - connection: has the source attached as `src`; temporary tables are made in it.
@@ -96,31 +96,25 @@ struct MappingLayout {
           entity: to, hint: "Leave one of them out.")
       }
       // Room for the keys of the sources; what a policy makes beyond that comes after.
-      let offset = try planning.offset(from: from, into: root)
-      keys[entityMapping.name] = .table(
+      keys[entityMapping.name] = .associated(
         associations(of: entityMapping.name),
-        numbers: model.subtree(of: root).compactMap { schema.numbers[$0] })
-      policyOffsets[entityMapping.name] = offset
-      if offset != 0 { renumbered.insert(entityMapping.name) }
+        entities: model.subtree(of: root).compactMap { schema.numbers[$0] },
+        moved: try planning.offset(from: from, into: root))
     } else if let distinct = entityMapping.distinct {
       try group(entityMapping, from: from, by: distinct, root: root, &planning, connection)
-      renumbered.insert(entityMapping.name)
     } else {
-      let offset = try planning.offset(from: from, into: root)
-      keys[entityMapping.name] = .offset(offset)
-      if offset != 0 { renumbered.insert(entityMapping.name) }
+      keys[entityMapping.name] = .moved(try planning.offset(from: from, into: root))
     }
   }
 
   /// The same where each object that these mappings take became one object, under its own key moved.
   func knowingKeys(of mappings: Set<String>) -> MappingLayout {
     var copy = self
-    for name in mappings { copy.keys[name] = policyOffsets[name].map { .offset($0) } ?? keys[name] }
+    for name in mappings {
+      copy.keys[name] = keys[name].map { $0.distance.map { .moved($0) } ?? $0 }
+    }
     return copy
   }
-
-  /// How far a policy's default instances are moved from their sources' keys.
-  private(set) var policyOffsets: [String: Int64] = [:]
 
   /// Makes a row of each different value, and remembers which source went to which.
   private mutating func group(
@@ -157,9 +151,8 @@ struct MappingLayout {
     }
     let last = try connection.value("SELECT max(key) FROM temp.\(groups)")?.integer ?? base
     planning.take(upTo: last, of: root)
-    keys[entityMapping.name] = .table(sources)
+    keys[entityMapping.name] = .listed(sources)
     self.groups[entityMapping.name] = groups
-    self.sources[entityMapping.name] = sources
   }
 
   private mutating func addRows(
@@ -192,7 +185,7 @@ struct MappingLayout {
         conditions: try conditions(of: entityMapping, from: from, row: "s"),
         columns: [
           ColumnProgram("Z_PK", key.destination(of: .column("Z_PK"))), entity,
-          key == .offset(0) ? ColumnProgram("Z_OPT", .column("Z_OPT")) : fresh,
+          key == .moved(0) ? ColumnProgram("Z_OPT", .column("Z_OPT")) : fresh,
         ])
     }
     for column in table.columns {
@@ -206,6 +199,7 @@ struct MappingLayout {
     if groups[entityMapping.name] == nil, sourceTable.table == table.name {
       row.columns += schemas.unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
     }
+    places[entityMapping.name] = places[entityMapping.name] ?? rows.count
     rows.append(row)
     let before = used[from]
     used[from] = nil
@@ -218,6 +212,11 @@ struct MappingLayout {
   }
 
   mutating func append(_ row: RowProgram) { rows.append(row) }
+
+  /// The rows of a mapping's own objects.
+  func row(of entityMapping: EntityMapping) -> RowProgram? {
+    places[entityMapping.name].map { rows[$0] }
+  }
 
   /// Says of rows that a to-one's columns are filled when all objects are there.
   mutating func setLater(_ relationship: String, of entity: String, in parent: RowProgram) {
@@ -239,8 +238,8 @@ struct MappingLayout {
     }
   }
 
-  mutating func append(_ link: LinkSource) { links.append(link) }
-  mutating func append(tree link: LinkSource) { treeLinks.append(link) }
+  mutating func append(_ link: LinkProgram) { links.append(link) }
+  mutating func append(tree link: LinkProgram) { treeLinks.append(link) }
 
   func isLoose(_ relationship: String, of entity: String) -> Bool {
     model.declaringEntity(of: relationship, in: entity).map {

@@ -8,11 +8,11 @@ struct PlannedPairs {
   /// A one-to-one with its claims, and the table of the pairs that last.
   struct Plan {
     let pair: OneToOne
-    let links: [LinkSource]
+    let links: [LinkProgram]
     let table: String
 
     /// Whether a link's owner is of the first side.
-    func isForward(_ link: LinkSource) -> Bool {
+    func isForward(_ link: LinkProgram) -> Bool {
       link.relationship == pair.first.name && link.entity == pair.first.entity
     }
 
@@ -26,7 +26,7 @@ struct PlannedPairs {
 
   /// Links of one relationship and mapping that others take the object of.
   struct Lost {
-    var link: LinkSource
+    var link: LinkProgram
     var count: Int
     /// Keys of the first few: owner and destination.
     var first: [(owner: Int64, destination: Int64)]
@@ -38,7 +38,7 @@ struct PlannedPairs {
   /// - Parameters:
   ///   - links: in the order in which their entity mappings run.
   ///   - connection: has the source attached as `src`.
-  init(_ pairs: [OneToOne], links: [LinkSource], connection: Connection) throws {
+  init(_ pairs: [OneToOne], links: [LinkProgram], connection: Connection) throws {
     self.connection = connection
     plans = pairs.enumerated().map { index, pair in
       Plan(
@@ -49,10 +49,9 @@ struct PlannedPairs {
   }
 
   /// The links of a step's mappings in the order in which they are set.
-  static func ordered(_ links: [LinkSource], by mapping: MappingModel) -> [LinkSource] {
-    mapping.entityMappings.flatMap { entityMapping in
-      links.filter { $0.mapping == entityMapping.name }
-    }
+  static func ordered(_ links: [LinkProgram], by mapping: MappingModel) -> [LinkProgram] {
+    let links = Dictionary(grouping: links, by: \.mapping)
+    return mapping.entityMappings.flatMap { links[$0.name] ?? [] }
   }
 
   /// Replacing what claims either end is what setting one side does.
@@ -85,7 +84,7 @@ struct PlannedPairs {
   ///
   /// - Parameter elsewhere: SELECTs of owner and destination of links that something else keeps, for a link;
   ///   `nil` where all are kept.
-  func lost(unless elsewhere: (LinkSource) -> [String]? = { _ in [] }) throws -> [Lost] {
+  func lost(unless elsewhere: (LinkProgram) -> [String]? = { _ in [] }) throws -> [Lost] {
     var all: [Lost] = []
     for plan in plans {
       for link in plan.links {
@@ -123,7 +122,7 @@ struct PlannedPairs {
 
   /// What other relationships of the destination keep of the links that one takes over.
   private func keptElsewhere(
-    _ link: LinkSource, _ mapping: MappingModel, from source: Model, to destination: Model
+    _ link: LinkProgram, _ mapping: MappingModel, from source: Model, to destination: Model
   ) -> [String]? {
     guard let entityMapping = mapping.mapping(named: link.mapping),
       let path = entityMapping.relationship(named: link.relationship)?.source,

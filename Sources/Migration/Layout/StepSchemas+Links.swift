@@ -4,7 +4,26 @@ import ManagedStore
 extension StepSchemas {
   /// The join table of the source that holds the same links.
   func sourceJoin(of join: StoreSchema.JoinTable) -> StoreSchema.JoinTable? {
-    store.schema.join(before: join, of: destinationModel, mapping: mapping)
+    func find(_ side: StoreSchema.JoinTable.Side) -> StoreSchema.JoinTable? {
+      mapping.origins(of: side.relationship, in: side.entity, destinationModel).lazy
+        .compactMap { store.schema.join(of: $0.name, in: $0.entity) }.first
+    }
+    return find(join.side) ?? find(join.otherSide)
+  }
+
+  /// Whether the former table's first column holds keys of the same side.
+  func isStraight(_ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable) -> Bool {
+    if join.isReflexive { return true }
+    if let origin = mapping.origins(of: join.relationship, in: join.entity, destinationModel).first
+    {
+      return former.relationship == origin.name
+        && sourceModel.isKind(origin.entity, of: former.entity)
+    }
+    guard
+      let origin = mapping.origins(of: join.inverse, in: join.inverseEntity, destinationModel).first
+    else { return true }
+    return former.inverse == origin.name
+      && sourceModel.isKind(origin.entity, of: former.inverseEntity)
   }
 
   /// SQL for the links (owner, destination, position, inverse position) of a destination relationship
@@ -35,11 +54,6 @@ extension StepSchemas {
   func isReflexive(_ relationship: String, of entity: String) -> Bool {
     destination.storage(of: relationship, in: entity)?.kind == .reflexive
   }
-
-  /// Whether the former table's first column holds keys of the same side.
-  func isStraight(_ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable) -> Bool {
-    store.schema.isStraight(join, after: former, of: destinationModel, mapping: mapping)
-  }
 }
 
 extension MappingModel {
@@ -53,6 +67,37 @@ extension MappingModel {
         let former = entityMapping.relationship(named: relationship)?.source
       else { return nil }
       return (from, former)
+    }
+  }
+}
+
+extension StepSchemas {
+  /// Whether a to-one's columns are filled when all objects are there.
+  func isLoose(_ relationship: String, of declarer: String) -> Bool {
+    loose.contains { $0.contains(relationship, of: declarer) }
+  }
+
+  /// Links of an inferred step's loose one-to-ones, in the order in which they are set.
+  var looseLinks: [LinkProgram] {
+    guard !loose.isEmpty else { return [] }
+    return mapping.entityMappings.flatMap { entityMapping -> [LinkProgram] in
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        let table = store.table(of: from), store.database.contains(table.table)
+      else { return [] }
+      return loose.flatMap(\.sides).compactMap { side -> LinkProgram? in
+        guard destinationModel.isKind(to, of: side.entity),
+          let former = entityMapping.relationship(named: side.name)?.source,
+          table.toOneColumn(of: former) != nil,
+          let key = key(of: side.name, entityMapping, table),
+          let kind = sourceModel.relationship(named: former, of: from)?.destination,
+          let other = store.table(of: kind)?.table
+        else { return nil }
+        return LinkProgram(
+          mapping: entityMapping.name, entity: side.entity, relationship: side.name,
+          origin: .row(key), table: table.table,
+          conditions: [RowCondition("s.Z_ENT = \(table.entityID)", entity: table.entityID)],
+          partner: other)
+      }
     }
   }
 }

@@ -120,6 +120,6 @@ extension MappingModel {
         copy.entityMappings[index].attributes[place].defaultValue = shared
       }
     }
-    return copy
+    return copy.indexed
   }
 }

@@ -71,7 +71,7 @@ extension Attribute {
   }
 }
 
-extension Preflight {
+extension InferredAnalysis {
   /// Rows without a value in a mandatory composite attribute whose elements are all optional.
   func emptyComposites(
     _ entityMapping: EntityMapping, from: String, to: String

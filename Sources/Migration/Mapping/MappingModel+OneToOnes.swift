@@ -11,9 +11,7 @@ extension MappingModel {
     destination.oneToOnes.filter { pair in
       guard !isMade(pair, destination) else { return true }
       let makers = pair.sides.map { side in
-        entityMappings.filter { entityMapping in
-          entityMapping.source != nil && entityMapping.makes(side.entity, in: destination)
-        }
+        mappings(toDestinations: destination.subtree(of: side.entity)).filter { $0.source != nil }
       }
       // Without objects on one side there is nothing to link.
       guard makers.allSatisfy({ !$0.isEmpty }) else { return false }
@@ -56,7 +54,7 @@ extension MappingModel {
       for maker in makers {
         // Of an object that becomes several, or of several that become one, only one can be led to.
         guard let from = maker.source, maker.distinct == nil,
-          entityMappings.count(where: { $0.source == from && $0.destination != nil }) == 1,
+          mappings(fromSource: from).count(where: { $0.destination != nil }) == 1,
           let relationshipMapping = maker.relationship(named: side.name),
           relationshipMapping.fetched == nil, let former = relationshipMapping.source,
           let relationship = source.relationship(named: former, of: from), !relationship.isToMany,

@@ -63,10 +63,27 @@ public struct MappingModel: Sendable, Equatable {
     return (places.fromSource[entity] ?? []).map { entityMappings[$0] }
   }
 
+  /// All mappings that take objects of one of these source entities, in order.
+  func mappings(fromSources entities: [String]) -> [EntityMapping] {
+    all(entities, \.fromSource)
+  }
+
   /// All mappings whose objects become objects of one of these entities, in order.
   func mappings(toDestinations entities: [String]) -> [EntityMapping] {
-    let places = places ?? Places(entityMappings)
-    return entities.flatMap { places.toDestination[$0] ?? [] }.sorted().map { entityMappings[$0] }
+    all(entities, \.toDestination)
+  }
+
+  private func all(
+    _ entities: [String], _ side: KeyPath<Places, [String: [Int]]>
+  ) -> [EntityMapping] {
+    let known = (places ?? Places(entityMappings))[keyPath: side]
+    return entities.flatMap { known[$0] ?? [] }.sorted().map { entityMappings[$0] }
+  }
+
+  /// The same with its mappings found by name and entity, also where one was changed.
+  var indexed: MappingModel {
+    places != nil
+      ? self : MappingModel(kind: kind, entityMappings: entityMappings, userInfo: userInfo)
   }
 
   /// Places of mappings: a model of thousands of entities asks for each of them.

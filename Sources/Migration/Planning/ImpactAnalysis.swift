@@ -29,14 +29,12 @@ struct ImpactAnalysis {
       impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
       impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
     }
-    for loss in try LossAnalysis(
-      data: data, source: source, destination: rest.destination, mapping: mapping
-    ).losses() {
+    let analysis = try InferredAnalysis(
+      data: data, source: source, destination: rest.destination, mapping: mapping)
+    for loss in try analysis.losses() {
       add(impact(of: loss, rest.refusals, difference), asked: [])
     }
-    for check in try Preflight(
-      data: data, source: source, destination: rest.destination, mapping: mapping
-    ).checks() {
+    for check in try analysis.checks() {
       add(impact(of: check), asked: check.asked)
     }
     for refusal in rest.refusals { try addUnreadable(refusal, to: &impacts) }

@@ -33,7 +33,7 @@ public struct MigrationStep: Sendable, Equatable {
     self.to = to
     self.source = source
     self.destination = destination
-    self.mapping = mapping
+    self.mapping = mapping.indexed
     self.rows = rows
   }
 }

@@ -181,18 +181,13 @@ struct PlanAnalysis {
     var schemas: StepSchemas?
     var step = plan.steps[index]
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
-    let data = SourceData(store: store)
     if step.isInferredOnly(plan.policies) {
-      let own = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
-      plan.losses += try LossAnalysis(
-        data: data, source: step.source, destination: step.destination, mapping: step.mapping,
-        schemas: own
-      ).losses()
-      plan.checks += try Preflight(
-        data: data, source: step.source, destination: step.destination, mapping: step.mapping,
-        schemas: own
-      ).checks()
-      schemas = own
+      let analysis = try InferredAnalysis(
+        data: SourceData(store: store), source: step.source, destination: step.destination,
+        mapping: step.mapping)
+      plan.losses += try analysis.losses()
+      plan.checks += try analysis.checks()
+      schemas = analysis.schemas
     } else {
       let analysis = try MappedAnalysis(
         step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
@@ -216,7 +211,6 @@ struct PlanAnalysis {
     _ plan: inout MigrationPlan, _ steps: [Int], _ whole: MappingModel, in store: Store
   ) throws {
     guard let first = steps.first, let last = steps.last else { return }
-    let source = plan.steps[first].source
     let data = SourceData(store: store)
     let counts = try StepSequence.rows(of: whole, in: store)
     for entityMapping in plan.steps[last].mapping.entityMappings {
@@ -230,16 +224,15 @@ struct PlanAnalysis {
         } ?? counts[entityMapping.name] ?? 0
     }
     let known = plan.losses
-    for var loss in try LossAnalysis(
-      data: data, source: source, destination: plan.steps[last].destination, mapping: whole
-    ).losses() {
+    let analysis = try InferredAnalysis(
+      data: data, source: plan.steps[first].source, destination: plan.steps[last].destination,
+      mapping: whole)
+    for var loss in try analysis.losses() {
       loss.values -= known.filter { $0.isSame(as: loss) }.reduce(0) { $0 + $1.values }
       if loss.values > 0 { plan.losses.append(loss) }
     }
     let checks = plan.checks
-    plan.checks += try Preflight(
-      data: data, source: source, destination: plan.steps[last].destination, mapping: whole
-    ).checks().filter { check in
+    plan.checks += try analysis.checks().filter { check in
       !checks.contains {
         $0.property == check.property && $0.first == check.first && $0.asks(as: check)
       }

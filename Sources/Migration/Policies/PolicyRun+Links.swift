@@ -2,14 +2,6 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Which objects a statement carries the relationships of.
-enum CarriedObjects {
-  /// Those in `temp.carried`.
-  case listed
-  /// All that the mapping made behind the key and entity ?1 and ?2, up to ?3 and ?4.
-  case between
-}
-
 extension PolicyRun {
   /// Compiled statements that set what the mapping says of relationships.
   ///
@@ -19,6 +11,8 @@ extension PolicyRun {
   ) throws -> [CarriedLinks] {
     guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
     let writer = LinkWriter(schema: mapped.schema, connection: connection)
+    // A policy may have associated objects of other entities as well.
+    let entities = mapped.model.subtree(of: to).compactMap { mapped.schema.numbers[$0] }
     var carried: [CarriedLinks] = []
     var set: Set<String> = []
     if objects == .between,
@@ -31,8 +25,9 @@ extension PolicyRun {
     where !set.contains(relationshipMapping.name) {
       guard let relationship = mapped.model.relationship(named: relationshipMapping.name, of: to),
         let origin = try mapped.origin(of: relationshipMapping, in: entityMapping, from: from),
-        let select = try mapped.carriedLinks(
-          relationshipMapping, relationship, origin, of: entityMapping, from: from, to: to, objects)
+        let select = try mapped.link(
+          relationshipMapping, relationship, origin, of: entityMapping, from: from, to: to
+        )?.carried(objects, entities: entities)
       else { continue }
       let statements = try writer.statements(select, relationship: relationship.name, of: to)
       carried.append(
@@ -58,5 +53,56 @@ extension PolicyRun {
     try write(mirrors.settleAll())
     guard !carryingAll.isEmpty, let current = manager.currentEntityMapping else { return }
     carryingAll = try defaultLinks(of: current, .between)
+  }
+
+  /// UPDATE of the to-ones of all that a mapping made by itself, for keys behind ?1 up to ?3, each
+  /// row once.
+  ///
+  /// - Returns: the statement and the relationships that it sets; `nil` where the keys do not tell
+  ///   of which source object an object was made.
+  private func plainLinks(
+    of entityMapping: EntityMapping, from: String, to: String
+  ) throws -> (names: Set<String>, sql: String)? {
+    let others = mapped.mapping.entityMappings
+    guard madeObjects[entityMapping.name]?.isPlain == true,
+      let distance = mapped.keys[entityMapping.name]?.distance,
+      // Whatever else is of that entity has been made by hand, and has a key beyond all of these.
+      others.filter({ $0.destination == to }).count == 1, others.allSatisfy(\.children.isEmpty),
+      let table = mapped.schema.table(of: to), let number = mapped.schema.numbers[to]
+    else { return nil }
+    let known = mapped.knowingKeys(of: Set(madeObjects.filter(\.value.isComplete).keys))
+    var links: [(program: LinkProgram, storage: RelationshipStorage, other: String)] = []
+    for relationshipMapping in entityMapping.relationships {
+      guard
+        let (relationship, storage) = plainToOne(relationshipMapping.name, of: entityMapping, to),
+        let origin = try mapped.origin(of: relationshipMapping, in: entityMapping, from: from),
+        case .row = origin.value,
+        let link = try known.link(
+          relationshipMapping, relationship, origin, of: entityMapping, from: from, to: to,
+          mayDangle: true),
+        let other = mapped.schema.table(of: relationship.destination)
+      else { continue }
+      links.append((link, storage, other.name))
+    }
+    return LinkProgram.update(links, of: number, in: table.name, moved: distance).map {
+      (Set(links.map(\.program.relationship)), $0)
+    }
+  }
+
+  /// A to-one that is set by its own side alone, so that it does not matter when.
+  private func plainToOne(
+    _ name: String, of entityMapping: EntityMapping, _ to: String
+  ) -> (Relationship, RelationshipStorage)? {
+    let schema = mapped.schema
+    guard let relationship = mapped.model.relationship(named: name, of: to),
+      let storage = schema.storage(of: name, in: to), storage.kind == .toOne,
+      schema.inverse(of: relationship)?.1.isToMany != false,
+      let column = schema.linkColumn(of: name, in: to)
+    else { return nil }
+    // To the same object at both sides: `boss` and `staff`.
+    let sides = entityMapping.relationships.filter {
+      schema.linkColumn(of: $0.name, in: to) == column
+    }
+    return sides.count == 1 || mirrors.isMirrored(column) ? (relationship, storage) : nil
   }
 }

@@ -138,7 +138,7 @@ final class PolicyRun {
       FROM src.\(quoted(store.table(of: from)?.table ?? "")) s\(conditions.filter)
       ORDER BY s.Z_PK
       """)
-    let offset = mapped.policyOffsets[entityMapping.name] ?? 0
+    let offset = mapped.keys[entityMapping.name]?.distance ?? 0
     takenBy = nil
     ownMade = 0
     let name = entityMapping.name
@@ -252,4 +252,20 @@ final class PolicyRun {
         "the policy of “\(entityMapping.name)” cancelled the migration in \(name): \(error)",
         entity: entityMapping.destination ?? entityMapping.source, hint: unchanged)
   }
+}
+
+/// What is known of all that a mapping with a policy made.
+struct MadeObjects {
+  /// Source objects that were gone through.
+  var sources = 0
+  /// Those of which the mapping's own object was made: of its destination entity, and under the
+  /// source's key moved as the mapping moves keys.
+  var own = 0
+  /// Whether other objects were associated as well.
+  var hasOthers = false
+
+  /// Whether a source object became one object of the destination entity, or none.
+  var isPlain: Bool { !hasOthers }
+  /// Whether each source object became one.
+  var isComplete: Bool { isPlain && own == sources }
 }

@@ -105,13 +105,3 @@ extension [String] {
   /// WHERE all of them are true; nothing where there are none.
   var filter: String { isEmpty ? "" : " WHERE " + allTrue }
 }
-
-/// Links of a relationship that cannot be told row by row: set when all objects are there.
-struct LinkSource {
-  /// The destination entity that declares the relationship, and its name.
-  var entity: String
-  var relationship: String
-  var mapping: String
-  /// SELECT of owner, destination (keys of the new store) and position (NULL where there is none).
-  var select: String
-}

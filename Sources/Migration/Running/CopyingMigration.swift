@@ -66,8 +66,9 @@ struct CopyingMigration {
 
   private func makeObjects() throws {
     let mapping = completion.step.mapping
+    let all = Dictionary(grouping: contents.rows, by: \.mapping)
     for entityMapping in mapping.entityMappings {
-      let rows = contents.rows.filter { $0.mapping == entityMapping.name }
+      let rows = all[entityMapping.name] ?? []
       let policies = policies.flatMap { $0.runs(entityMapping) ? $0 : nil }
       guard policies != nil || !rows.isEmpty else { continue }
       try meter.begin(.entity, title: entityMapping.title)
@@ -90,11 +91,10 @@ struct CopyingMigration {
       try connection.execute(join.insert)
     }
     let writer = LinkWriter(schema: destination, connection: connection)
+    let links = Dictionary(grouping: contents.links, by: \.mapping)
     for entityMapping in completion.step.mapping.entityMappings {
       try meter.checkCancelled()
-      for link in contents.links where link.mapping == entityMapping.name {
-        try writer.write(link)
-      }
+      for link in links[entityMapping.name] ?? [] { try writer.write(link) }
       if let policies, policies.runs(entityMapping) {
         try policies.createRelationships(of: entityMapping)
       }
@@ -177,37 +177,14 @@ struct CopyingMigration {
 
 /// What a migrated store must hold, told by SELECTs over its source.
 struct MigratedContents {
-  /// A join table of an inferred step, with the rows it takes.
-  struct Join {
-    var entity: String
-    var relationship: String
-    var table: String
-    var columns: [String]
-    var select: String
-    /// The table all of whose rows it takes, and its columns, which become these in their order.
-    var former: (table: String, columns: [String])?
-
-    /// The columns as SQL.
-    var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
-    var insert: String { "INSERT OR IGNORE INTO main.\(quoted(table)) (\(names)) \(select)" }
-  }
-
   var rows: [RowProgram] = []
-  var joins: [Join] = []
-  var links: [LinkSource] = []
+  var joins: [JoinProgram] = []
+  var links: [LinkProgram] = []
 
   /// The contents of an inferred step.
   init(_ schemas: StepSchemas) {
     for table in schemas.destination.tables { rows += schemas.rows(for: table) }
-    for join in schemas.destination.joins {
-      let former = schemas.sourceJoin(of: join)
-      guard let rows = schemas.joinRows(of: join, former: former) else { continue }
-      joins.append(
-        Join(
-          entity: join.entity, relationship: join.relationship, table: join.name,
-          columns: rows.columns, select: rows.select,
-          former: rows.isWhole ? former.map { ($0.name, [$0.first, $0.second]) } : nil))
-    }
+    joins = schemas.destination.joins.compactMap(schemas.program)
     links = schemas.looseLinks
   }
 

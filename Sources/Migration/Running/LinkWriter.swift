@@ -8,7 +8,7 @@ struct LinkWriter {
   let connection: Connection
 
   /// Writes links that are told by a SELECT.
-  func write(_ link: LinkSource) throws {
+  func write(_ link: LinkProgram) throws {
     let statements = try statements(
       link.select, relationship: link.relationship, of: link.entity, keepsFirst: true)
     for sql in statements {

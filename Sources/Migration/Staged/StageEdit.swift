@@ -39,17 +39,16 @@ struct StageEdit {
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
     try MigrationFunctions.define(on: connection, store: store)
     try connection.defineTriggerFunctions(in: store.triggerStatements)
-    let rules = StageRules(schema: store.schema, connection: connection)
     let context = StageContext(store: store, version: version, connection: connection, meter: meter)
     try connection.transaction {
-      let before = try rules.broken()
+      let before = try gaps(connection)
       do {
         try handler(context)
         try context.finish()
       } catch {
         throw translated(error)
       }
-      try rules.requireNoMore(than: before, phase: phase.rawValue)
+      try requireNoMore(than: before, connection)
       try meter.checkCancelled()
     }
     if let problem = try IntegrityCheck.problems(askingSQLite: connection, most: 1).first {
@@ -61,6 +60,41 @@ struct StageEdit {
     let edited = try Store(
       path: path, files: StoreFiles(path: path, externalDataOf: files), model: model)
     return (edited, path)
+  }
+
+  /// Objects without what their version asks of every object. Uniqueness is kept by the store's own indexes.
+  private func gaps(
+    _ connection: Connection
+  ) throws -> [(rule: DestinationRule, rows: FoundRows)] {
+    try store.schema.model.entities.flatMap { entity in
+      guard !entity.isAbstract, let table = store.schema.entityTable(of: entity.name) else {
+        return [(rule: DestinationRule, rows: FoundRows)]()
+      }
+      let rules =
+        table.attributes.compactMap { DestinationRule.filled($0, in: table) }
+        + table.relationships.compactMap { DestinationRule.filled($0, in: table) }
+      return try rules.broken(
+        in: "main.\(quoted(table.table)) t", where: "t.Z_ENT = \(table.entityID)", key: "t.Z_PK",
+        on: connection)
+    }
+  }
+
+  /// What was broken before is no fault of the handler.
+  private func requireNoMore(
+    than before: [(rule: DestinationRule, rows: FoundRows)], _ connection: Connection
+  ) throws {
+    func place(_ rule: DestinationRule) -> [String] { [rule.entity, rule.property ?? ""] }
+    let known = Dictionary(first: before.map { (place($0.rule), $0.rows.count) })
+    let worse = try gaps(connection).filter { $0.rows.count > known[place($0.rule)] ?? 0 }
+    guard
+      let (rule, rows) = worse.min(by: {
+        place($0.rule).lexicographicallyPrecedes(place($1.rule))
+      })
+    else { return }
+    throw CoreDataError(
+      .refused, code: .migration, "\(phase.rawValue) leaves \(rule.message), in \(rows.count) rows",
+      entity: rule.entity, property: rule.property,
+      hint: "Let \(phase.rawValue) set it. The store is as it was.")
   }
 
   private func translated(_ error: any Error) -> any Error {
@@ -79,7 +113,7 @@ struct StageEdit {
   ///
   /// - Throws: ``CoreDataError`` of kind refused with the check's code.
   static func requireFit(_ store: Store, for step: MigrationStep) throws {
-    let checks = try Preflight(
+    let checks = try InferredAnalysis(
       data: SourceData(store: store), source: step.source, destination: step.destination,
       mapping: step.mapping
     ).checks()

@@ -50,7 +50,7 @@ struct KnownRows {
   }
 
   /// Whether a join table holds what it must.
-  func isWhole(_ join: MigratedContents.Join) -> Bool {
+  func isWhole(_ join: JoinProgram) -> Bool {
     questions.joins.contains(join.table) && isSame(join.table)
   }
 

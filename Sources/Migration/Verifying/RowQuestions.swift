@@ -55,7 +55,7 @@ struct RowQuestions {
     for name in tables {
       guard let root = roots[1][name] else { continue }
       if let join = links[name] {
-        guard let former = join.former, let first = roots[0][former.table],
+        guard join.isWhole, let former = join.former?.table, let first = roots[0][former.name],
           try keepsPlaces(join, former)
         else { continue }
         joins.insert(name)
@@ -72,16 +72,16 @@ struct RowQuestions {
 
   /// Whether a join table has its columns where the former one has those that they were.
   private func keepsPlaces(
-    _ join: MigratedContents.Join, _ former: (table: String, columns: [String])
+    _ join: JoinProgram, _ former: StoreSchema.JoinTable
   ) throws -> Bool {
     func columns(_ schema: String, _ table: String) throws -> [String] {
       try connection.rows("PRAGMA \(schema).table_xinfo(\(quoted(table)))").compactMap {
         $0.count >= 7 && $0[6].integer == 0 ? $0[1].text : nil
       }
     }
-    let (old, new) = try (columns("src", former.table), columns("main", join.table))
+    let (old, new) = try (columns("src", former.name), columns("main", join.table))
     return old.count == new.count && new.count == join.columns.count
-      && former.columns.map { old.firstIndex(of: $0) }
+      && [former.first, former.second].map { old.firstIndex(of: $0) }
         == join.columns.map { new.firstIndex(of: $0) }
   }
 

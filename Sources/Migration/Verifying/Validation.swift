@@ -27,17 +27,13 @@ struct Validation {
 
   private func rules(of table: EntityTable, _ audits: LinkAudits) -> [DestinationRule] {
     var rules: [DestinationRule] = []
+    let makers = step.mapping.mappings(toDestinations: [table.entity])
     for entry in table.attributes {
       let attribute = entry.attribute
       let column = "t." + quoted(entry.column)
-      if !attribute.isOptional, !attribute.isDerived,
+      if var rule = DestinationRule.filled(entry, in: table),
         facts?.nulls(in: entry.column, of: table) != 0
       {
-        var rule = DestinationRule.value(
-          of: attribute.name, in: table.entity, missing: ["\(column) IS NULL"],
-          hint:
-            "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
-        )
         ask(&rule)
         rules.append(rule)
       }
@@ -47,10 +43,7 @@ struct Validation {
         }
       }
       // What came over as it was is the source's own.
-      let isCopied = step.mapping.entityMappings.contains { entityMapping in
-        entityMapping.destination == table.entity
-          && entityMapping.attribute(named: attribute.name)?.source != nil
-      }
+      let isCopied = makers.contains { $0.attribute(named: attribute.name)?.source != nil }
       if !isCopied,
         let rule = DestinationRule.type(of: attribute, in: table.entity, value: column)
       {
@@ -59,10 +52,9 @@ struct Validation {
     }
     for entry in table.relationships {
       let relationship = entry.relationship
-      if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name),
+      if var rule = DestinationRule.filled(entry, in: table),
         entry.storage?.toOneColumn.flatMap({ facts?.nulls(in: $0, of: table) }) != 0
       {
-        var rule = DestinationRule.object(in: relationship.name, of: table.entity, missing: [empty])
         ask(&rule)
         rules.append(rule)
       }
@@ -101,7 +93,7 @@ struct Validation {
   func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
     let data = SourceData(store: schemas.store)
     var count = 0
-    for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
+    for entityMapping in step.mapping.mappings(toDestinations: [entity]) {
       guard let from = entityMapping.source else { continue }
       if let source = entityMapping.attribute(named: property)?.source,
         schemas.sourceModel.storedAttribute(named: source, of: from)?.isOptional == false,
@@ -123,9 +115,57 @@ struct Validation {
   }
 }
 
-extension EntityTable {
-  /// SQL that is true of a row `t` of `main` whose relationship leads nowhere.
-  func emptiness(of relationship: String) -> String? {
-    storage(of: relationship)?.isEmpty("t", unindexedIn: "main.")
+/// What every row `t` of `main` must have.
+extension DestinationRule {
+  /// A value, in a mandatory attribute; `nil` for any other.
+  static func filled(
+    _ entry: EntityTable.AttributeColumn, in table: EntityTable
+  ) -> DestinationRule? {
+    guard !entry.attribute.isOptional, !entry.attribute.isDerived else { return nil }
+    return .value(
+      of: entry.attribute.name, in: table.entity, missing: ["t.\(quoted(entry.column)) IS NULL"],
+      hint:
+        "Give the attribute a default value, compute one with coalesce(…, …), or make it optional.")
+  }
+
+  /// An object, in a mandatory relationship; `nil` for any other.
+  static func filled(
+    _ entry: EntityTable.RelationshipColumns, in table: EntityTable
+  ) -> DestinationRule? {
+    guard entry.relationship.emptiness == .refused,
+      let isEmpty = entry.storage?.isEmpty("t", unindexedIn: "main.")
+    else { return nil }
+    return .object(in: entry.relationship.name, of: table.entity, missing: [isEmpty])
+  }
+}
+
+extension Validation {
+  /// Objects that policies made equal under a uniqueness constraint, before an index meets them.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused, code 134111, naming the properties and the rows.
+  func checkConstraints() throws {
+    for entity in step.destination.entities {
+      for constraint in entity.uniquenessConstraints {
+        try check(constraint, of: entity.name)
+      }
+    }
+  }
+
+  private func check(_ constraint: [String], of entity: String) throws {
+    let schema = schemas.destination
+    let columns = constraint.compactMap { schema.column(of: $0, in: entity) }.map { quoted($0) }
+    guard columns.count == constraint.count, let table = schema.table(of: entity)?.name else {
+      return
+    }
+    let numbers = schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }
+      .map(String.init).joined(separator: ", ")
+    let select = "SELECT * FROM main.\(quoted(table)) WHERE Z_ENT IN (\(numbers))"
+    guard let found = try Duplicates(of: select, by: columns, entity: entity, on: connection)
+    else { return }
+    throw DestinationRule(
+      entity: entity, property: constraint.joined(separator: ", "), conditions: [],
+      code: .migrationConstraintViolation, message: "duplicates under a uniqueness constraint",
+      hint: "Let the policy make one object of those that are equal, or leave the constraint out."
+    ).refusal(found.rows)
   }
 }

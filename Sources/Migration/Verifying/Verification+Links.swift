@@ -19,12 +19,12 @@ extension Verification {
         entity: join.entity, relationship: join.relationship, &report)
     }
     // In an inferred mapping, a join table that nothing fills has nothing in it.
-    if step.mapping.kind == .inferred {
+    if step.mapping.kind == .inferred, policyMappings.isEmpty {
+      let filled = Set(contents.joins.map(\.table))
+      let linked = Set(contents.links.map(\.relationship))
       for join in destination.joins
-      where !contents.joins.contains(where: { $0.table == join.name }) && policyMappings.isEmpty
-        && !contents.links.contains(where: {
-          [join.relationship, join.inverse].contains($0.relationship)
-        })
+      where !filled.contains(join.name)
+        && linked.isDisjoint(with: [join.relationship, join.inverse])
       {
         let extra = try count("main.\(quoted(join.name))")
         guard extra > 0 else { continue }
@@ -38,7 +38,7 @@ extension Verification {
 
   /// Whether each planned row is in the table, and no other: found by its primary key, which costs
   /// no sorting.
-  private func isEqual(_ join: MigratedContents.Join, count there: Int) throws -> Bool {
+  private func isEqual(_ join: JoinProgram, count there: Int) throws -> Bool {
     let same = join.columns.map { "a.\(quoted($0)) IS e.\(quoted($0))" }
     let row = try connection.rows(
       """
@@ -79,15 +79,13 @@ extension Verification {
   func verifyLinks(_ report: inout VerificationReport) throws {
     let writer = LinkWriter(schema: destination, connection: connection)
     var compared = 0
-    let names = Set(contents.links.map { "\($0.entity)\n\($0.relationship)" }).sorted()
-    for name in names {
+    let oneToOnes = step.destination.oneToOnes
+    let all = Dictionary(grouping: contents.links) { "\($0.entity)\n\($0.relationship)" }
+    for (_, links) in all.sorted(by: { $0.key < $1.key }) {
       try meter.checkCancelled()
-      let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
       guard let one = links.first, let actual = writer.links(of: one.relationship, in: one.entity),
         let relationship = step.destination.relationship(named: one.relationship, of: one.entity),
-        !step.destination.oneToOnes.contains(where: {
-          $0.contains(one.relationship, of: one.entity)
-        })
+        !oneToOnes.contains(where: { $0.contains(one.relationship, of: one.entity) })
       else { continue }
       var expected = links.map { "SELECT owner, destination FROM (\($0.select))" }
         .joined(separator: " UNION ")

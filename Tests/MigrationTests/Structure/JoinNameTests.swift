@@ -36,6 +36,24 @@ struct JoinNameTests {
     #expect(result.warnings == [])
   }
 
+  @Test("its program says whose rows it takes, and that none is left out")
+  func program() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store(path: Gallery.store(in: folder))
+    let former = try Self.join(store)
+    let model = try Gallery.model([Gallery.shift])
+    let schemas = StepSchemas(
+      store: store, mapping: try MappingInference.mapping(from: store.model, to: model),
+      destination: model)
+    let join = try #require(schemas.destination.join(of: "likes", in: "Person"))
+    let program = try #require(schemas.program(of: join))
+    #expect(program.table == join.name)
+    #expect(program.former?.table == former)
+    #expect(program.former?.isStraight == true)
+    #expect(program.takesAll)
+    #expect(program.isWhole == (program.columns.count == 2))
+  }
+
   @Test(
     "where an attribute turns the walk, the other side’s name is given", arguments: Way.allCases)
   func turned(_ way: Way) throws {

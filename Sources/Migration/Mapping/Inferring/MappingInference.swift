@@ -1,4 +1,5 @@
 import ManagedModel
+import ModelWriting
 
 /// Works out the mapping that Core Data would infer between two models.
 public enum MappingInference {
@@ -19,5 +20,121 @@ public enum MappingInference {
     hashes: (source: [String: VersionHash], destination: [String: VersionHash])
   ) throws(CoreDataError) -> MappingModel {
     try Inference(source: source, destination: destination, hashes: hashes).mapping()
+  }
+}
+
+extension MappingInference {
+  /// What can be inferred between two models when every change that cannot is set aside.
+  package struct Remainder: Sendable {
+    /// The mapping of all other changes; `nil` where not even that much can be inferred.
+    package var mapping: MappingModel?
+    /// The destination, in which what was set aside counts as new.
+    package var destination: Model
+    /// Each change that keeps a mapping from being inferred, in the order they are met.
+    package var refusals: [CoreDataError]
+  }
+
+  /// Finds every change that cannot be inferred, where inference itself stops at the first.
+  package static func remainder(from source: Model, to destination: Model) -> Remainder {
+    var rest = Remainder(destination: destination, refusals: [])
+    // What the source's renaming identifiers refuse no change of the destination sets aside.
+    let strict = Inference(source: source, destination: destination)
+    do { try strict.refuseSharedEntities(strict.entities.sharedSources, in: "source") } catch {
+      rest.refusals.append(error)
+    }
+    for entity in destination.entities {
+      guard let former = strict.entities.sources[entity.name] else { continue }
+      do { try strict.refuseSharedProperties(of: entity.name, from: former) } catch {
+        rest.refusals.append(error)
+      }
+    }
+    while rest.refusals.count < 100 {
+      do {
+        rest.mapping = try Inference(
+          source: source, destination: rest.destination, allowsSharing: true
+        ).mapping()
+        break
+      } catch {
+        let isKnown = rest.refusals.contains {
+          $0.entity == error.entity && $0.property == error.property
+        }
+        guard !isKnown else { break }
+        rest.refusals.append(error)
+        guard
+          let next = rest.destination.settingAside(
+            error.property, of: error.entity, comingFrom: source)
+        else { break }
+        rest.destination = next
+      }
+    }
+    return rest
+  }
+}
+
+extension Attribute {
+  /// Gives the element at a path below it a renaming identifier.
+  fileprivate mutating func setAside(_ path: ArraySlice<String>, as identifier: String) {
+    guard let name = path.first else {
+      renamingIdentifier = identifier
+      return
+    }
+    guard let place = elements.firstIndex(where: { $0.name == name }) else { return }
+    elements[place].setAside(path.dropFirst(), as: identifier)
+  }
+}
+
+extension Model {
+  /// The model with a renaming identifier that nothing has, so that the property, or the entity
+  /// itself, counts as new; no hash knows it.
+  fileprivate func settingAside(
+    _ property: String?, of entity: String?, comingFrom source: Model
+  ) -> Model? {
+    guard let entity else { return nil }
+    let holder = property.flatMap { declaringEntity(of: $0, in: entity) } ?? entity
+    var entities = self.entities
+    guard let index = entities.firstIndex(where: { $0.name == holder }) else { return nil }
+    let nothing = "\u{1}"
+    if let property {
+      let name = String(property.prefix { $0 != "." })
+      if name != property,
+        let place = entities[index].attributes.firstIndex(where: { $0.name == name })
+      {
+        let path = property.split(separator: ".").map(String.init)
+        entities[index].attributes[place].setAside(path.dropFirst(), as: nothing)
+      } else if let place = entities[index].attributes.firstIndex(where: { $0.name == property }) {
+        entities[index].attributes[place].renamingIdentifier = nothing
+      } else if let place = entities[index].relationships.firstIndex(where: {
+        $0.name == property
+      }) {
+        entities[index].relationships[place].renamingIdentifier = nothing
+      } else {
+        return nil
+      }
+    } else if let twins = entityAlignment(from: source, isEqual: false).sharedDestinations.values
+      .first(where: { $0.contains(entity) })
+    {
+      for name in twins.dropFirst() {
+        guard let place = entities.firstIndex(where: { $0.name == name }) else { continue }
+        entities[place].renamingIdentifier = nothing + name
+      }
+    } else {
+      // Of hierarchies that become one, the one with the most properties goes on.
+      let former = entityAlignment(from: source).sources
+      let roots = Dictionary(grouping: subtree(of: entity).filter { former[$0] != nil }) {
+        source.root(of: former[$0] ?? $0)
+      }
+      func size(_ root: String) -> Int {
+        source.subtree(of: root).reduce(0) { $0 + source.attributes(of: $1).count }
+      }
+      guard roots.count > 1, let kept = roots.keys.max(by: { (size($0), $1) < (size($1), $0) })
+      else { return nil }
+      for name in roots.filter({ $0.key != kept }).values.joined() {
+        guard let place = entities.firstIndex(where: { $0.name == name }) else { continue }
+        entities[place].renamingIdentifier = nothing
+      }
+    }
+    return try? Model(
+      entities: entities, versionIdentifiers: versionIdentifiers, configurations: configurations,
+      fetchRequests: fetchRequests, warnings: warnings)
   }
 }

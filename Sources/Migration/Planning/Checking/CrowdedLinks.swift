@@ -75,9 +75,9 @@ extension StepSchemas {
 
   private func takers(of relationship: Relationship, in entity: String) -> [Taker] {
     var takers: [Taker] = []
-    for entityMapping in mapping.entityMappings {
+    for entityMapping in mapping.mappings(fromSources: sourceModel.subtree(of: entity)) {
       guard let from = entityMapping.source, let to = entityMapping.destination,
-        sourceModel.isKind(from, of: entity), let owner = store.table(of: from)?.entityID
+        let owner = store.table(of: from)?.entityID
       else { continue }
       for relationshipMapping in entityMapping.relationships
       where relationshipMapping.source == relationship.name {

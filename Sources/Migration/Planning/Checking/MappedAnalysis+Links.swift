@@ -9,9 +9,9 @@ extension MappedAnalysis {
     guard mapped.policyMappings.isEmpty else { return [] }
     var checks: [DataCheck] = []
     let validation = Validation(step: step, schemas: schemas, connection: connection)
+    let all = Dictionary(grouping: mapped.rows, by: \.entity)
     for entity in step.destination.entities where !entity.isAbstract {
-      let rows = mapped.rows.filter { $0.entity == entity.name }
-      guard !rows.isEmpty else { continue }
+      guard let rows = all[entity.name] else { continue }
       for relationship in step.destination.relationships(of: entity.name)
       where !relationship.isTransient && relationship.emptiness != .allowed {
         guard let keys = keys(in: relationship, of: entity.name, rows) else { continue }
@@ -35,9 +35,9 @@ extension MappedAnalysis {
   func countChecks() throws -> [DataCheck] {
     guard step.validatesAll, mapped.policyMappings.isEmpty else { return [] }
     var checks: [DataCheck] = []
+    let all = Dictionary(grouping: mapped.rows, by: \.entity)
     for entity in step.destination.entities where !entity.isAbstract {
-      let rows = mapped.rows.filter { $0.entity == entity.name }
-      guard !rows.isEmpty else { continue }
+      guard let rows = all[entity.name] else { continue }
       let objects = rows.map { "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e" }
       for relationship in step.destination.relationships(of: entity.name)
       where relationship.isToMany && !relationship.isTransient {
@@ -87,13 +87,13 @@ extension MappedAnalysis {
     guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {
       return nil
     }
-    var selects = mapped.links.filter {
-      $0.relationship == relationship.name && $0.entity == declarer
-    }.map { "SELECT owner AS key, destination AS other FROM (\($0.select))" }
+    var selects = (links[[declarer, relationship.name]] ?? []).map {
+      "SELECT owner AS key, destination AS other FROM (\($0.select))"
+    }
     if let (other, inverse) = schema.inverse(of: relationship) {
-      selects += mapped.links.filter {
-        $0.relationship == inverse.name && $0.entity == other
-      }.map { "SELECT destination AS key, owner AS other FROM (\($0.select))" }
+      selects += (links[[other, inverse.name]] ?? []).map {
+        "SELECT destination AS key, owner AS other FROM (\($0.select))"
+      }
       selects += owners(.toOne(entity: other, name: inverse.name), in: relationship.destination)
     } else {
       selects += owners(
@@ -113,9 +113,7 @@ extension MappedAnalysis {
     guard let table = schemas.destination.table(of: entity),
       let column = table.column(content)?.name
     else { return [] }
-    return mapped.rows.filter { row in
-      row.table == table.name && row.writes(column)
-    }.map {
+    return (rows[table.name] ?? []).filter { $0.writes(column) }.map {
       """
       SELECT e.\(quoted(column)) AS key, e.Z_PK AS other FROM (\($0.selectAll)) e
       WHERE e.\(quoted(column)) IS NOT NULL

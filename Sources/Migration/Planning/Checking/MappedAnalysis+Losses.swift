@@ -120,9 +120,10 @@ extension MappedAnalysis {
     for taker in takers(of: entity) {
       let taken = try taken(by: taker, of: entity, row: "t")
       // What one object is made for is the same in all that it is made of.
-      let shared = mapped.sources[taker.name].map {
-        "t.Z_PK IN (SELECT source FROM temp.\($0))"
-      }
+      let shared: String? =
+        if case .listed(let sources)? = mapped.keys[taker.name] {
+          "t.Z_PK IN (SELECT source FROM temp.\(sources))"
+        } else { nil }
       for name in mapped.treeUses[taker.name] ?? [] { readers[name, default: []].append(taken) }
       let scope = ExpressionScope(store: store, entity: entity, row: "t")
       for attributeMapping in taker.attributes {
@@ -243,7 +244,7 @@ extension MappedAnalysis {
           continue
         }
         let ends = try mapped.takers(
-          of: other, through: mapping.through, to: now.destination, in: taker, mapping.name
+          of: other, through: mapping.through, in: now, of: taker
         ).filter { $0.source == other }.map {
           try self.taken(by: $0, of: other, row: otherRow)
         }
@@ -281,8 +282,8 @@ extension MappedAnalysis {
 
   /// Whether new objects take the place of those that a to-one leads to.
   private func isReplaced(_ relationship: Relationship, of entity: String) -> Bool {
-    step.mapping.entityMappings.contains { entityMapping in
-      guard entityMapping.source == entity, let to = entityMapping.destination else { return false }
+    step.mapping.mappings(fromSource: entity).contains { entityMapping in
+      guard let to = entityMapping.destination else { return false }
       return entityMapping.children.contains { child in
         step.destination.relationship(named: child.relationship, of: to)?.isToMany == false
           && entityMapping.relationships.contains {

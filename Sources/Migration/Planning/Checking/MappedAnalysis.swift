@@ -8,6 +8,9 @@ struct MappedAnalysis {
   let store: Store
   let schemas: StepSchemas
   let mapped: MappingLayout
+  /// Its links by declaring entity and relationship, and its rows by table: each relationship asks for them.
+  let links: [[String]: [LinkProgram]]
+  let rows: [String: [RowProgram]]
   /// What the links of one-to-ones come to; `nil` where policies take part, which nobody can foretell.
   let planned: PlannedPairs?
   let connection: Connection
@@ -39,6 +42,8 @@ struct MappedAnalysis {
     schemas = StepSchemas(store: store, step: step)
     mapped = try MappingLayout(
       schemas, connection: connection, policies: step.policyMappings(policies))
+    links = Dictionary(grouping: mapped.links) { [$0.entity, $0.relationship] }
+    rows = Dictionary(grouping: mapped.rows, by: \.table)
     data = SourceData(store: store)
     planned =
       mapped.policyMappings.isEmpty && !schemas.loose.isEmpty
@@ -52,7 +57,8 @@ struct MappedAnalysis {
     var notes: [String] = []
     for entityMapping in step.mapping.entityMappings {
       guard let from = entityMapping.source else { continue }
-      if let to = entityMapping.destination, mapped.renumbered.contains(entityMapping.name),
+      if let to = entityMapping.destination,
+        mapped.keys[entityMapping.name].map({ $0.distance != 0 }) == true,
         step.rows[entityMapping.name] ?? 0 > 0
       {
         notes.append(

@@ -9,15 +9,11 @@ extension InPlaceMigration {
     var renames: [JoinRename] = []
     var plans: [StoreSchema.JoinTable] = []
     var kept: Set<String> = []
+    let programs = Dictionary(first: contents.joins.map { ($0.table, $0) })
     for join in destination.joins {
-      let former = schemas.sourceJoin(of: join)
-      let ends = schemas.formerEnds(of: join, former: former)
-      let all =
-        schemas.isKept("0", destination: join.entity, former: ends.first) == nil
-        && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
-      if let former, all, source.database.contains(former.name),
-        let rename = JoinRename(
-          from: former, isStraight: schemas.isStraight(join, former), to: join),
+      if let rows = programs[join.name], rows.takesAll,
+        let (former, isStraight) = rows.former, source.database.contains(former.name),
+        let rename = JoinRename(from: former, isStraight: isStraight, to: join),
         // Of two that take the links of one table the first has the table.
         try !lacksPositions(former), kept.insert(former.name).inserted
       {
@@ -41,7 +37,7 @@ extension InPlaceMigration {
     }
     for join in plans {
       try connection.execute(schemas.sql(of: join))
-      guard let rows = contents.joins.first(where: { $0.table == join.name }) else { continue }
+      guard let rows = programs[join.name] else { continue }
       try meter.checkCancelled()
       try connection.execute(rows.insert)
     }
@@ -130,94 +126,5 @@ private struct NameExchange {
       final.append(statement(aside, to))
     }
     return away + final
-  }
-}
-
-extension StepSchemas {
-  /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
-  ///
-  /// `isWhole` tells whether they are all rows of the former table, and its columns in their order.
-  func joinRows(
-    of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
-  ) -> (columns: [String], select: String, isWhole: Bool)? {
-    var first = "owner"
-    var second = "destination"
-    var firstOrder = "inverse"
-    var secondOrder = "position"
-    let links: String
-    if let former {
-      // Both positions are in the former table, whichever side names it.
-      let isStraight = isStraight(join, former)
-      (first, second) =
-        isStraight
-        ? (quoted(former.first), quoted(former.second))
-        : (quoted(former.second), quoted(former.first))
-      let orders = [former.firstOrder, former.secondOrder].map { $0.map { quoted($0) } ?? "NULL" }
-      (firstOrder, secondOrder) = isStraight ? (orders[0], orders[1]) : (orders[1], orders[0])
-      let table = "src.\(quoted(former.name))"
-      let names = [first, second].joined(separator: ", ")
-      // Pairs that counted both ways are two now.
-      links =
-        former.isReflexive && !join.isReflexive
-        ? "SELECT \(names) FROM \(table) UNION SELECT \(second), \(first) FROM \(table)"
-        : "SELECT * FROM \(table)"
-      if former.isReflexive, !join.isReflexive { (firstOrder, secondOrder) = ("NULL", "NULL") }
-    } else if let own = self.links(of: join.relationship, in: join.entity) {
-      links = own
-    } else if let back = self.links(of: join.inverse, in: join.inverseEntity) {
-      links = back
-      (first, second) = ("destination", "owner")
-      (firstOrder, secondOrder) = ("position", "inverse")
-    } else {
-      return nil
-    }
-    var columns = [join.first, join.second]
-    var values = [first, second]
-    if let column = join.firstOrder {
-      columns.append(column)
-      values.append(
-        "coalesce(\(firstOrder), \(OrderKey.sql(numbering: second, by: first)))"
-      )
-    }
-    if let column = join.secondOrder {
-      columns.append(column)
-      values.append(
-        "coalesce(\(secondOrder), \(OrderKey.sql(numbering: first, by: second)))"
-      )
-    }
-    let ends = formerEnds(of: join, former: former)
-    let conditions = [
-      isKept("e." + first, destination: join.entity, former: ends.first),
-      isKept("e." + second, destination: join.inverseEntity, former: ends.second),
-    ].compactMap { $0 }
-    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-    let named = zip(values, columns).map { "\($0) AS \(quoted($1))" }
-    let isWhole =
-      conditions.isEmpty && columns.count == 2 && former.map { isStraight(join, $0) } ?? false
-    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(links)) e\(filter)", isWhole)
-  }
-
-  /// Source entities that the two sides of a join table's links were of; `nil` where they can be any.
-  func formerEnds(
-    of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
-  ) -> (first: String?, second: String?) {
-    if let former {
-      return isStraight(join, former)
-        ? (former.entity, former.inverseEntity) : (former.inverseEntity, former.entity)
-    }
-    func ends(_ relationship: String, _ entity: String) -> (String?, String?)? {
-      let origins = mapping.origins(of: relationship, in: entity, destinationModel)
-      guard let origin = origins.first else { return nil }
-      // Several that moved up to one have no common declarer.
-      guard Set(origins.map { sourceModel.declaringEntity(of: $0.name, in: $0.entity) }).count == 1
-      else { return (nil, nil) }
-      return (
-        sourceModel.declaringEntity(of: origin.name, in: origin.entity),
-        sourceModel.relationship(named: origin.name, of: origin.entity)?.destination
-      )
-    }
-    if let own = ends(join.relationship, join.entity) { return (own.0, own.1) }
-    if let back = ends(join.inverse, join.inverseEntity) { return (back.1, back.0) }
-    return (nil, nil)
   }
 }

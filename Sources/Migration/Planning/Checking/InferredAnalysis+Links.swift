@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension Preflight {
+extension InferredAnalysis {
   /// Links of a relationship that goes on which are not in order. A migration carries them over as
   /// they are.
   func brokenLinks(

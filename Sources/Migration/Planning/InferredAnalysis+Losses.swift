@@ -2,15 +2,8 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Counts what a mapping would drop from a store.
-struct LossAnalysis {
-  let data: SourceData
-  let source: Model
-  let destination: Model
-  let mapping: MappingModel
-  /// Where they are at hand: making them takes a look at every property.
-  var schemas: StepSchemas?
-
+/// What a mapping would drop from the store.
+extension InferredAnalysis {
   var carried: CarriedProperties {
     CarriedProperties(mapping, from: source, to: destination)
   }
@@ -60,10 +53,7 @@ struct LossAnalysis {
         }
       }
     }
-    let schemas =
-      schemas ?? StepSchemas(store: data.store, mapping: mapping, destination: destination)
-    let claimed = try PlannedPairs(inferred: schemas)?
-      .losses(mapping, from: source, to: destination)
+    let claimed = try planned?.losses(mapping, from: source, to: destination)
     for loss in try schemas.crowdedLinks() + (claimed ?? []) {
       if let known = properties[loss.name] {
         properties[loss.name]?.values += loss.values
@@ -192,5 +182,67 @@ struct LossAnalysis {
     }
     return
       "If \(entity).\(best) is the former “\(name)”, give it the renaming identifier “\(name)” in the model: its values are kept then."
+  }
+}
+
+extension InferredAnalysis {
+  /// What was probably meant where the values of an attribute, or of an element, would go.
+  func suggestion(
+    for attribute: Attribute, of former: String, in entityMapping: EntityMapping, entity: String,
+    _ guess: RenameGuess
+  ) -> String? {
+    let added = guess.candidates(for: attribute, of: former, in: entityMapping)
+    let composite = ElementPath.composite(of: attribute.name)
+    let rivals = carried.lostAttributes(in: entityMapping).filter {
+      $0.name != attribute.name && $0.type == attribute.type
+        && ElementPath.composite(of: $0.name) == composite
+    }.map(\.name)
+    let identified =
+      composite.map {
+        element(attribute.name, of: $0, among: added, rivals: rivals, in: entityMapping, entity)
+      }
+      ?? renaming(
+        attribute.name, among: added.filter { !$0.contains(".") }, rivals: rivals, of: entity)
+    return identified ?? moving(attribute.name, among: added, to: entity)
+  }
+
+  /// An element that was renamed within its composite, or one whose composite was renamed.
+  private func element(
+    _ path: String, of composite: String, among added: [String], rivals: [String],
+    in entityMapping: EntityMapping, _ entity: String
+  ) -> String? {
+    let name = ElementPath.last(of: path)
+    let siblings = entityMapping.attributes.filter {
+      $0.source.flatMap(ElementPath.composite) == composite
+    }
+    if let now = siblings.first.flatMap({ ElementPath.composite(of: $0.name) }) {
+      let candidates = added.filter { ElementPath.composite(of: $0) == now }
+      guard let best = RenameGuess.best(for: name, among: candidates, rivals: rivals) else {
+        return nil
+      }
+      return
+        "If \(entity).\(best) is the former “\(name)”, give the element the renaming identifier “\(name)” in the model: its values are kept then."
+    }
+    // A composite that is new as a whole and has an element of that name.
+    let whole = added.filter { ElementPath.last(of: $0) == name }.compactMap(ElementPath.composite)
+      .filter { candidate in
+        !entityMapping.attributes.contains {
+          $0.source != nil && ElementPath.composite(of: $0.name) == candidate
+        }
+      }
+    return renaming(composite, among: whole, of: entity)
+  }
+
+  /// Values that go from a plain attribute into an element, or the other way round: no identifier
+  /// can say that.
+  private func moving(_ name: String, among added: [String], to entity: String) -> String? {
+    let others = added.filter { $0.contains(".") || name.contains(".") }
+    guard
+      let best = others.max(by: {
+        NameSimilarity.likeness(name, $0) < NameSimilarity.likeness(name, $1)
+      }), NameSimilarity.likeness(name, best) >= RenameGuess.likely
+    else { return nil }
+    return
+      "If \(entity).\(best) is to take the values of “\(name)”, say so in a recipe: \"attributes\": { \"\(best)\": \"\(name)\" }."
   }
 }

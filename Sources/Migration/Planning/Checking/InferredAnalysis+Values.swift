@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension Preflight {
+extension InferredAnalysis {
   /// Rows whose value is in a file that is not there, or that cannot be read.
   func missingFiles(
     _ before: Attribute, from: String, _ attribute: Attribute, of to: String

@@ -2,34 +2,6 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What key the object gets that a mapping makes of a source object.
-enum KeyAssignment: Equatable {
-  /// The source's key, moved by so much: 0 wherever the entity has one source.
-  case offset(Int64)
-  /// A temporary table of source and destination keys, whose name this is; `numbers` are those of
-  /// the entities that count, where the table holds others too.
-  case table(String, numbers: [Int64] = [])
-
-  /// The destination's key for the key of a source object.
-  func destination(of key: ColumnValue) -> ColumnValue {
-    guard self != .offset(0), let sql = key.sql else { return key }
-    let moved = destination(of: sql)
-    return key.isComputed
-      ? .computed(moved, reading: key.reads) : .lookup(moved, reading: key.reads)
-  }
-
-  /// SQL for the destination's key; NULL where the mapping made nothing of the source object.
-  func destination(of key: String) -> String {
-    switch self {
-    case .offset(0): key
-    case .offset(let distance): "(\(key) + \(distance))"
-    case .table(let name, let numbers):
-      "(SELECT a.destination FROM temp.\(quoted(name)) a WHERE a.source = \(key)"
-        + (numbers.isEmpty ? "" : " AND a.entity IN (\(numbers.list))") + " LIMIT 1)"
-    }
-  }
-}
-
 /// Gives out the keys of each destination table, so that no two mappings claim one.
 struct KeyPlanning {
   /// Highest key given out in each destination table (by its root entity).

@@ -2,28 +2,23 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Looks through a store for data that the destination model does not allow.
-struct Preflight {
+/// What an inferred mapping, of one step or of several, would do to a store: losses and checks.
+struct InferredAnalysis {
   let data: SourceData
   let source: Model
   let destination: Model
   let mapping: MappingModel
-  private let schemas: StepSchemas
+  let schemas: StepSchemas
   /// What the links of one-to-ones that are set in the end come to.
-  private let planned: PlannedPairs?
+  let planned: PlannedPairs?
 
-  /// - Parameter schemas: of the same mapping, where they are at hand.
-  init(
-    data: SourceData, source: Model, destination: Model, mapping: MappingModel,
-    schemas: StepSchemas? = nil
-  ) throws {
+  init(data: SourceData, source: Model, destination: Model, mapping: MappingModel) throws {
     self.data = data
     self.source = source
     self.destination = destination
     self.mapping = mapping
-    self.schemas =
-      schemas ?? StepSchemas(store: data.store, mapping: mapping, destination: destination)
-    planned = try PlannedPairs(inferred: self.schemas)
+    schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    planned = try PlannedPairs(inferred: schemas)
   }
 
   /// Whether the sides of a one-to-one are set anew.
