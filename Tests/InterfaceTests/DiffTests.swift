@@ -24,7 +24,7 @@ struct DiffTests {
   private func session(width: Int = 120, height: Int = 36) throws -> Session {
     var session = try Session(width: width, height: height)
     try session.send("2")
-    for case .impacts(let task, _, _) in session.effects {
+    for case .ask(let task, .impacts) in session.effects {
       try session.send(.answer(task, .impacts(Self.impacts)))
     }
     return session
@@ -57,7 +57,7 @@ struct DiffTests {
   func otherVersion() throws {
     var session = try Session()
     try session.send("2", "o", "G", "Enter", "g", "Enter")
-    let counted = session.effects.filter { if case .impacts = $0 { true } else { false } }
+    let counted = session.effects.filter { if case .ask(_, .impacts) = $0 { true } else { false } }
     #expect(counted.count == 1, "only the first comparison begins with the store's version")
     try session.send("Tab")
     #expect(session.screen().description.contains("Rows are counted only where"))

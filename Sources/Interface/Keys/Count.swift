@@ -70,8 +70,8 @@ extension Effect {
   /// The work it asks for, of the kinds that moving asks for.
   private var task: TaskID? {
     switch self {
-    case .rows(let task, _), .object(let task, _), .countRows(let task, _),
-      .countBefore(let task, _, _), .place(let task, _, _), .names(let task, _):
+    case .ask(let task, .rows), .ask(let task, .object), .ask(let task, .countRows),
+      .ask(let task, .countBefore), .ask(let task, .place), .names(let task, _):
       task
     default: nil
     }

@@ -48,7 +48,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
     if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }
-    return .stay(state.ask(&task) { .look($0, .copy(choice.form, choice.subject)) })
+    return .stay(state.ask(&task) { .copyText($0, choice.form, choice.subject) })
   }
 
   /// Most bytes that are sent: terminals drop or choke on more.
@@ -68,7 +68,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.copied(let text)) = answer else { return [] }
+    guard case .copied(let text) = answer else { return [] }
     isDone = true
     return Self.send(text, title, in: &state)
   }

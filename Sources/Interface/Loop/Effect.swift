@@ -2,23 +2,15 @@ import Lint
 import ManagedModel
 import ManagedStore
 import Migration
+import Terminal
 
 /// Something to be done outside: each with a task's id is answered by messages with the same.
 package enum Effect: Sendable, Equatable {
   /// Opens the store, or opens it again after its file was replaced.
   case open(TaskID)
-  case count(TaskID)
-  case rows(TaskID, RowQuery)
-  case object(TaskID, ObjectID)
+  case ask(TaskID, StoreRequest)
   /// Finds out how objects are called.
   case names(TaskID, LabelRequest)
-  // Rows
-  /// Counts the rows of a query.
-  case countRows(TaskID, RowQuery)
-  /// Counts the rows of a query that come before a place in its order.
-  case countBefore(TaskID, RowQuery, RowCursor)
-  /// Reads the rows around one of a query's, wherever it is.
-  case place(TaskID, RowQuery, RowPlace)
   case versions(TaskID)
   case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, PlanRequest)
@@ -44,8 +36,6 @@ package enum Effect: Sendable, Equatable {
   /// Finds out where rows of the remains come from.
   case sources(TaskID, [ObjectID])
   // Diff and Mapping
-  /// Counts what the changes between two versions touch in the store.
-  case impacts(TaskID, from: Model, to: Model)
   /// Has the rules of lint look at two versions, and at what lies around them.
   case lint(TaskID, from: LintComparison.Side, to: LintComparison.Side, mappings: [String])
   /// The versions at a path, or the one that `PATH@VERSION` or `PATH@REVISION` names.
@@ -70,8 +60,11 @@ package enum Effect: Sendable, Equatable {
   case themes(TaskID)
   /// Remembers the theme for the next start.
   case keepTheme(String)
-  // Looking
-  case look(TaskID, LookRequest)
+  /// Makes a picture that an attribute holds fit.
+  case picture(TaskID, ObjectID, property: String, fitting: Size)
+  /// Makes the text that is to be copied.
+  case copyText(TaskID, CopyForm, CopySubject)
+  case export(TaskID, ExportRequest)
   /// Sends a text to the terminal's clipboard.
   case copy(String)
   case repaint

@@ -18,7 +18,8 @@ extension Effect {
   /// Whether it may begin when the first screen is there, which it would only keep waiting.
   package var canWait: Bool {
     switch self {
-    case .count, .countRows, .countBefore, .versions: true
+    case .ask(_, let request): request.canWait
+    case .versions: true
     default: false
     }
   }

@@ -60,7 +60,21 @@ package enum Answer: Sendable {
   case rescued(RescueReceipt)
   case found(Remains)
   case sources([ObjectID: RowSource])
-  case looked(LookAnswer)
+  // Looking
+  case facts(StoreFacts)
+  case transactions([HistoryEntry])
+  case changes([HistoryChange])
+  case frequencies(Frequencies)
+  case searching(StoreSearchProgress)
+  case content(StoredContent?)
+  /// Where a text stands.
+  case matched(Int?)
+  case picture(Raster)
+  case copied(String)
+  case exporting(done: Int, total: Int)
+  /// There is a file of that name, and nobody said that it may go.
+  case fileExists
+  case exported(ExportRequest, rows: Int, bytes: Int)
   // Diff and Mapping
   case impacts([ChangeImpact])
   case linted(LintComparison)
@@ -78,8 +92,8 @@ package enum Answer: Sendable {
   /// Whether nothing more comes of the same task.
   var isLast: Bool {
     switch self {
-    case .counted, .outlined, .progress, .verified, .folder, .peeked, .looked(.searching),
-      .looked(.exporting), .diagnosed, .rescuing:
+    case .counted, .outlined, .progress, .verified, .folder, .peeked, .searching, .exporting,
+      .diagnosed, .rescuing:
       false
     default: true
     }

@@ -36,7 +36,7 @@ struct ContentLayer: LayerContent {
   mutating func read(from offset: Int, in state: inout State) -> [Effect] {
     let (object, property) = (object, property)
     return state.ask(&task) {
-      .look($0, .content(object, property: property, offset: offset, count: Self.window))
+      .ask($0, .content(object, property: property, offset: offset, count: Self.window))
     }
   }
 
@@ -83,9 +83,9 @@ struct ContentLayer: LayerContent {
 
   private mutating func find(backwards: Bool, from offset: Int, in state: inout State) -> [Effect] {
     guard !searched.isEmpty else { return [] }
-    let find = LookRequest.find(
+    let find = StoreRequest.find(
       searched, object, property: property, from: offset, backwards: backwards)
-    return state.ask(&findTask) { .look($0, find) }
+    return state.ask(&findTask) { .ask($0, find) }
   }
 
   func room(_ state: State) -> Size {
@@ -148,13 +148,12 @@ struct ContentLayer: LayerContent {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard case .looked(let answer) = answer else { return [] }
     if task == self.task, case .content(let part) = answer {
       self.task = nil
       take(part, in: state)
       return wanted(in: &state)
     }
-    guard task == findTask, case .found(let place) = answer else { return [] }
+    guard task == findTask, case .matched(let place) = answer else { return [] }
     findTask = nil
     match = place
     guard let place else {

@@ -77,10 +77,8 @@ struct ExportLayer: LayerContent {
       phase = .writing(task, done: 0, total: total ?? 0)
       error = nil
       return .stay([
-        .look(
-          task,
-          .export(
-            ExportRequest(query: query, format: format, path: prompt.text, replaces: replaces)))
+        .export(
+          task, ExportRequest(query: query, format: format, path: prompt.text, replaces: replaces))
       ])
     case .cancel: return .stay(cancel(in: &state) ?? [])
     default: return .stay()
@@ -95,7 +93,7 @@ struct ExportLayer: LayerContent {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard task == self.task, case .looked(let answer) = answer else { return [] }
+    guard task == self.task else { return [] }
     switch answer {
     case .exporting(let done, let total): phase = .writing(task, done: done, total: total)
     case .fileExists: phase = .confirming

@@ -23,7 +23,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   /// Has the values of the rows counted that the filter takes.
   mutating func count(_ filter: RowFilter?, in state: inout State) -> [Effect] {
     let (entity, path) = (entity, path)
-    return state.ask(&task) { .look($0, .frequencies(entity: entity, path: path, filter: filter)) }
+    return state.ask(&task) { .ask($0, .frequencies(entity: entity, path: path, filter: filter)) }
   }
 
   func bindings(_ state: State) -> [Binding] {
@@ -65,7 +65,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.frequencies(let found)) = answer else { return [] }
+    guard case .frequencies(let found) = answer else { return [] }
     self.found = found
     list.setCount(found.entries.count + (found.nulls > 0 ? 1 : 0))
     return []

@@ -51,11 +51,11 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
     searched = text
     (hits, cut, progress, error) = ([], [], nil, nil)
     list = List()
-    return state.ask(&task) { .look($0, .search(text)) }
+    return state.ask(&task) { .ask($0, .search(text)) }
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.searching(let progress)) = answer else { return [] }
+    guard case .searching(let progress) = answer else { return [] }
     hits += progress.hits
     if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
     self.progress = progress

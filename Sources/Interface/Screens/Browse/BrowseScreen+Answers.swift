@@ -36,7 +36,7 @@ extension BrowseScreen {
       return found.isEmpty ? [] : findSources(in: &state)
     case .names(let names):
       return take(names, task, in: &state)
-    case .looked(.picture(let raster)): take(raster, to: task)
+    case .picture(let raster): take(raster, to: task)
     default: break
     }
     return []

@@ -15,7 +15,7 @@ extension BrowseScreen {
     tree = EntityTree(store)
     if let entity = former.table?.entity { tree.select(entity) }
     fit(in: &state)
-    let counting = state.ask(&countTask) { .count($0) }
+    let counting = state.ask(&countTask) { .ask($0, .count) }
     return showEntity(in: &state) + counting
   }
 
@@ -120,20 +120,20 @@ extension BrowseScreen {
   }
 
   mutating func read(_ anchor: RowQuery.Anchor, in state: inout State) -> [Effect] {
-    read(.page(anchor), in: &state) { .rows($0, $1.page(anchor)) }
+    read(.page(anchor), in: &state) { .rows($0.page(anchor)) }
   }
 
   mutating func read(_ place: RowPlace, in state: inout State) -> [Effect] {
-    read(.place(place), in: &state) { .place($0, $1.page(), place) }
+    read(.place(place), in: &state) { .place($0.page(), place) }
   }
 
   /// Reads the rows around one if it is among them, else from the start.
   mutating func read(keeping id: ObjectID, in state: inout State) -> [Effect] {
-    read(.keep(id), in: &state) { .place($0, $1.page(), .object(id)) }
+    read(.keep(id), in: &state) { .place($0.page(), .object(id)) }
   }
 
   private mutating func read(
-    _ what: Reading, in state: inout State, _ effect: (TaskID, RowTable) -> Effect
+    _ what: Reading, in state: inout State, _ request: (RowTable) -> StoreRequest
   ) -> [Effect] {
     guard let table else { return [] }
     var old = rowsTask.stop() ?? []
@@ -143,7 +143,7 @@ extension BrowseScreen {
     }
     unreadable = nil
     reading = what
-    return old + state.ask(&rowsTask) { effect($0, table) }
+    return old + state.ask(&rowsTask) { .ask($0, request(table)) }
   }
 
   /// Asks for the next page when the selection comes near the end of what is there.
@@ -168,7 +168,7 @@ extension BrowseScreen {
 
   mutating func load(in state: inout State) -> [Effect] {
     guard let id = inspector.object else { return objectTask.stop() ?? [] }
-    return state.ask(&objectTask) { .object($0, id) }
+    return state.ask(&objectTask) { .ask($0, .object(id)) }
   }
 
   /// Has the rows that the filter takes counted, and those before the window, where it is not
@@ -177,13 +177,13 @@ extension BrowseScreen {
     guard let table else { return [] }
     var effects: [Effect] = []
     if table.isFiltered, total == nil, matchesTask == nil {
-      effects += state.ask(&matchesTask) { .countRows($0, table.query()) }
+      effects += state.ask(&matchesTask) { .ask($0, .countRows(table.query())) }
     }
     if table.window.ordinal == nil, let row = table.window.selectedRow,
       placingTask == nil, !table.window.hasEnd
     {
       placedKey = row.id.key
-      effects += state.ask(&placingTask) { .countBefore($0, table.query(), row.cursor) }
+      effects += state.ask(&placingTask) { .ask($0, .countBefore(table.query(), row.cursor)) }
     }
     return effects
   }

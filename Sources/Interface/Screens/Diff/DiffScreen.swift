@@ -157,7 +157,7 @@ extension DiffScreen {
       from.map({ state.versions[$0].isStores }) == true, state.store?.isRaw == false,
       comparison?.difference.hashesAreEqual == false
     else { return [] }
-    return state.ask(&impactTask) { .impacts($0, from: source, to: destination) }
+    return state.ask(&impactTask) { .ask($0, .impacts(from: source, to: destination)) }
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {

@@ -17,13 +17,6 @@ extension EffectPerformer {
         .planned(
           try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
       }
-    case .impacts(let id, let source, let destination):
-      start(id) { [self] in
-        .impacts(
-          try await survey.ask {
-            try StoreMigration.impacts(on: $0, from: source, to: destination)
-          })
-      }
     case .lint(let id, let from, let to, let mappings):
       start(id) {
         .linted(

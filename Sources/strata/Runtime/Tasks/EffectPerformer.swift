@@ -52,7 +52,7 @@ final class EffectPerformer: Sendable {
   }
 
   func perform(_ effect: Effect) {
-    if performPlanning(effect) || performRescue(effect) { return }
+    if performLooking(effect) || performPlanning(effect) || performRescue(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
@@ -80,20 +80,6 @@ final class EffectPerformer: Sendable {
         tidy()
         return .opened(summary)
       }
-    case .count(let id):
-      start(id) { [survey = shown.survey, mailbox] in
-        try await survey.count { mailbox.post(.answer(id, .counted($0))) }
-        return nil
-      }
-    case .rows(let id, let query):
-      start(id) { [pages = shown.pages] in .rows(try await pages.ask { try $0.rows(query) }) }
-    case .object(let id, let object):
-      start(id) { [pages = shown.pages] in
-        .object(
-          try await pages.ask { store in
-            try store.object(object).map { Inspection($0, localTime: LocalTime.text) }
-          })
-      }
     case .names(let id, let request):
       start(id) { [pages, shown = shown.pages] in
         let found = try await shown.ask { try $0.names(for: request) }
@@ -104,17 +90,6 @@ final class EffectPerformer: Sendable {
         names.merge(found)
         return .names(names)
       }
-    // Rows
-    case .countRows(let id, let query):
-      start(id) { [survey = shown.survey] in
-        .countedRows(try await survey.ask { try $0.count(of: query.entity, filter: query.filter) })
-      }
-    case .countBefore(let id, let query, let cursor):
-      start(id) { [survey = shown.survey] in
-        .countedRows(try await survey.ask { try $0.count(before: cursor, in: query) })
-      }
-    case .place(let id, let query, let place):
-      start(id) { [pages = shown.pages] in .placed(try await pages.rows(around: place, in: query)) }
     case .versions(let id):
       start(id) { [self] in .versions(try await survey.versions()) }
     case .compare(let id, let source, let destination):
@@ -155,10 +130,8 @@ final class EffectPerformer: Sendable {
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .look(let id, let request): look(id, request)
-    case .plan, .impacts, .lint, .models, .completions, .revisions, .statements, .rehearse,
-      .writeRecipe,
-      .diagnose, .rescue, .readRemains, .sources:
+    case .ask, .picture, .copyText, .export, .plan, .lint, .models, .completions, .revisions,
+      .statements, .rehearse, .writeRecipe, .diagnose, .rescue, .readRemains, .sources:
       break
     case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break
     }

@@ -53,7 +53,7 @@ extension BrowseScreen {
     return inspector.wantedPictures.map { property in
       let task = state.tasks.new()
       inspector.pictures[property] = .loading(task)
-      return .look(task, .picture(id, property: property, fitting: limit))
+      return .picture(task, id, property: property, fitting: limit)
     }
   }
 

@@ -27,7 +27,7 @@ struct StorePanel: LayerContent {
   init(_ section: Section) { self.section = section }
 
   mutating func read(in state: inout State) -> [Effect] {
-    state.ask(&factsTask) { .look($0, .facts) }
+    state.ask(&factsTask) { .ask($0, .facts) }
   }
 
   func bindings(_ state: State) -> [Binding] {
@@ -82,7 +82,6 @@ struct StorePanel: LayerContent {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard case .looked(let answer) = answer else { return [] }
     if task == factsTask, case .facts(let facts) = answer {
       factsTask = nil
       self.facts = facts
