@@ -51,19 +51,7 @@ struct ConfirmLayer: WaitingLayer {
         key, count: rows(width: size.width, height: height).count, height: height)
       return .stay()
     }
-    switch confirmation.intent {
-    case .quit:
-      let working = Screen.allCases.filter { state[$0].work != nil }
-      return .close(working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit])
-    case .discardResult: return .close(state.on(MigrateScreen.self) { $0.discard(in: &$1) })
-    case .migrate: return .close(state.on(MigrateScreen.self) { $0.start(in: &$1) })
-    case .confirmCutover: return .close(state.on(MigrateScreen.self) { $0.cutOver(in: &$1) })
-    case .rollBack(let entry):
-      return .close(state.on(MigrateScreen.self) { $0.rollBack(to: entry, in: &$1) })
-    case .rescue(let work):
-      return .close(state.on(RescueScreen.self) { $0.start(work, in: &$1) })
-    case .recover: return .close(state.recover())
-    }
+    return .close(confirmation.intent.run(in: &state))
   }
 
   func closed(in state: inout State) -> [Effect] {

@@ -8,18 +8,6 @@ import Terminal
 /// `y` is yes; `n`, Escape and `q` are no; Enter is neither, so that no text that is pasted, and no
 /// key that is pressed once too often, answers it.
 struct Confirmation: Sendable, Equatable {
-  /// What is done after a yes.
-  enum Intent: Sendable, Equatable {
-    case quit
-    case discardResult
-    case migrate
-    case confirmCutover
-    case rollBack(BackupEntry)
-    case rescue(RescueWork)
-    /// Puts right what an interrupted run left.
-    case recover
-  }
-
   /// A paragraph of what will happen.
   struct Line: Sendable, Equatable {
     /// What the paragraph is about, where several facts stand below each other.
@@ -33,6 +21,7 @@ struct Confirmation: Sendable, Equatable {
   /// What `y` does, and what the store is after a no, in a few words.
   var yes: String
   var no: String
+  /// What is done after a yes.
   var intent: Intent
   /// What has to be looked up before it can be answered; `nil` where all is known.
   var request: Footprint.Request?
@@ -43,7 +32,7 @@ struct Confirmation: Sendable, Equatable {
   var isAboutRun: Bool {
     switch intent {
     case .quit, .discardResult: true
-    case .migrate, .confirmCutover, .rollBack, .rescue, .recover: false
+    default: false
     }
   }
 

@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// A search through all entities: a line of text, and under it what was found.
-struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
+struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   /// Hits that are kept; there is no end to what a store can hold.
   static let most = 5_000
 
@@ -44,6 +44,11 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
     return .close(
       (cancel(in: &state) ?? [])
         + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
+  }
+
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    prompt.handle(key)
+    return []
   }
 
   private mutating func search(in state: inout State) -> [Effect] {

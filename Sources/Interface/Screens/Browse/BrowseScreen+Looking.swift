@@ -40,7 +40,7 @@ extension BrowseScreen {
   mutating func look(_ action: Action, in state: inout State) -> [Effect] {
     switch action {
     case .undelete:
-      if let layer = BringBackLayer(self, in: state, output: state.newStore("undeleted")) {
+      if let layer = ChoiceLayer.restore(self, in: state, output: state.newStore("undeleted")) {
         state.show(layer)
       }
     case .viewValue:

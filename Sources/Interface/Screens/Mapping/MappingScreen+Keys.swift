@@ -137,22 +137,22 @@ extension MappingScreen {
     case .allowLoss: return toggleLoss(in: &state)
     case .allowAll:
       let losses = self.plan?.unallowedLosses(allowedLosses) ?? []
-      state.show(AllowLossLayer(.accept(losses)))
+      state.show(PromptLayer.accept(losses))
     case .open: return open(in: &state)
     case .suggest: return suggest(in: &state)
     case .setValue:
       guard let target = valueTarget else { break }
-      state.show(ExpressionLayer(place: target.place, expression: target.expression))
+      state.show(PromptLayer.expression(of: target.place, target.expression))
     case .deleteObjects:
       guard let entity = deletable else { break }
-      state.show(AllowLossLayer(.delete(entity, objects: objects(of: entity))))
+      state.show(PromptLayer.delete(entity, objects: objects(of: entity)))
     case .removeEdit: return removeEdits(in: &state)
     case .showCode:
       guard let plan else { break }
       state.notice = Notice("collecting the statements …")
       return state.ask(&codeTask) { .statements($0, plan) }
     case .writeRecipe:
-      if let file = recipeFile(state) { state.show(WriteRecipeLayer(file)) }
+      if let file = recipeFile(state) { state.show(PromptLayer.write(file)) }
     case .rehearse:
       guard let plan else { break }
       var options = MigrationOptions()
@@ -189,7 +189,7 @@ extension MappingScreen {
       allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
-      state.show(AllowLossLayer(.accept([loss])))
+      state.show(PromptLayer.accept([loss]))
     } else {
       return allow([loss], in: &state)
     }

@@ -241,7 +241,7 @@ extension MappingScreen {
       if error.kind != .cancelled { state.show(MessageLayer(error)) }
     case writeTask:
       writeTask = nil
-      if let writing { state.show(WriteRecipeLayer(writing, problem: error)) }
+      if let writing { state.show(PromptLayer.write(writing, after: error)) }
     case self.task:
       self.task = nil
       outline = nil

@@ -110,18 +110,19 @@ extension RescueScreen {
     case .open: return open(in: &state)
     case .salvage:
       state.show(
-        SalvageLayer(
+        PromptLayer.salvage(
           SalvageOrder(
             output: state.newStore("salvaged"),
             ignoresLog: selectedFinding?.command?.hasSuffix(" --ignore-wal") == true,
-            isLogForeign: selectedFinding?.kind == .walForeign)))
+            isLogForeign: selectedFinding?.kind == .walForeign), state))
     case .undelete:
       guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
       state.show(
-        RestoreLayer(RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))))
+        PromptLayer.restore(
+          RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil)), state))
     case .repair:
       let layer = condition.flatMap {
-        RepairLayer(
+        ChoiceLayer.repair(
           $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(state) == nil)
       }
       if let layer { state.show(layer) }
