@@ -19,7 +19,7 @@ enum Footer {
     let items = bindings(state).map {
       HelpBar.Item(
         $0.label, $0.title, isAvailable: $0.isAvailable,
-        isEssential: $0.action == .nextPane || $0.action == .help)
+        isEssential: ["nextPane", "help"].contains($0.action.name))
     }
     let note =
       !state.count.isEmpty

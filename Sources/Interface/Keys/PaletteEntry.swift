@@ -41,7 +41,7 @@ struct PaletteEntry: Sendable, Equatable {
   }
 
   var reason: String? {
-    binding?.action == .navigate ? "press the keys themselves" : binding?.reason
+    binding?.action.isMovement == true ? "press the keys themselves" : binding?.reason
   }
   var keyLabel: String { binding?.label ?? "" }
   var command: String? { binding?.command }
@@ -108,7 +108,7 @@ struct PaletteEntry: Sendable, Equatable {
 
   private static func actions(_ state: State) -> [PaletteEntry] {
     Keymap.sections(state).flatMap { section in
-      section.bindings.filter { $0.action != .palette }.map { binding in
+      section.bindings.filter { $0.action.name != "palette" }.map { binding in
         PaletteEntry(
           section: section.title, title: binding.title,
           .press(binding, on: Screen.allCases.first { $0.title == section.title }))

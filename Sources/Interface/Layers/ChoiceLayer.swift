@@ -27,8 +27,8 @@ struct ChoiceLayer: ChoosingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter], enter, .choose), Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      Binding([.enter], enter, chooses), movement,
+      closing(),
     ]
   }
 

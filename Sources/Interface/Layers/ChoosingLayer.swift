@@ -12,9 +12,6 @@ protocol ChoosingLayer: LayerContent {
 extension ChoosingLayer {
   func room(_ state: State) -> Int? { nil }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .choose { return choose(in: &state) }
-    list.handle(key, height: room(state))
-    return .stay()
-  }
+  var chooses: Action { does("choose") { $0.choose(in: &$1) } }
+  var movement: Binding { scrolling { $0.list.handle($1, height: $0.room($2)) } }
 }

@@ -5,10 +5,12 @@ import Migration
 extension CopyLayer {
   static func choices(_ state: State) -> [Choice] { state[state.front].copies(state) }
 
+  static let action = Action.shows("copy") { CopyLayer($0) }
+
   /// The key in lists where it has no place in the footer.
   static func binding(_ state: State) -> Binding {
     Binding(
-      ["y"], "copy", .copy, unless: choices(state).isEmpty ? "nothing is selected" : nil,
+      ["y"], "copy", action, unless: choices(state).isEmpty ? "nothing is selected" : nil,
       footer: false)
   }
 
@@ -20,8 +22,6 @@ extension CopyLayer {
     ]
   }
 
-  /// The key in a popup whose text is copied as a whole.
-  static let ofPopup = Binding(["y"], "copy", .copy)
 }
 
 extension BrowseScreen {

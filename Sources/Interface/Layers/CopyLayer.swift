@@ -38,9 +38,9 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter, "y"], "copy", .choose, unless: task == nil ? nil : "it is being read"),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      Binding([.enter, "y"], "copy", chooses, unless: task == nil ? nil : "it is being read"),
+      movement,
+      closing(),
     ]
   }
 

@@ -45,9 +45,9 @@ struct DetailsLayer: SearchableLayer {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
-      searchBinding, CopyLayer.ofPopup, Keymap.movement,
-      Binding([.escape, "q"] + (rows == nil ? [.enter] : []), "close", .close),
+    (rows.map { [Binding([.enter], $0.title, opens)] } ?? []) + [
+      searchBinding, copyBinding, movement,
+      closing([.escape, "q"] + (rows == nil ? [.enter] : [])),
     ]
   }
 
@@ -55,8 +55,8 @@ struct DetailsLayer: SearchableLayer {
 
   func copied(_ state: State) -> (text: String, title: String) { (text, title) }
 
-  func open(in state: inout State) -> LayerOutcome {
-    rows.map { LayerOutcome.close($0.show(in: &state)) } ?? .stay()
+  private var opens: Action {
+    does("open") { layer, state in layer.rows.map { .close($0.show(in: &state)) } ?? .stay() }
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {

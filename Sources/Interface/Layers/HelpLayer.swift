@@ -60,8 +60,7 @@ struct HelpLayer: SearchableLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, "q", .enter, "?"], "close", .close),
+      movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 

@@ -54,7 +54,7 @@ enum Intent: Sendable, Equatable {
       return state.on(RescueScreen.self) { $0.start(work, in: &$1) }
     case .askToRestore(let order): state.show(PromptLayer.restore(order, state))
     case .undelete:
-      return state.on(RescueScreen.self) { $0.perform(.undelete, .enter, in: &$1) }
+      return RescueScreen.work(on: &state) { .stay($0.undelete(in: &$1)) }
     case .repair(let order, let kinds): return state.confirm(.repair(order, of: kinds, state))
     case .accept(let losses):
       return state.on(MappingScreen.self) { $0.allow(losses, in: &$1) }

@@ -1,13 +1,11 @@
 import ManagedModel
 import Terminal
 
-/// What a popup is: besides what every component has, what its keys do and when it closes.
+/// What a popup is: besides what every component has, when it closes.
 ///
 /// While a layer works it is off the stack, so that it can change the state; what it has become is
 /// put back in its place unless it closes.
 protocol LayerContent: Component {
-  /// Does what a binding asks for; `.close` never comes here.
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome
   /// It was closed without having chosen anything.
   func closed(in state: inout State) -> [Effect]
   /// Whether an answer has ended its work, so that it closes by itself.
@@ -18,6 +16,12 @@ protocol LayerContent: Component {
 enum LayerOutcome: Sendable, Equatable {
   case stay([Effect] = [])
   case close([Effect] = [])
+
+  var effects: [Effect] {
+    switch self {
+    case .stay(let effects), .close(let effects): effects
+    }
+  }
 }
 
 extension LayerContent {
@@ -56,25 +60,6 @@ extension State {
     let effects = working(as: .layer(id)) { begin(&content, &$0) }
     layers.append(Layer(id: id, content: content))
     return effects
-  }
-
-  /// Does what a binding of the uppermost layer asks for.
-  mutating func performInLayer(_ action: Action, _ key: Key) -> [Effect] {
-    // Escape takes back the narrowing first.
-    if action == .close, key == .escape, layerFilter?.isEmpty == false {
-      layerFilter = ""
-      return []
-    }
-    guard var layer = layers.popLast() else { return [] }
-    if action == .close { return layer.content.closed(in: &self) }
-    let depth = layers.count
-    let outcome = working(as: .layer(layer.id)) { layer.content.perform(action, key, in: &$0) }
-    switch outcome {
-    case .close(let effects): return effects
-    case .stay(let effects):
-      layers.insert(layer, at: min(depth, layers.count))
-      return effects
-    }
   }
 
   /// Stops what a layer waits for, the uppermost first; `nil` where none does.

@@ -41,8 +41,7 @@ struct MessageLayer: SearchableLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, "q", .enter, "?"], "close", .close),
+      movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 

@@ -42,23 +42,28 @@ struct PromptLayer: LayerContent {
 
   func bindings(_ state: State) -> [Binding] {
     var bindings = [
-      Binding([.enter], current.enter, .confirm, unless: reasonNotToConfirm),
-      Binding([.escape], "close", .close),
+      Binding([.enter], current.enter, confirms, unless: reasonNotToConfirm),
+      closing([.escape]),
     ]
     if case .salvage(let order) = offer.intent, order.isLogForeign {
       bindings.append(
-        Binding([.tab], order.ignoresLog ? "with the -wal" : "without the -wal", .nextPane))
+        Binding([.tab], order.ignoresLog ? "with the -wal" : "without the -wal", turns))
     }
     return bindings
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .confirm { return .close(current.intent.run(prompt.text, in: &state)) }
-    if action == .nextPane, case .salvage(var order) = offer.intent {
+  private var confirms: Action {
+    does("confirm") { .close($0.current.intent.run($0.prompt.text, in: &$1)) }
+  }
+
+  /// Salvages without the -wal, or with it again.
+  private var turns: Action {
+    asks("nextPane") { layer, state in
+      guard case .salvage(var order) = layer.offer.intent else { return [] }
       order.ignoresLog.toggle()
-      offer = Self.salvage(order, after: problem, state).offer
+      layer.offer = Self.salvage(order, after: layer.problem, state).offer
+      return []
     }
-    return .stay()
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {

@@ -9,26 +9,30 @@ protocol SearchableLayer: LayerContent {
   func count(_ state: State) -> Int
   /// All of it as plain text, and what that is called.
   func copied(_ state: State) -> (text: String, title: String)
-  /// Does what no popup of text does.
-  func open(in state: inout State) -> LayerOutcome
 }
 
 extension SearchableLayer {
   /// The key that begins narrowing, for the layer's own list.
-  var searchBinding: Binding { Binding(["/"], "find", .search) }
+  var searchBinding: Binding {
+    Binding(
+      ["/"], "find",
+      asks("search") { layer, state in
+        state.show(SearchLayer(.layer, former: layer.filter))
+        return []
+      })
+  }
 
-  func open(in state: inout State) -> LayerOutcome { .stay() }
+  var copyBinding: Binding {
+    Binding(
+      ["y"], "copy",
+      asks("copy") { layer, state in
+        let (text, title) = layer.copied(state)
+        return CopyLayer.send(text, title, in: &state)
+      })
+  }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .open: return open(in: &state)
-    case .search: state.show(SearchLayer(.layer, former: filter))
-    case .copy:
-      let (text, title) = copied(state)
-      return .stay(CopyLayer.send(text, title, in: &state))
-    default: list.scrollPage(key, count: count(state), height: state.body.height - 2)
-    }
-    return .stay()
+  var movement: Binding {
+    scrolling { $0.list.scrollPage($1, count: $0.count($2), height: $2.body.height - 2) }
   }
 }
 

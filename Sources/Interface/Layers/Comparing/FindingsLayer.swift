@@ -23,29 +23,33 @@ struct FindingsLayer: LayerContent {
   func bindings(_ state: State) -> [Binding] {
     let none = finding(state) == nil ? "no finding is selected" : nil
     return [
-      Binding([.enter], "go to the line", .choose, unless: none),
-      Binding(["d"], "details", .open, unless: selected(state) == nil ? "there is nothing" : nil),
-      Binding(["y"], "copy all", .copy, unless: text(state).isEmpty ? "there is nothing" : nil),
-      Keymap.movement,
-      Binding([.escape, "q", "f"], "close", .close),
+      Binding([.enter], "go to the line", does("choose") { $0.choose(in: &$1) }, unless: none),
+      Binding(
+        ["d"], "details", asks("open") { $0.open(in: &$1) },
+        unless: selected(state) == nil ? "there is nothing" : nil),
+      Binding(
+        ["y"], "copy all", asks("copy") { CopyLayer.send($0.text($1), "findings", in: &$1) },
+        unless: text(state).isEmpty ? "there is nothing" : nil),
+      moving { $0.move($1, in: &$2) }, closing([.escape, "q", "f"]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .choose:
-      guard let finding = finding(state) else { break }
-      state.on(DiffScreen.self) { $0.go(to: finding, in: &$1) }
-      return .close()
-    case .open:
-      if let row = selected(state) { state.show(DetailsLayer(title(of: row), details(of: row))) }
-    case .copy: return .stay(CopyLayer.send(text(state), "findings", in: &state))
-    default:
-      list.handle(key, count: state.diff.findings.rows.count, height: Self.listed(state))
-      let selected = list.selected
-      state.on(DiffScreen.self) { screen, _ in screen.findings.selected = selected }
-    }
-    return .stay()
+  private func choose(in state: inout State) -> LayerOutcome {
+    guard let finding = finding(state) else { return .stay() }
+    state.on(DiffScreen.self) { $0.go(to: finding, in: &$1) }
+    return .close()
+  }
+
+  private func open(in state: inout State) -> [Effect] {
+    if let row = selected(state) { state.show(DetailsLayer(title(of: row), details(of: row))) }
+    return []
+  }
+
+  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+    list.handle(key, count: state.diff.findings.rows.count, height: Self.listed(state))
+    let selected = list.selected
+    state.on(DiffScreen.self) { screen, _ in screen.findings.selected = selected }
+    return []
   }
 
   private func title(of row: DiffFindings.Row) -> String {

@@ -33,7 +33,7 @@ struct ConfirmLayer: WaitingLayer {
   }
 
   /// The keys that answer, for whoever shows the question.
-  func answers(yes: Action, no: Action) -> [Binding] {
+  func answers(_ yes: Action, _ no: Action) -> [Binding] {
     [
       Binding(["y"], confirmation.yes, yes, unless: reasonNotToConfirm),
       Binding([.escape, "n", "q"], label: "n", confirmation.no, no),
@@ -41,17 +41,14 @@ struct ConfirmLayer: WaitingLayer {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    answers(yes: .confirm, no: .close) + [Keymap.movement]
-  }
-
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm else {
-      let (size, height) = size(in: state.body)
-      list.scrollPage(
-        key, count: rows(width: size.width, height: height).count, height: height)
-      return .stay()
-    }
-    return .close(confirmation.intent.run(in: &state))
+    let yes = does("confirm") { .close($0.confirmation.intent.run(in: &$1)) }
+    return answers(yes, Self.close) + [
+      scrolling {
+        let (size, height) = $0.size(in: $2.body)
+        $0.list.scrollPage(
+          $1, count: $0.rows(width: size.width, height: height).count, height: height)
+      }
+    ]
   }
 
   func closed(in state: inout State) -> [Effect] {

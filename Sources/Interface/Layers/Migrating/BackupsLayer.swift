@@ -19,9 +19,9 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
       : entries.isEmpty
         ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
     return [
-      Binding([.enter], "roll back…", .choose, unless: reason),
-      Keymap.movement,
-      Binding([.escape, "q", "b"], "close", .close),
+      Binding([.enter], "roll back…", chooses, unless: reason),
+      movement,
+      closing([.escape, "q", "b"]),
     ]
   }
 

@@ -25,20 +25,20 @@ struct ReceiptFileLayer: WaitingLayer {
     let replaces = taken == prompt.text
     return [
       Binding(
-        [.enter], replaces ? "replace it" : "write", .confirm,
+        [.enter], replaces ? "replace it" : "write", asks("confirm") { $0.write(in: &$1) },
         unless: task != nil
           ? "it is being written" : prompt.text.isEmpty ? "type a file name first" : nil),
-      Binding([.escape], "close", .close),
+      closing([.escape]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm else { return .stay() }
+  private mutating func write(in state: inout State) -> [Effect] {
     problem = nil
     let (receipt, path, replaces) = (receipt, prompt.text, taken == prompt.text)
     let text = text
-    return .stay(
-      state.ask(&task) { .writeReceipt($0, receipt, text: text, path: path, replaces: replaces) })
+    return state.ask(&task) {
+      .writeReceipt($0, receipt, text: text, path: path, replaces: replaces)
+    }
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {

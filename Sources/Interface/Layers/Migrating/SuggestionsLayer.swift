@@ -21,10 +21,10 @@ struct SuggestionsLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     [
       Binding(
-        [.enter], selected == nil ? "leave it so" : "map, and plan again", .choose,
+        [.enter], selected == nil ? "leave it so" : "map, and plan again", chooses,
         unless: lines.isEmpty ? "there is nothing it could become" : nil),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      movement,
+      closing(),
     ]
   }
 

@@ -54,38 +54,54 @@ struct VersionsLayer: LayerContent {
     case .versions:
       let path = selectedVersion(state).flatMap { $0.path.isEmpty ? nil : $0.path }
       var bindings = [
-        Binding([.enter], "choose", .choose, unless: busy),
-        Binding(["p"], "by path", .otherPath, unless: busy),
+        Binding([.enter], "choose", key("choose") { $0.choose(in: &$1) }, unless: busy),
+        Binding(["p"], "by path", key("otherPath") { .stay($0.askForPath(in: &$1)) }, unless: busy),
         Binding(
-          ["r"], "git revisions", .revisions,
+          ["r"], "git revisions", key("revisions") { .stay($0.askGit(in: &$1)) },
           unless: busy ?? (path == nil ? "the version is in no file" : nil)),
       ]
       if purpose == .migrateTo {
         let isOn = isThroughVersions
         bindings.append(
           Binding(
-            ["v"], isOn ? "go straight" : "go through the versions", .throughVersions,
+            ["v"], isOn ? "go straight" : "go through the versions",
+            key("throughVersions") { layer, _ in
+              layer.isThroughVersions.toggle()
+              return .stay()
+            },
             unless: chain(state) == nil ? "there is no version between" : nil))
       }
       return bindings + [
-        Keymap.movement,
-        Binding([.escape, "q"], "close", .close),
+        moving {
+          $0.problem = nil
+          $0.list.handle($1, count: $2.versions.count)
+          return []
+        },
+        closing(),
       ]
     case .path(let prompt, _):
       return [
         Binding(
-          [.enter], "read", .confirm,
+          [.enter], "read", key("confirm") { .stay($0.read(in: &$1)) },
           unless: busy ?? (prompt.text.isEmpty ? "there is no path" : nil)),
-        Binding([.tab], "complete", .complete),
-        Binding([.escape], "back", .cancel),
+        Binding([.tab], "complete", key("complete") { .stay($0.complete(in: &$1)) }),
+        Binding([.escape], "back", goesBack),
       ]
     case .revisions(_, _, let commits, _):
       return [
         Binding(
-          [.enter], "read that revision", .confirm,
+          [.enter], "read that revision", key("confirm") { .stay($0.read(in: &$1)) },
           unless: busy ?? (commits.isEmpty ? "there is none" : nil)),
-        Keymap.movement,
-        Binding([.escape, "q"], "back", .cancel),
+        moving {
+          $0.problem = nil
+          guard case .revisions(let path, let version, let commits, var list) = $0.mode else {
+            return []
+          }
+          list.handle($1, height: min(commits.count, $2.body.height - 2))
+          $0.mode = .revisions(path: path, version: version, commits, list)
+          return []
+        },
+        Binding([.escape, "q"], "back", goesBack),
       ]
     }
   }
@@ -99,47 +115,49 @@ struct VersionsLayer: LayerContent {
     state.versions.element(list.selected)
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    problem = nil
-    switch action {
-    case .choose: return choose(in: &state)
-    case .otherPath:
-      // What lies beside a private copy is found without a path.
-      let folder = state.copy == nil ? selectedVersion(state)?.bundlePath ?? state.storePath : ""
-      let start = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? ""
-      mode = .path(Prompt(start), completions: [])
-      return .stay(complete(start, in: &state))
-    case .revisions:
-      guard let version = selectedVersion(state) else { return .stay() }
-      let path = version.bundlePath ?? version.path
-      // One that came out of git itself has its revision in its name.
-      let name = version.bundlePath == nil ? nil : version.name.prefix { $0 != "@" }
-      mode = .revisions(path: path, version: name.map(String.init), [], List())
-      return .stay(state.ask(&task) { .revisions($0, path: path) })
-    case .throughVersions:
-      isThroughVersions.toggle()
-      return .stay()
-    case .complete:
-      guard case .path(var prompt, let completions) = mode else { break }
-      if let longest = Self.common(completions), longest.count > prompt.text.count {
-        prompt = Prompt(longest)
-        mode = .path(prompt, completions: completions)
-      }
-      return .stay(complete(prompt.text, in: &state))
-    case .confirm: return .stay(read(in: &state))
-    case .cancel:
-      let stopped = cancel(in: &state) ?? []
-      mode = .versions
-      return .stay(stopped)
-    default:
-      if case .revisions(let path, let version, let commits, var list) = mode {
-        list.handle(key, height: min(commits.count, state.body.height - 2))
-        mode = .revisions(path: path, version: version, commits, list)
-      } else {
-        list.handle(key, count: state.versions.count)
-      }
+  /// A key; what went wrong before is no news then.
+  private func key(
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> LayerOutcome
+  ) -> Action {
+    does(name) { layer, state in
+      layer.problem = nil
+      return body(&layer, &state)
     }
-    return .stay()
+  }
+
+  private var goesBack: Action {
+    key("cancel") { layer, state in
+      let stopped = layer.cancel(in: &state) ?? []
+      layer.mode = .versions
+      return .stay(stopped)
+    }
+  }
+
+  private mutating func askForPath(in state: inout State) -> [Effect] {
+    // What lies beside a private copy is found without a path.
+    let folder = state.copy == nil ? selectedVersion(state)?.bundlePath ?? state.storePath : ""
+    let start = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? ""
+    mode = .path(Prompt(start), completions: [])
+    return complete(start, in: &state)
+  }
+
+  private mutating func askGit(in state: inout State) -> [Effect] {
+    guard let version = selectedVersion(state) else { return [] }
+    let path = version.bundlePath ?? version.path
+    // One that came out of git itself has its revision in its name.
+    let name = version.bundlePath == nil ? nil : version.name.prefix { $0 != "@" }
+    mode = .revisions(path: path, version: name.map(String.init), [], List())
+    return state.ask(&task) { .revisions($0, path: path) }
+  }
+
+  /// Types what all completions have in common.
+  private mutating func complete(in state: inout State) -> [Effect] {
+    guard case .path(var prompt, let completions) = mode else { return [] }
+    if let longest = Self.common(completions), longest.count > prompt.text.count {
+      prompt = Prompt(longest)
+      mode = .path(prompt, completions: completions)
+    }
+    return complete(prompt.text, in: &state)
   }
 
   private mutating func read(in state: inout State) -> [Effect] {

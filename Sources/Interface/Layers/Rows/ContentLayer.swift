@@ -43,37 +43,37 @@ struct ContentLayer: LayerContent {
   func bindings(_ state: State) -> [Binding] {
     if prompt != nil {
       return [
-        Binding([.enter], "find", .confirm), Binding([.escape], "do not search", .cancel),
+        Binding([.enter], "find", asks("confirm") { $0.search(in: &$1) }),
+        Binding([.escape], "do not search", changes("cancel") { $0.prompt = nil }),
+        // The mouse scrolls all the same.
+        moving([]) { $0.move($1, in: &$2) },
       ]
     }
     let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
     let unsearched = searched.isEmpty ? "nothing was searched for" : nil
     return [
-      Binding(["/"], "search", .search),
-      Binding(["n"], "next", .nextChange, unless: unsearched),
-      Binding(["N"], "previous", .previousChange, unless: unsearched, footer: false),
-      Binding(["x"], form == .hex ? "as text" : "as bytes", .showAsBytes, command: command),
-      Keymap.movement,
-      Binding([.escape, "q", "v"], "close", .close),
+      Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
+      Binding(
+        ["n"], "next",
+        asks("nextChange") {
+          $0.find(backwards: false, from: ($0.match ?? $0.top - 1) + 1, in: &$1)
+        }, unless: unsearched),
+      Binding(
+        ["N"], "previous",
+        asks("previousChange") { $0.find(backwards: true, from: $0.match ?? $0.top, in: &$1) },
+        unless: unsearched, footer: false),
+      Binding(
+        ["x"], form == .hex ? "as text" : "as bytes",
+        changes("showAsBytes") { $0.form = $0.form == .hex ? .text : .hex }, command: command),
+      moving { $0.move($1, in: &$2) },
+      closing([.escape, "q", "v"]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .search: prompt = Prompt(searched)
-    case .cancel: prompt = nil
-    case .confirm:
-      searched = prompt?.text ?? ""
-      prompt = nil
-      return .stay(find(backwards: false, from: top, in: &state))
-    case .nextChange:
-      return .stay(find(backwards: false, from: (match ?? top - 1) + 1, in: &state))
-    case .previousChange: return .stay(find(backwards: true, from: match ?? top, in: &state))
-    case .showAsBytes: form = form == .hex ? .text : .hex
-    case .navigate: return .stay(move(key, in: &state))
-    default: break
-    }
-    return .stay()
+  private mutating func search(in state: inout State) -> [Effect] {
+    searched = prompt?.text ?? ""
+    prompt = nil
+    return find(backwards: false, from: top, in: &state)
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {

@@ -38,7 +38,12 @@ struct ExportLayer: LayerContent {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    if task != nil { return [Binding([.escape], "stop and remove the half file", .cancel)] }
+    if task != nil {
+      return [
+        Binding(
+          [.escape], "stop and remove the half file", asks("cancel") { $0.cancel(in: &$1) ?? [] })
+      ]
+    }
     var command =
       "strata rows \(state.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
     if let filter = query.filter { command += " --where \(ShellText.quoted(filter.text))" }
@@ -47,42 +52,38 @@ struct ExportLayer: LayerContent {
     }
     return [
       Binding(
-        [.enter], phase == .confirming ? "replace the file" : "write", .confirm,
+        [.enter], phase == .confirming ? "replace the file" : "write",
+        asks("confirm") { $0.write(in: &$1) },
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
         command: isRelated
           ? nil : state.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
-      Binding([.tab, .down], label: "Tab", "format", .nextPane),
-      Binding([.backTab, .up], "format before", .previousPane, footer: false),
-      Binding([.escape], "close", .close),
+      Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
+      Binding(
+        [.backTab, .up], "format before", changes("previousPane") { $0.turn(-1) }, footer: false),
+      closing([.escape]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .nextPane, .previousPane:
-      let all = ExportRequest.Format.allCases
-      let index = all.firstIndex(of: format) ?? 0
-      let next = all[(index + (action == .nextPane ? 1 : all.count - 1)) % all.count]
-      // A name that the person wrote is kept but for its extension.
-      let former = "." + format.fileExtension
-      if prompt.text.hasSuffix(former) {
-        prompt = Prompt(String(prompt.text.dropLast(former.count)) + "." + next.fileExtension)
-      }
-      format = next
-      phase = .asking
-      return .stay()
-    case .confirm:
-      let task = state.tasks.new()
-      let replaces = phase == .confirming
-      phase = .writing(task, done: 0, total: total ?? 0)
-      error = nil
-      return .stay([
-        .export(
-          task, ExportRequest(query: query, format: format, path: prompt.text, replaces: replaces))
-      ])
-    case .cancel: return .stay(cancel(in: &state) ?? [])
-    default: return .stay()
+  private mutating func turn(_ step: Int) {
+    let all = ExportRequest.Format.allCases
+    let index = all.firstIndex(of: format) ?? 0
+    let next = all[(index + step + all.count) % all.count]
+    // A name that the person wrote is kept but for its extension.
+    let former = "." + format.fileExtension
+    if prompt.text.hasSuffix(former) {
+      prompt = Prompt(String(prompt.text.dropLast(former.count)) + "." + next.fileExtension)
     }
+    format = next
+    phase = .asking
+  }
+
+  private mutating func write(in state: inout State) -> [Effect] {
+    let task = state.tasks.new()
+    let request = ExportRequest(
+      query: query, format: format, path: prompt.text, replaces: phase == .confirming)
+    phase = .writing(task, done: 0, total: total ?? 0)
+    error = nil
+    return [.export(task, request)]
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {

@@ -32,12 +32,12 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
       ? "it is not counted yet" : predicate == nil ? "no filter can name this value" : nil
     return [
       Binding(
-        [.enter], "filter the rows to it", .choose, unless: reason,
+        [.enter], "filter the rows to it", chooses, unless: reason,
         command: state.rowCommand(
           "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
             + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      movement,
+      closing(),
     ]
   }
 

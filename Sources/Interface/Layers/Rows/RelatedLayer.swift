@@ -56,9 +56,9 @@ struct RelatedLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
-      Binding([.enter], "go there", .choose, unless: isNowhere ? "it leads nowhere" : nil),
-      Keymap.movement,
-      Binding([.escape, "q", "r"], "close", .close),
+      Binding([.enter], "go there", chooses, unless: isNowhere ? "it leads nowhere" : nil),
+      movement,
+      closing([.escape, "q", "r"]),
     ]
   }
 

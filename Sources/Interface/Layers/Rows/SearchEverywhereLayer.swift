@@ -28,11 +28,12 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
       ? "type what to look for" : isSearched && hits.isEmpty ? "nothing was found" : nil
     return [
       Binding(
-        [.enter], isSearched ? "go there" : "search", .choose, unless: reason, command: command),
-      Binding(
-        [.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓", "move",
-        .navigate, footer: false),
-      Binding([.escape], "close", .close),
+        [.enter], isSearched ? "go there" : "search", chooses, unless: reason, command: command),
+      moving([.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓") {
+        $0.list.handle($1, height: $0.room($2))
+        return []
+      },
+      closing([.escape]),
     ]
   }
 

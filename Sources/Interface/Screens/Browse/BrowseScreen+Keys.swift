@@ -21,7 +21,8 @@ extension BrowseScreen {
     return [
       Binding(
         // Where it is undelete on the screen that they come from, it is nothing else.
-        isShown ? ["B", "u"] : ["B"], "restore", .undelete,
+        isShown ? ["B", "u"] : ["B"], "restore",
+        shows("undelete") { ChoiceLayer.restore($0, in: $1, output: $1.newStore("undeleted")) },
         unless: isShown ? nil : "D shows what was deleted first",
         command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
       Binding(
@@ -37,50 +38,67 @@ extension BrowseScreen {
     let object = inspector.object.map { "strata object \(store) \($0)" }
     return [
       Binding(
-        [.enter], opening, .open, unless: reasonNotToOpen,
+        [.enter], opening, does("open") { $0.open(in: &$1) }, unless: reasonNotToOpen,
         command: object ?? "strata object \(store) REF"),
       Binding(
-        [.backspace], "back", .back, unless: trail.isEmpty ? "no relationship was followed" : nil),
+        [.backspace], "back", goesBack, unless: trail.isEmpty ? "no relationship was followed" : nil
+      ),
       Binding(
-        ["["], "back", .back, unless: trail.isEmpty ? "no relationship was followed" : nil,
+        ["["], "back", goesBack, unless: trail.isEmpty ? "no relationship was followed" : nil,
         footer: false),
       Binding(
-        ["]"], "forward", .forward,
+        ["]"], "forward", does("forward") { $0.step(back: false, in: &$1) },
         unless: trail.hasFuture ? nil : "nothing was left by going back", footer: false),
       searchBinding(state, rows),
-      Binding(["s"], "sort", .sort, unless: reasonNotToSort, command: sortCommand(rows)),
-      Binding(["r"], "related", .related, unless: reasonNoRelated(state)),
+      Binding(
+        ["s"], "sort", does("sort") { $0.sort(in: &$1) }, unless: reasonNotToSort,
+        command: sortCommand(rows)),
+      Binding(
+        ["r"], "related", shows("related") { RelatedLayer(in: $1) }, unless: reasonNoRelated(state)),
     ] + columnBindings(rows) + [
       Binding(
-        ["L"], "label objects by…", .label,
+        ["L"], "label objects by…", shows("label") { LabelLayer(in: $1) },
         unless: labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
           ? "there is no entity" : nil, footer: false),
-      Binding([.tab], "pane", .nextPane),
-      Binding([.backTab], "previous pane", .previousPane, footer: false),
+      Binding([.tab], "pane", changes("nextPane") { $0.focus = $0.focus.next(1) }),
       Binding(
-        [.left, "h"], label: "← h", focus == .rows ? "column left" : "fold", .leftColumn,
+        [.backTab], "previous pane", changes("previousPane") { $0.focus = $0.focus.next(-1) },
         footer: false),
       Binding(
-        [.right, "l"], label: "→ l", focus == .rows ? "column right" : "unfold", .rightColumn,
+        [.left, "h"], label: "← h", focus == .rows ? "column left" : "fold",
+        does("leftColumn") { $0.turn(right: false, in: &$1) },
+        footer: false),
+      Binding(
+        [.right, "l"], label: "→ l", focus == .rows ? "column right" : "unfold",
+        does("rightColumn") { $0.turn(right: true, in: &$1) },
         footer: false),
       Binding(
         [.escape], isFiltered ? "all rows" : isNarrowed ? "everything again" : "to the rows",
-        .close, footer: isFiltered),
-      Keymap.movement,
+        does("close") { $0.widen(in: &$1) }, footer: isFiltered),
+      moving { $0.move($1, in: &$2) },
     ]
   }
 
+  private var goesBack: Action { does("back") { $0.step(back: true, in: &$1) } }
+
   private func searchBinding(_ state: State, _ rows: String) -> Binding {
     switch focus {
-    case .entities: Binding(["/"], "find an entity", .search)
+    case .entities: Binding(["/"], "find an entity", searches)
     case .inspector:
       Binding(
-        ["/"], "find a property", .search,
+        ["/"], "find a property", searches,
         unless: inspector.inspection == nil ? "no object is shown" : nil)
     case .rows:
       Binding(
-        ["/"], "filter", .search, unless: reasonNotToFilter(state),
+        ["/"], "filter", searches, unless: reasonNotToFilter(state),
         command: rows + " --where PREDICATE")
+    }
+  }
+
+  private var searches: Action {
+    shows("search") { screen, state in
+      guard screen.focus == .rows else { return SearchLayer(.screen, in: state) }
+      return FilterLayer(in: state)
     }
   }
 
@@ -102,25 +120,33 @@ extension BrowseScreen {
     let selected = table?.selectedColumn ?? 0
     return [
       Binding(
-        ["<"], "move the column left", .columnToLeft,
+        ["<"], "move the column left", changes("columnToLeft") { $0.table?.move(by: -1) },
         unless: reason ?? (selected > 0 ? nil : "it is the first"), footer: false),
       Binding(
-        [">"], "move the column right", .columnToRight,
+        [">"], "move the column right", changes("columnToRight") { $0.table?.move(by: 1) },
         unless: reason ?? (selected < last ? nil : "it is the last"), footer: false),
       Binding(
-        ["-"], "hide the column", .hideColumn,
+        ["-"], "hide the column",
+        changes("hideColumn") {
+          if let column = $0.table?.column { $0.table?.setHidden(column, true) }
+        },
         unless: reason ?? (last > 0 ? nil : "it is the only one"), footer: false),
       Binding(
-        ["+"], "columns", .columns, unless: reason, command: rows + " --columns A,B", footer: false),
+        ["+"], "columns", shows("columns") { ColumnsLayer(in: $1) }, unless: reason,
+        command: rows + " --columns A,B", footer: false),
       Binding(
         ["="],
         table.map { $0.frozen > 1 && $0.frozen == $0.selectedColumn + 1 } == true
-          ? "let the columns scroll" : "freeze columns up to here", .freeze, unless: reason,
+          ? "let the columns scroll" : "freeze columns up to here",
+        changes("freeze") { $0.table?.freeze() }, unless: reason,
         footer: false),
-      Binding(["{"], "narrower", .narrower, unless: reason, footer: false),
-      Binding(["}"], "wider", .wider, unless: reason, footer: false),
       Binding(
-        ["_"], "columns as they come", .resetColumns,
+        ["{"], "narrower", changes("narrower") { $0.table?.widen(by: -2) }, unless: reason,
+        footer: false),
+      Binding(
+        ["}"], "wider", changes("wider") { $0.table?.widen(by: 2) }, unless: reason, footer: false),
+      Binding(
+        ["_"], "columns as they come", changes("resetColumns") { $0.table?.resetColumns() },
         unless: reason ?? (table?.isColumnsReset == false ? nil : "they are so"), footer: false),
     ]
   }

@@ -12,15 +12,18 @@ extension BrowseScreen {
     let property = table?.selectedProperty(isAttribute: false)
     return [
       Binding(
-        ["v"], "view in full", .viewValue,
+        ["v"], "view in full", viewsValue,
         unless: value == nil ? "choose the value of an attribute first" : nil,
         footer: focus == .inspector),
-      Binding(["y"], "copy", .copy, unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
       Binding(
-        ["e"], "export", .export, unless: table == nil ? "there are no rows" : nil,
+        ["y"], "copy", CopyLayer.action,
+        unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
+      Binding(
+        ["e"], "export", shows("export") { screen, _ in screen.export },
+        unless: table == nil ? "there are no rows" : nil,
         command: rows + " --format csv --limit all > FILE"),
       Binding(
-        ["F"], "frequencies", .frequencies,
+        ["F"], "frequencies", does("frequencies") { $0.countValues(in: &$1) },
         unless: property == nil ? "choose the column of a property first" : nil,
         command:
           "strata frequencies \(store) \(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")",
@@ -33,35 +36,31 @@ extension BrowseScreen {
     guard focus == .inspector, let line = inspector.selectedLine,
       !line.isExpandable, line.target == nil, valueToView != nil
     else { return bindings }
-    return [Binding([.enter], "view", .viewValue)] + bindings.filter { !$0.keys.contains(.enter) }
+    return [Binding([.enter], "view", viewsValue)] + bindings.filter { !$0.keys.contains(.enter) }
   }
 
-  /// Does what ``lookingBindings(_:)`` ask for.
-  mutating func look(_ action: Action, in state: inout State) -> [Effect] {
-    switch action {
-    case .undelete:
-      if let layer = ChoiceLayer.restore(self, in: state, output: state.newStore("undeleted")) {
-        state.show(layer)
-      }
-    case .viewValue:
-      guard let (id, property) = valueToView else { return [] }
+  private var viewsValue: Action {
+    does("viewValue") { screen, state in
+      guard let (id, property) = screen.valueToView else { return [] }
       return state.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
-    case .export:
-      guard let table else { return [] }
-      let query = table.query(.start)
-      state.show(
-        ExportLayer(
-          query, total: query.filter == nil ? counts[table.entity] : nil,
-          isRelated: table.related != nil))
-    case .frequencies:
-      guard let table, let property = table.selectedProperty(isAttribute: false) else { return [] }
-      let filter = table.query(.start).filter
-      return state.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
-        $0.count(filter, in: &$1)
-      }
-    default: break
     }
-    return []
+  }
+
+  private var export: ExportLayer? {
+    table.map { table in
+      let query = table.query(.start)
+      return ExportLayer(
+        query, total: query.filter == nil ? counts[table.entity] : nil,
+        isRelated: table.related != nil)
+    }
+  }
+
+  private func countValues(in state: inout State) -> [Effect] {
+    guard let table, let property = table.selectedProperty(isAttribute: false) else { return [] }
+    let filter = table.query(.start).filter
+    return state.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
+      $0.count(filter, in: &$1)
+    }
   }
 
   /// The attribute of an object that `v` shows: of the selected line, or of the selected cell.

@@ -2,41 +2,16 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    defer { fit(in: &state) }
-    switch action {
-    case .nextPane: focus = focus.next(1)
-    case .previousPane: focus = focus.next(-1)
-    case .close:
-      if isFiltered { return setFilter("", in: &state) }
-      if focus == .entities, !tree.filter.isEmpty {
-        return filterEntities("", in: &state)
-      }
-      if focus == .inspector, !inspector.filter.isEmpty {
-        inspector.setFilter("")
-        return []
-      }
+  mutating func didAct(in state: inout State) { fit(in: &state) }
+
+  /// Drops the filter, or what the pane is narrowed to; where there is none the rows have the keys.
+  mutating func widen(in state: inout State) -> [Effect] {
+    if isFiltered { return setFilter("", in: &state) }
+    if focus == .entities, !tree.filter.isEmpty { return filterEntities("", in: &state) }
+    if focus == .inspector, !inspector.filter.isEmpty {
+      inspector.setFilter("")
+    } else {
       focus = .rows
-    case .open: return open(in: &state)
-    case .search:
-      switch focus {
-      case .entities, .inspector: state.show(SearchLayer(.screen, in: state))
-      case .rows: state.show(FilterLayer(in: state))
-      }
-    case .back, .forward: return step(back: action == .back, in: &state)
-    case .related: state.show(RelatedLayer(in: state))
-    case .sort: return sort(in: &state)
-    case .leftColumn, .rightColumn: return turn(right: action == .rightColumn, in: &state)
-    case .columnToLeft, .columnToRight: table?.move(by: action == .columnToRight ? 1 : -1)
-    case .hideColumn: if let column = table?.column { table?.setHidden(column, true) }
-    case .columns: state.show(ColumnsLayer(in: state))
-    case .freeze: table?.freeze()
-    case .label: if let layer = LabelLayer(in: state) { state.show(layer) }
-    case .narrower: table?.widen(by: -2)
-    case .wider: table?.widen(by: 2)
-    case .resetColumns: table?.resetColumns()
-    case .navigate: return move(key, in: &state)
-    default: return look(action, in: &state)
     }
     return []
   }
@@ -76,7 +51,7 @@ extension BrowseScreen {
     return read(.start, in: &state)
   }
 
-  private mutating func turn(right: Bool, in state: inout State) -> [Effect] {
+  mutating func turn(right: Bool, in state: inout State) -> [Effect] {
     switch focus {
     case .entities:
       tree.setFolded(!right)

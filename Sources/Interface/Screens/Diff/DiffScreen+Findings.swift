@@ -25,7 +25,9 @@ extension DiffScreen {
       ? nil : comparison == nil ? "nothing is compared" : "a version has no model to be looked at"
     let path = state.versions.element(to)?.path ?? ""
     let models = path.isEmpty ? "MODELS" : ShellText.quoted(state.named(path))
-    return Binding(["f"], "findings", .findings, unless: reason, command: "strata lint \(models)")
+    return Binding(
+      ["f"], "findings", shows("findings") { FindingsLayer($0, $1) }, unless: reason,
+      command: "strata lint \(models)")
   }
 
   /// Selects the line that a finding is about, or the nearest, and says so where it is not its own.

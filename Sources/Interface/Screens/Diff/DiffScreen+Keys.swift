@@ -16,89 +16,100 @@ extension DiffScreen {
     let rows = focus == .meaning ? concernedRows(state) : nil
     let isFolded = selectedLine.map { folded.contains($0.entity) } ?? false
     return [
-      Binding(["n"], "next \(what)", .nextChange, unless: noChange),
-      Binding(["N"], "previous \(what)", .previousChange, unless: noChange, footer: false),
-      Binding(["c"], showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
       Binding(
-        [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"), .open,
+        ["n"], "next \(what)", changes("nextChange") { $0.jump(forward: true) }, unless: noChange),
+      Binding(
+        ["N"], "previous \(what)", changes("previousChange") { $0.jump(forward: false) },
+        unless: noChange, footer: false),
+      Binding(
+        ["c"], showsOnlyChanges ? "everything" : "only changes",
+        changes("onlyChanges") {
+          $0.showsOnlyChanges.toggle()
+          $0.refilter()
+        }),
+      Binding(
+        [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"),
+        does("open") { $0.open(in: &$1) },
         unless: noLine),
-      Binding(["m"], "mapping", .planCompared),
+      Binding(["m"], "mapping", does("planCompared") { $0.plan(in: &$1) }),
       findingsBinding(state),
       Binding(
-        ["o"], "other versions", .chooseVersion,
+        ["o"], "other versions",
+        shows("chooseVersion") {
+          VersionsLayer(
+            .compareFrom, count: $1.versions.count,
+            selected: $0.from ?? $1.versions.storesIndex ?? 0)
+        },
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
         command: command),
-      Binding(["/"], "search", .search, unless: noLine),
       Binding(
-        [.escape], "end the search", .endSearch,
+        ["/"], "search", shows("search") { SearchLayer(.screen, in: $1) }, unless: noLine),
+      Binding(
+        [.escape], "end the search",
+        changes("endSearch") {
+          if $0.searched.isEmpty { $0.focus = .lines }
+          $0.searched = ""
+          $0.refilter()
+        },
         unless: isSearching || focus == .meaning ? nil : "nothing is searched for",
         footer: isSearching),
-      Binding([.tab, .backTab], "other pane", .nextPane),
-      Binding([.left, "h"], label: "← h", "fold", .fold, unless: noLine, footer: false),
-      Binding([.right, "l"], label: "→ l", "unfold", .unfold, unless: noLine, footer: false),
       Binding(
-        ["z"], folded.isEmpty ? "fold all" : "unfold all", .foldAll, unless: noLine, footer: false),
+        [.tab, .backTab], "other pane",
+        changes("nextPane") { $0.focus = $0.focus == .lines ? .meaning : .lines }),
+      Binding(
+        [.left, "h"], label: "← h", "fold", changes("fold") { $0.setFolded(true) }, unless: noLine,
+        footer: false),
+      Binding(
+        [.right, "l"], label: "→ l", "unfold", changes("unfold") { $0.setFolded(false) },
+        unless: noLine, footer: false),
+      Binding(
+        ["z"], folded.isEmpty ? "fold all" : "unfold all",
+        changes("foldAll") {
+          $0.folded = $0.folded.isEmpty ? Set($0.allLines.map(\.entity)) : []
+          $0.refilter()
+        }, unless: noLine, footer: false),
       CopyLayer.binding(state),
-      Keymap.movement,
+      moving { $0.move($1, in: &$2) },
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    let layout = DiffLayout(self, state)
-    list.setHeight(layout.list.height)
-    switch action {
-    case .navigate:
-      guard focus == .meaning else {
-        list.handle(key)
-        meaningOffset = 0
-        break
-      }
-      scrollMeaning(key, layout, in: &state)
-    case .onlyChanges:
-      showsOnlyChanges.toggle()
-      refilter()
-    case .nextChange, .previousChange:
-      let places = searched.isEmpty ? lines.indices.filter { lines[$0].isChanged } : matches
-      jump(to: places, forward: action == .nextChange)
-    case .open:
-      guard let line = selectedLine else { break }
-      if focus == .meaning, let rows = concernedRows(state) {
-        return rows.show(in: &state)
-      }
-      if line.property == nil {
-        setFolded(!folded.contains(line.entity))
-      } else {
-        showDetails(of: line, in: &state)
-      }
-    case .fold: setFolded(true)
-    case .unfold: setFolded(false)
-    case .foldAll:
-      folded = folded.isEmpty ? Set(allLines.map(\.entity)) : []
-      refilter()
-    case .search: state.show(SearchLayer(.screen, in: state))
-    case .endSearch:
-      if searched.isEmpty { focus = .lines }
-      searched = ""
-      refilter()
-    case .nextPane:
-      focus = focus == .lines ? .meaning : .lines
-    case .findings: state.show(FindingsLayer(self, state))
-    case .chooseVersion:
-      state.show(
-        VersionsLayer(
-          .compareFrom, count: state.versions.count,
-          selected: from ?? state.versions.storesIndex ?? 0))
-    case .planCompared:
-      // The plan is of what is looked at, where the store can go there.
-      if let to, state.versions.element(from)?.isStores == true, state.mapping.to != to, to != from
-      {
-        state.screen = .mapping
-        return state.on(MappingScreen.self) { $0.choose(to, in: &$1) }
-      }
-      return state.go(to: .mapping)
-    default: break
+  mutating func willAct(in state: inout State) {
+    list.setHeight(DiffLayout(self, state).list.height)
+  }
+
+  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+    if focus == .meaning {
+      scrollMeaning(key, DiffLayout(self, state), in: &state)
+    } else {
+      list.handle(key)
+      meaningOffset = 0
     }
     return []
+  }
+
+  private mutating func jump(forward: Bool) {
+    jump(
+      to: searched.isEmpty ? lines.indices.filter { lines[$0].isChanged } : matches,
+      forward: forward)
+  }
+
+  private mutating func open(in state: inout State) -> [Effect] {
+    guard let line = selectedLine else { return [] }
+    if focus == .meaning, let rows = concernedRows(state) { return rows.show(in: &state) }
+    if line.property == nil {
+      setFolded(!folded.contains(line.entity))
+    } else {
+      showDetails(of: line, in: &state)
+    }
+    return []
+  }
+
+  /// The plan is of what is looked at, where the store can go there.
+  private func plan(in state: inout State) -> [Effect] {
+    guard let to, state.versions.element(from)?.isStores == true, state.mapping.to != to, to != from
+    else { return state.go(to: .mapping) }
+    state.screen = .mapping
+    return state.on(MappingScreen.self) { $0.choose(to, in: &$1) }
   }
 
   /// The rows that the change of the selected line touches, the gravest first.

@@ -10,7 +10,7 @@ extension MigrateScreen {
     let isReady = canStart
     let mapping = Binding(["m"], "mapping", .show(.mapping), footer: !isRunning)
     let other = Binding(
-      ["o"], "other version", .chooseVersion,
+      ["o"], "other version", does("chooseVersion") { $0.chooseVersion(in: &$1) },
       unless: busy ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
       footer: isReady)
     // What leads on stands first.
@@ -18,24 +18,27 @@ extension MigrateScreen {
     let waysOn = state.mapping.to == nil ? [other, mapping] : [mapping, other]
     return (isStuck ? waysOn : []) + enter(state) + [
       Binding(
-        ["p"], pausesBeforeCutover ? "do not pause" : "pause first", .pauseBeforeCutover,
+        ["p"], pausesBeforeCutover ? "do not pause" : "pause first",
+        does("pauseBeforeCutover") { $0.togglePause(in: &$1) },
         unless: busy, command: state.mapping.command(state) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
-        ["b"], "roll back", .rollBack, unless: busy ?? reasonOfCopy(state),
+        ["b"], "roll back", does("rollBack") { $0.rollBack(in: &$1) },
+        unless: busy ?? reasonOfCopy(state),
         command: "strata rollback \(store)",
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(
-        ["w"], "write the receipt", .writeReceipt,
+        ["w"], "write the receipt", shows("writeReceipt") { $0.receiptFile($1) },
         unless: hasReceipt ? nil : "there is no receipt yet",
         command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
       Binding(
-        ["P"], "plan again", .planAgain, unless: busy ?? reasonForNoTarget(state),
+        ["P"], "plan again", does("planAgain") { $0.planAgain(in: &$1) },
+        unless: busy ?? reasonForNoTarget(state),
         command: state.mapping.command(state, "plan"), footer: hasFailed),
       // While a result waits, y is its answer.
       isWaiting ? CopyLayer.binding(state).on([]) : CopyLayer.binding(state),
-      Keymap.movement,
+      scrolling { $0.scroll($1, $2) },
     ]
   }
 
@@ -90,59 +93,65 @@ extension MigrateScreen {
       let reason = reasonNotToStart(state)
       return [
         Binding(
-          [.enter], "migrate", .migrate, unless: reason, command: state.mapping.command(state),
+          [.enter], "migrate", asks, unless: reason, command: state.mapping.command(state),
           footer: reason == nil)
       ]
     case .running, .rollingBack:
       return [
-        Binding([.enter], "migrate", .migrate, unless: "\(workName) is running", footer: false)
+        Binding([.enter], "migrate", asks, unless: "\(workName) is running", footer: false)
       ]
     case .verified:
-      return question?.answers(yes: .confirmCutover, no: .discardResult) ?? []
+      return question?.answers(
+        does("confirmCutover") { $0.cutOver(in: &$1) },
+        Action("discardResult") { $0.confirm(.discardResult) }) ?? []
     case .done, .rolledBack:
       return [
-        Binding([.enter], "browse the result", .browseResult),
-        Binding([.escape], "close the receipt", .closeReceipt, footer: false),
+        Binding([.enter], "browse the result", Action("browseResult") { $0.go(to: .browse) }),
+        Binding(
+          [.escape], "close the receipt", does("closeReceipt") { $0.closeReceipt(in: &$1) },
+          footer: false),
       ]
     }
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    switch action {
-    case .migrate:
+  /// Asks before it migrates.
+  private var asks: Action {
+    does("migrate") { screen, state in
       guard let plan = state.mapping.plan else { return [] }
       return state.confirm(
-        .migrate(plan, options(state), pauses: pausesBeforeCutover, state))
-    case .pauseBeforeCutover:
-      pausesBeforeCutover.toggle()
-      state.notice = Notice(
-        pausesBeforeCutover
-          ? "will ask again before the cut-over" : "will not ask again before the cut-over")
-    case .confirmCutover: return cutOver(in: &state)
-    case .discardResult: return state.confirm(.discardResult)
-    case .browseResult:
-      return state.go(to: .browse)
-    case .closeReceipt:
-      phase = .ready
-      return meet(.shown, in: &state)
-    case .rollBack: return rollBack(in: &state)
-    case .writeReceipt:
-      guard let receipt else { return [] }
-      state.show(
-        ReceiptFileLayer(.migration(receipt), whole(state), storePath: receipt.storePath))
-    case .planAgain:
-      guard let to = state.mapping.to else { return [] }
-      forget()
-      return state.on(MappingScreen.self) { $0.plan(to: to, in: &$1) }
-    case .chooseVersion:
-      phase = .ready
-      state.show(
-        VersionsLayer(
-          .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
-          isThroughVersions: state.mapping.isThroughVersions))
-    case .navigate: scroll(key, in: &state)
-    default: break
+        .migrate(plan, screen.options(state), pauses: screen.pausesBeforeCutover, state))
     }
+  }
+
+  private mutating func togglePause(in state: inout State) -> [Effect] {
+    pausesBeforeCutover.toggle()
+    state.notice = Notice(
+      pausesBeforeCutover
+        ? "will ask again before the cut-over" : "will not ask again before the cut-over")
+    return []
+  }
+
+  private mutating func closeReceipt(in state: inout State) -> [Effect] {
+    phase = .ready
+    return meet(.shown, in: &state)
+  }
+
+  private func receiptFile(_ state: State) -> ReceiptFileLayer? {
+    receipt.map { ReceiptFileLayer(.migration($0), whole(state), storePath: $0.storePath) }
+  }
+
+  private mutating func planAgain(in state: inout State) -> [Effect] {
+    guard let to = state.mapping.to else { return [] }
+    forget()
+    return state.on(MappingScreen.self) { $0.plan(to: to, in: &$1) }
+  }
+
+  private mutating func chooseVersion(in state: inout State) -> [Effect] {
+    phase = .ready
+    state.show(
+      VersionsLayer(
+        .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
+        isThroughVersions: state.mapping.isThroughVersions))
     return []
   }
 
@@ -167,7 +176,7 @@ extension MigrateScreen {
       + [.migrate(task, plan, options, confirms: pausesBeforeCutover)]
   }
 
-  private mutating func scroll(_ key: Key, in state: inout State) {
+  private mutating func scroll(_ key: Key, _ state: State) {
     let count = lines(state).count + outlook(state, .mono).count
     guard count > 0 else { return }
     receiptList.scrollPage(key, count: count, height: receiptHeight(state))

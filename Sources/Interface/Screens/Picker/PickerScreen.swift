@@ -117,23 +117,31 @@ extension PickerScreen {
     let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
     return [
       Binding(
-        [.enter], isFolder ? "open the folder" : "open the store", .open,
+        [.enter], isFolder ? "open the folder" : "open the store",
+        does("open") { $0.open(in: &$1) },
         unless: line.map(\.isHeading) == false ? nil : "nothing is selected",
         command: "strata STORE"),
       Binding(
-        [.right, "l"], label: "→ l", "into the folder", .rightColumn,
+        [.right, "l"], label: "→ l", "into the folder",
+        does("rightColumn") { $0.enter(in: &$1) },
         unless: isFolder ? nil : "it is no folder"),
       Binding(
-        [.left, "h", .backspace], label: "← h ⌫", "up", .leftColumn,
+        [.left, "h", .backspace], label: "← h ⌫", "up", does("leftColumn") { $0.leave(in: &$1) },
         unless: listing?.parent == nil ? "this is the top" : nil),
-      Binding(["/"], "find", .search),
-      Binding(["."], showsHidden ? "without hidden files" : "hidden files", .hiddenFiles),
+      Binding(["/"], "find", shows("search") { SearchLayer(.screen, in: $1) }),
       Binding(
-        ["~"], "home", .homeFolder, unless: home == nil ? "HOME is not set" : nil, footer: false),
+        ["."], showsHidden ? "without hidden files" : "hidden files",
+        changes("hiddenFiles") { $0.keepingSelection { $0.showsHidden.toggle() } }),
       Binding(
-        [.escape], "everything again", .close, unless: filter.isEmpty ? "nothing is narrowed" : nil,
+        ["~"], "home",
+        does("homeFolder") { screen, state in
+          screen.home.map { screen.go(to: $0, in: &state) } ?? []
+        }, unless: home == nil ? "HOME is not set" : nil, footer: false),
+      Binding(
+        [.escape], "everything again", does("close") { $0.search("", in: &$1) },
+        unless: filter.isEmpty ? "nothing is narrowed" : nil,
         footer: false),
-      Keymap.movement,
+      scrolling { screen, key, _ in screen.move(key) },
     ]
   }
 
@@ -201,33 +209,35 @@ extension PickerScreen {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+  mutating func willAct(in state: inout State) {
     hasMoved = true
     list.setHeight(state.body.height - 2)
-    switch action {
-    case .navigate:
-      isTouched = true
-      let former = list.selected
-      list.handle(key)
-      leaveHeading(from: former)
-    case .open, .rightColumn:
-      switch selectedLine {
-      case .recent(let store)?: return action == .open ? [.choose(store.path)] : []
-      case .entry(let entry)? where entry.kind == .folder: return go(to: entry.path, in: &state)
-      case .entry(let entry)? where action == .open: return open(entry, in: &state)
-      default: break
-      }
-    case .leftColumn:
-      guard let parent = listing?.parent else { return [] }
-      returning = folder
-      return go(to: parent, in: &state)
-    case .homeFolder: if let home { return go(to: home, in: &state) }
-    case .hiddenFiles: keepingSelection { $0.showsHidden.toggle() }
-    case .search: state.show(SearchLayer(.screen, in: state))
-    case .close: return search("", in: &state)
-    default: break
+  }
+
+  private mutating func move(_ key: Key) {
+    isTouched = true
+    let former = list.selected
+    list.handle(key)
+    leaveHeading(from: former)
+  }
+
+  private mutating func open(in state: inout State) -> [Effect] {
+    switch selectedLine {
+    case .recent(let store)?: [.choose(store.path)]
+    case .entry(let entry)? where entry.kind != .folder: open(entry, in: &state)
+    default: enter(in: &state)
     }
-    return []
+  }
+
+  private mutating func enter(in state: inout State) -> [Effect] {
+    guard case .entry(let entry)? = selectedLine, entry.kind == .folder else { return [] }
+    return go(to: entry.path, in: &state)
+  }
+
+  private mutating func leave(in state: inout State) -> [Effect] {
+    guard let parent = listing?.parent else { return [] }
+    returning = folder
+    return go(to: parent, in: &state)
   }
 
   private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {

@@ -35,13 +35,13 @@ struct StorePanel: LayerContent {
     let command = section == .history ? "strata history \(store)" : "strata info \(store)"
     return [
       Binding(
-        [.left, .right, .backTab, .tab], label: "← →", "section", .nextPane, command: command),
+        [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
-        [.enter], opening(state), .choose,
+        [.enter], opening(state), does("choose") { $0.choose(in: &$1) },
         unless: selected(state).map { $0.purpose == .none } == false
           ? nil : "the line leads nowhere"),
-      Keymap.movement,
-      Binding([.escape, "q", "i"], "close", .close),
+      moving { $0.move($1, in: &$2) },
+      closing([.escape, "q", "i"]),
     ]
   }
 
@@ -54,31 +54,36 @@ struct StorePanel: LayerContent {
     }
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .nextPane:
-      let all = Section.allCases
-      let step = key == .left || key == .backTab ? all.count - 1 : 1
-      section = all[(section.index + step) % all.count]
-      return .stay(
-        history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
-    case .choose:
-      switch selected(state)?.purpose {
-      case .object(let id):
-        return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
-      case .transaction(let number): return .stay(history.toggle(number, in: &state))
-      case .moreChanges(let number, let after):
-        return .stay(history.readChanges(of: number, after: after, in: &state))
-      default: return .stay()
-      }
-    case .navigate:
-      var list = list(state)
-      list.handle(key)
-      lists[section] = list
-      guard section == .history else { return .stay() }
-      return .stay(history.wanted(isShown: true, list.count - list.selected, in: &state))
+  private var turns: Action {
+    Action(key: "nextPane") { state, key in
+      Self.work(on: &state) { .stay($0.turn(key == .left || key == .backTab ? -1 : 1, in: &$1)) }
+    }
+  }
+
+  private mutating func turn(_ step: Int, in state: inout State) -> [Effect] {
+    let all = Section.allCases
+    section = all[(section.index + step + all.count) % all.count]
+    return history.wanted(
+      isShown: section == .history && facts?.hasHistory == true, 0, in: &state)
+  }
+
+  private mutating func choose(in state: inout State) -> LayerOutcome {
+    switch selected(state)?.purpose {
+    case .object(let id):
+      return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
+    case .transaction(let number): return .stay(history.toggle(number, in: &state))
+    case .moreChanges(let number, let after):
+      return .stay(history.readChanges(of: number, after: after, in: &state))
     default: return .stay()
     }
+  }
+
+  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+    var list = list(state)
+    list.handle(key)
+    lists[section] = list
+    guard section == .history else { return [] }
+    return history.wanted(isShown: true, list.count - list.selected, in: &state)
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
