@@ -36,7 +36,7 @@ struct CopyTests {
   func statements() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("3", "S")
-    guard case .statements(let task, _)? = session.effects.last else {
+    guard case .compute(let task, .statements)? = session.effects.last else {
       Issue.record("the statements were not asked for")
       return
     }

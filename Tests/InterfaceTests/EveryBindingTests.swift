@@ -24,7 +24,7 @@ struct EveryBindingTests {
     var session = try Session(width: 120, height: 40, plan: SampleStore.plan(losses: nil))
     if screen != .browse { try session.send(String(screen.rawValue)) }
     for key in keys { try session.send(key) }
-    if case .themes(let id)? = session.effects.last {
+    if case .find(let id, .themes)? = session.effects.last {
       let themes = ["mono", "paper"].map { ThemeChoice(name: $0, kind: .light, isOwn: false) }
       try session.send(.answer(id, .themes(themes, hasColors: true)))
     }

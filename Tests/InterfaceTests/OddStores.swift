@@ -65,7 +65,7 @@ extension Session {
             ]))
         ]
       case .ask(let id, .count), .ask(let id, .rows), .ask(let id, .object), .plan(let id, _),
-        .compare(let id, _, _), .diagnose(let id):
+        .compute(let id, .compare), .diagnose(let id):
         return [.failed(id, error)]
       default: return nil
       }

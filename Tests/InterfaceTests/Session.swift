@@ -68,9 +68,9 @@ struct Session {
     case .versions(let id): return [.answer(id, .versions(try SampleStore.versions()))]
     case .ask(let id, let request):
       return try SampleStore.answers(to: request).map { .answer(id, $0) }
-    case .compare(let id, let from, let to):
+    case .compute(let id, .compare(let from, let to)):
       return [.answer(id, .compared(Comparison(from: from, to: to)))]
-    case .lint(let id, var from, var to, let mappings):
+    case .compute(let id, .lint(var from, var to, let mappings)):
       // No file is looked for.
       (from.path, to.path) = ("", "")
       return [.answer(id, .linted(try LintComparison(from: from, to: to, mappings: mappings)))]
@@ -90,7 +90,7 @@ struct Session {
       return [.answer(id, .copied("\(form) of \(subject)"))]
     case .export(let id, let request):
       return SampleStore.exported(request).map { .answer(id, $0) }
-    case .footprint(let id, let request):
+    case .find(let id, .footprint(let request)):
       return [.answer(id, .footprint(SampleStore.footprint(request)))]
     default: return []
     }

@@ -62,7 +62,7 @@ package enum Keymap {
           unless: busy,
           footer: state.storeChange != nil),
         Binding(
-          ["O"], "open another store", Action("otherStore") { _ in [.chooseOther] }, unless: busy,
+          ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
           command: "strata FOLDER", footer: false),
         Binding(["q"], "quit", Action("quit") { $0.quit() }),
       ] + always(state)

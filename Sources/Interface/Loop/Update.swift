@@ -127,7 +127,7 @@ extension State {
   }
 
   mutating func chooseTheme() -> [Effect] {
-    show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .themes($0) } }
+    show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .find($0, .themes) } }
   }
 
   mutating func readAgain() -> [Effect] {

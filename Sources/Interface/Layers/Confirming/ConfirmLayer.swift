@@ -13,7 +13,7 @@ struct ConfirmLayer: WaitingLayer {
   /// Looks up what has to be known before the question can be answered.
   mutating func begin(in state: inout State) -> [Effect] {
     guard let request = confirmation.request else { return [] }
-    return state.ask(&task) { .footprint($0, request) }
+    return state.ask(&task) { .find($0, .footprint(request)) }
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {

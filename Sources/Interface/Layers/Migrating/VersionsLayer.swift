@@ -147,7 +147,7 @@ struct VersionsLayer: LayerContent {
     // One that came out of git itself has its revision in its name.
     let name = version.bundlePath == nil ? nil : version.name.prefix { $0 != "@" }
     mode = .revisions(path: path, version: name.map(String.init), [], List())
-    return state.ask(&task) { .revisions($0, path: path) }
+    return state.ask(&task) { .find($0, .revisions(path: path)) }
   }
 
   /// Types what all completions have in common.
@@ -169,11 +169,11 @@ struct VersionsLayer: LayerContent {
       path = bundle + (version.map { "@" + $0 } ?? "") + "@" + commit.id.prefix(10)
     case .versions: return []
     }
-    return state.ask(&task) { .models($0, path: path) }
+    return state.ask(&task) { .find($0, .models(path: path)) }
   }
 
   private mutating func complete(_ text: String, in state: inout State) -> [Effect] {
-    state.ask(&completing) { .completions($0, path: text) }
+    state.ask(&completing) { .find($0, .completions(path: text)) }
   }
 
   /// What all of several texts begin with.

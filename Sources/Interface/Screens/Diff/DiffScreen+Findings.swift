@@ -15,7 +15,7 @@ extension DiffScreen {
     guard sides.count == 2 else { return [] }
     let mappings = state.planOptions.documents
     return state.ask(&findings.task) {
-      .lint($0, from: sides[0], to: sides[1], mappings: mappings)
+      .compute($0, .lint(from: sides[0], to: sides[1], mappings: mappings))
     }
   }
 

@@ -126,7 +126,7 @@ extension DiffScreen {
       (task.stop() ?? []) + (impactTask.stop() ?? [])
       + (findings.task.stop() ?? [])
     begin(from: from, to: to)
-    return old + state.ask(&task) { .compare($0, from: source, to: destination) }
+    return old + state.ask(&task) { .compute($0, .compare(from: source, to: destination)) }
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {

@@ -156,7 +156,7 @@ extension MappingScreen {
   private mutating func collectCode(in state: inout State) -> [Effect] {
     guard let plan else { return [] }
     state.notice = Notice("collecting the statements …")
-    return state.ask(&codeTask) { .statements($0, plan) }
+    return state.ask(&codeTask) { .compute($0, .statements(plan)) }
   }
 
   private func rehearse(in state: inout State) -> [Effect] {

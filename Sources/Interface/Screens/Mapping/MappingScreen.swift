@@ -258,6 +258,6 @@ extension MappingScreen {
     guard error.code == .inferredMappingModel, currentEdits.isEmpty,
       let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
-    return state.ask(&refusalTask) { .compare($0, from: source, to: destination) }
+    return state.ask(&refusalTask) { .compute($0, .compare(from: source, to: destination)) }
   }
 }

@@ -202,7 +202,7 @@ extension MigrateScreen {
     var wanted: String?
     if case .done(let receipt) = phase { wanted = receipt.backupPath }
     return state.show(BackupsLayer(wanted: wanted)) { layer, state in
-      state.ask(&layer.task) { .backups($0) }
+      state.ask(&layer.task) { .find($0, .backups) }
     }
   }
 

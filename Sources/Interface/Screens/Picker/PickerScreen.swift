@@ -147,13 +147,13 @@ extension PickerScreen {
 
   mutating func start(in state: inout State) -> [Effect] {
     guard showsRecent else { return read(in: &state) }
-    return state.ask(&recentTask) { .recentStores($0) } + read(in: &state)
+    return state.ask(&recentTask) { .find($0, .recentStores) } + read(in: &state)
   }
 
   private mutating func read(in state: inout State) -> [Effect] {
     (listing, peeks, error) = (nil, [:], nil)
     isTouched = returning != nil
-    return state.ask(&listTask) { [folder] in .folder($0, folder) }
+    return state.ask(&listTask) { [folder] in .find($0, .folder(folder)) }
   }
 
   private mutating func go(to folder: String, in state: inout State) -> [Effect] {

@@ -1,27 +1,65 @@
+import Files
 import Images
 import Interface
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
-/// Questions about the store whose answers take more than the store.
 extension EffectPerformer {
-  /// - Returns: whether it was one of them.
-  func performLooking(_ effect: Effect) -> Bool {
-    switch effect {
-    case .ask(let id, let request):
-      let session =
-        switch request.reader {
-        case .pages: shown.pages
-        case .survey: shown.survey
-        case .own: survey
-        }
-      start(id) { [mailbox] in
-        try await session.ask { store in
-          try request.answer(from: store, localTime: LocalTime.text) {
-            mailbox.post(.answer(id, $0))
-          }
+  /// Asks the store, or what Browse shows in its place.
+  func ask(_ id: TaskID, _ request: StoreRequest) {
+    let session =
+      switch request.reader {
+      case .pages: shown.pages
+      case .survey: shown.survey
+      case .own: survey
+      }
+    start(id) { [mailbox] in
+      try await session.ask { store in
+        try request.answer(from: store, localTime: LocalTime.text) {
+          mailbox.post(.answer(id, $0))
         }
       }
+    }
+  }
+
+  /// Looks for something in files.
+  func find(_ id: TaskID, _ request: FileRequest) {
+    switch request {
+    case .models(let path): start(id) { [self] in .models(try await survey.models(at: path)) }
+    case .completions(let path):
+      start(id) { .completions(PathCompletion.paths(beginning: path)) }
+    case .revisions(let path):
+      start(id) {
+        .revisions(try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
+      }
+    case .folder(let path):
+      start(id) { [mailbox] in
+        if let (listing, peeks) = try ContainerReading.list(path) {
+          mailbox.post(.answer(id, .folder(listing)))
+          mailbox.post(.answer(id, .peeked(peeks)))
+          return nil
+        }
+        let listing = try FolderReading.list(path)
+        mailbox.post(.answer(id, .folder(listing)))
+        try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }
+        return nil
+      }
+    case .recentStores:
+      start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
+    case .backups: backups(id)
+    case .footprint(let request):
+      start(id) { [path] in .footprint(Footprint(request, of: path)) }
+    // The loop has them.
+    case .themes: break
+    }
+  }
+
+  /// What is asked of the store and takes more than the store.
+  ///
+  /// - Returns: whether it was one of these.
+  func performLooking(_ effect: Effect) -> Bool {
+    switch effect {
     case .picture(let id, let object, let property, let size):
       start(id) { [pages = shown.pages] in
         let content = try await pages.ask {
