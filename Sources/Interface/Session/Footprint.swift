@@ -1,3 +1,4 @@
+import ManagedModel
 import Migration
 import Rescue
 
@@ -39,4 +40,37 @@ package struct Footprint: Sendable, Equatable {
 
   /// Whether there is less room than the change needs.
   var isTooLarge: Bool { bytesFree.map { $0 < bytesNeeded } ?? false }
+}
+
+/// A backup beside the store, with what is in it or why that cannot be told.
+package struct BackupEntry: Sendable, Equatable {
+  var backup: StoreBackup
+  var contents: Result<StoreBackup.Contents, CoreDataError>
+  /// When its content last changed, in local time.
+  var date: String
+
+  /// A backup with what it holds, or why that cannot be read.
+  package init(
+    backup: StoreBackup, contents: Result<StoreBackup.Contents, CoreDataError>, date: String
+  ) {
+    self.backup = backup
+    self.contents = contents
+    self.date = date
+  }
+
+  /// The file's name, without its folder.
+  var name: String { backup.path.split(separator: "/").last.map(String.init) ?? backup.path }
+
+  /// Its version: the name that the versions beside the store have for it, or its identifiers.
+  func version(among versions: [ModelVersion]) -> String {
+    if let hashes = (try? contents.get())?.versionHashes, !hashes.isEmpty,
+      let known = versions.first(where: { $0.model?.versionHashes == hashes && !$0.path.isEmpty })
+    {
+      return "“\(known.name)”"
+    }
+    let identifiers = (try? contents.get())?.versionIdentifiers.filter { !$0.isEmpty } ?? []
+    return identifiers.isEmpty ? "—" : identifiers.joined(separator: ", ")
+  }
+
+  var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }
 }
