@@ -93,8 +93,7 @@ enum Header {
     var forms: [[Span]]
 
     init(_ rank: Int, forms: [[Span]]) {
-      self.rank = rank
-      self.forms = forms
+      (self.rank, self.forms) = (rank, forms)
     }
 
     init(_ rank: Int, _ forms: [Span]...) { self.init(rank, forms: forms) }

@@ -25,10 +25,7 @@ package struct Binding: Sendable, Equatable {
   ) {
     self.keys = keys
     self.label = label ?? keys.first?.name ?? ""
-    self.title = title
-    self.action = action
-    self.reason = reason
-    self.command = command
+    (self.title, self.action, self.reason, self.command) = (title, action, reason, command)
     isInFooter = footer
   }
 

@@ -21,9 +21,7 @@ struct PaletteEntry: Sendable, Equatable {
   private var score = 0
 
   private init(section: String, title: String, _ deed: Deed) {
-    self.section = section
-    self.title = title
-    self.deed = deed
+    (self.section, self.title, self.deed) = (section, title, deed)
   }
 
   /// What the palette remembers it by.

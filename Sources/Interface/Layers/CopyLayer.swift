@@ -13,9 +13,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     var subject: CopySubject
 
     init(_ title: String, _ form: CopyForm, _ subject: CopySubject) {
-      self.title = title
-      self.form = form
-      self.subject = subject
+      (self.title, self.form, self.subject) = (title, form, subject)
     }
 
     init(_ title: String, text: String) { self.init(title, .value, .text(text)) }

@@ -9,9 +9,7 @@ struct DetailsLayer: SearchableLayer {
     var isCode = false
 
     init(_ text: String, _ role: Theme.Role = .text, isCode: Bool = false) {
-      self.text = text
-      self.role = role
-      self.isCode = isCode
+      (self.text, self.role, self.isCode) = (text, role, isCode)
     }
   }
 
@@ -23,8 +21,7 @@ struct DetailsLayer: SearchableLayer {
   var filter = ""
 
   init(_ title: String, _ paragraphs: [Paragraph]) {
-    self.title = title
-    self.paragraphs = paragraphs
+    (self.title, self.paragraphs) = (title, paragraphs)
   }
 
   /// All of it as plain text.

@@ -12,9 +12,7 @@ struct MessageLayer: SearchableLayer {
   }
 
   init(title: String, paragraphs: [String], isError: Bool = true) {
-    self.title = title
-    self.paragraphs = paragraphs
-    self.isError = isError
+    (self.title, self.paragraphs, self.isError) = (title, paragraphs, isError)
   }
 
   /// A failure, told for a person.

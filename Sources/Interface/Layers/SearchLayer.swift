@@ -20,8 +20,7 @@ struct SearchLayer: LayerContent {
   }
 
   init(_ target: Target, former: String) {
-    self.target = target
-    self.former = former
+    (self.target, self.former) = (target, former)
     prompt = Prompt(former)
   }
 

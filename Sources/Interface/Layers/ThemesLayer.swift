@@ -31,8 +31,7 @@ struct ThemesLayer: WaitingLayer {
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
     guard case .themes(let choices, let hasColors) = answer else { return [] }
-    self.choices = choices
-    self.hasColors = hasColors
+    (self.choices, self.hasColors) = (choices, hasColors)
     list = List(
       count: choices.count, selected: choices.firstIndex { $0.name == former } ?? 0,
       height: choices.count)

@@ -110,7 +110,6 @@ package struct Notice: Sendable, Equatable {
 
   /// Something to be said.
   package init(_ text: String, _ kind: Kind = .plain) {
-    self.text = text
-    self.kind = kind
+    (self.text, self.kind) = (text, kind)
   }
 }

@@ -32,10 +32,9 @@ package struct Footprint: Sendable, Equatable {
     backup: ExpectedBackup? = nil, bytesNeeded: Int, bytesFree: Int? = nil,
     leftovers: StoreLeftovers = StoreLeftovers([])
   ) {
-    self.backup = backup
-    self.bytesNeeded = bytesNeeded
-    self.bytesFree = bytesFree
-    self.leftovers = leftovers
+    (self.backup, self.bytesNeeded, self.bytesFree, self.leftovers) = (
+      backup, bytesNeeded, bytesFree, leftovers
+    )
   }
 
   /// Whether there is less room than the change needs.
@@ -53,9 +52,7 @@ package struct BackupEntry: Sendable, Equatable {
   package init(
     backup: StoreBackup, contents: Result<StoreBackup.Contents, CoreDataError>, date: String
   ) {
-    self.backup = backup
-    self.contents = contents
-    self.date = date
+    (self.backup, self.contents, self.date) = (backup, contents, date)
   }
 
   /// The file's name, without its folder.

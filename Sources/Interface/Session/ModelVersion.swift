@@ -24,12 +24,9 @@ package struct ModelVersion: Sendable, Equatable {
     name: String, path: String, isStores: Bool = false, isCurrent: Bool = false,
     result: Result<Model, CoreDataError>, archive: [UInt8]? = nil
   ) {
-    self.name = name
-    self.path = path
-    self.isStores = isStores
-    self.isCurrent = isCurrent
-    self.result = result
-    self.archive = archive
+    (self.name, self.path, self.isStores, self.isCurrent, self.result, self.archive) = (
+      name, path, isStores, isCurrent, result, archive
+    )
   }
 
   /// The model, where it could be read.

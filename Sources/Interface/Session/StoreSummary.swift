@@ -34,18 +34,13 @@ package struct StoreSummary: Sendable, Equatable {
     warnings: [String] = [], gap: String? = nil, columns: [String: [RowColumn]],
     tables: [EntityTable] = [], missing: Set<String> = [], hashes: [String: VersionHash]? = nil
   ) {
-    self.path = path
-    self.fileName = fileName
-    self.model = model
-    self.modelMatches = modelMatches
-    self.isRaw = isRaw
-    self.uuid = uuid
-    self.walFrames = walFrames
-    self.access = access
-    self.warnings = warnings
-    self.gap = gap
-    self.columns = columns
-    self.missing = missing
+    (
+      self.path, self.fileName, self.model, self.modelMatches, self.isRaw, self.uuid,
+      self.walFrames, self.access, self.warnings, self.gap, self.columns, self.missing
+    ) = (
+      path, fileName, model, modelMatches, isRaw, uuid, walFrames, access, warnings, gap, columns,
+      missing
+    )
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
     let digest =
       ByteText.bytes(base64: Model.versionHashesDigest(of: hashes ?? model.versionHashes)) ?? []

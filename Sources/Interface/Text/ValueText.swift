@@ -8,8 +8,7 @@ struct ValueText: Sendable, Equatable {
   var role: Theme.Role
 
   init(_ text: String, _ role: Theme.Role) {
-    self.text = text
-    self.role = role
+    (self.text, self.role) = (text, role)
   }
 
   /// What a cell or a line of the inspector shows of a value.

@@ -30,8 +30,7 @@ struct VersionsLayer: LayerContent {
   var problem: String?
 
   init(_ purpose: Purpose, count: Int, selected: Int, isThroughVersions: Bool = false) {
-    self.purpose = purpose
-    self.isThroughVersions = isThroughVersions
+    (self.purpose, self.isThroughVersions) = (purpose, isThroughVersions)
     list = List(count: count, selected: selected, height: count)
   }
 

@@ -29,8 +29,7 @@ struct ContentLayer: LayerContent {
   var findTask: TaskID?
 
   init(_ object: ObjectID, _ property: String) {
-    self.object = object
-    self.property = property
+    (self.object, self.property) = (object, property)
   }
 
   mutating func read(from offset: Int, in state: inout State) -> [Effect] {

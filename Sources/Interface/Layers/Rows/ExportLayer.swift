@@ -23,9 +23,7 @@ struct ExportLayer: LayerContent {
   private var error: CoreDataError?
 
   init(_ query: RowQuery, total: Int?, isRelated: Bool = false) {
-    self.isRelated = isRelated
-    self.query = query
-    self.total = total
+    (self.isRelated, self.query, self.total) = (isRelated, query, total)
     prompt = Prompt(Self.name(query.entity, .csv))
   }
 

@@ -16,8 +16,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   /// - predicate: what a person filtered the rows by.
   init(_ path: String, of entity: String, predicate: String?) {
     filter = predicate
-    self.entity = entity
-    self.path = path
+    (self.entity, self.path) = (entity, path)
   }
 
   /// Has the values of the rows counted that the filter takes.

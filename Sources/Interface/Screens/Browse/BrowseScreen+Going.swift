@@ -358,10 +358,7 @@ struct ConcernedRows: Sendable, Equatable {
     } else {
       self.filter = filter
     }
-    self.entity = entity
-    self.first = first
-    self.count = count
-    self.screen = screen
+    (self.entity, self.first, self.count, self.screen) = (entity, first, count, screen)
   }
 
   /// What the key that goes there does.

@@ -49,8 +49,7 @@ struct RowTable: Sendable, Equatable {
   private static let longestText = 2_000
 
   init(entity: String, properties: [RowColumn], hasSubentities: Bool, hasSources: Bool = false) {
-    self.entity = entity
-    self.properties = properties
+    (self.entity, self.properties) = (entity, properties)
     // What a person would call the object by comes first.
     let strings = properties.filter { $0.kind == .attribute(.string) }.map(\.name)
     let label = ObjectLabels.usual(among: strings).flatMap { label in

@@ -15,8 +15,7 @@ struct MigrateOutlook {
     _ migrate: MigrateScreen, _ state: State, to: Int, after error: CoreDataError?, width: Int,
     theme: Theme
   ) {
-    self.migrate = migrate
-    self.state = state
+    (self.migrate, self.state) = (migrate, state)
     self.width = max(1, width - 3)
     self.theme = theme
     addTitle(state.versions[to], index: to)

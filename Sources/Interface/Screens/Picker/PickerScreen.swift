@@ -49,9 +49,7 @@ package struct PickerScreen: ScreenContent {
 
   /// - Parameter home: where `~` leads.
   package init(folder: String, home: String?, showsRecent: Bool = true) {
-    self.folder = folder
-    self.showsRecent = showsRecent
-    self.home = home
+    (self.folder, self.showsRecent, self.home) = (folder, showsRecent, home)
   }
 
   init() { self.init(folder: "", home: "") }

@@ -10,9 +10,7 @@ struct FindingText {
   private let going: String?
 
   init(_ finding: Finding, hints: Bool = true, going: String? = nil) {
-    self.finding = finding
-    self.hints = hints
-    self.going = going
+    (self.finding, self.hints, self.going) = (finding, hints, going)
   }
 
   /// Options of commands that are advised, with the key that asks for each here.

@@ -181,8 +181,7 @@ struct PanelLine: Sendable, Equatable {
   var purpose = Purpose.none
 
   init(_ pieces: [Piece], _ purpose: Purpose = .none) {
-    self.pieces = pieces
-    self.purpose = purpose
+    (self.pieces, self.purpose) = (pieces, purpose)
   }
 
   /// A title of a part.
