@@ -40,8 +40,7 @@ struct ChoiceLayer: ChoosingLayer {
     let width = max(1, min(width, rect.width - 4))
     let lines = text.isEmpty ? [] : Wrapping.lines(text, width: width)
     let height = items.count + (lines.isEmpty ? 0 : lines.count + 1)
-    let inside = Popup(title, size: Size(width: width, height: height))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, height).draw(in: &grid, rect, theme: theme)
     let rows = Rect(
       x: inside.x, y: inside.y, width: inside.width, height: min(items.count, inside.height))
     list.draw(items, in: &grid, rows, theme: theme) { item, _ in [Span(item.text)] }

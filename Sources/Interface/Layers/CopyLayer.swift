@@ -78,8 +78,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("Copy", size: Size(width: 44, height: choices.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Copy", 44, choices.count).draw(in: &grid, body, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, _ in [Span(choice.title)] }
   }
 }

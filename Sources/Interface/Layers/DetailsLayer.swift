@@ -59,8 +59,7 @@ struct DetailsLayer: SearchableLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = Self.width(in: rect)
     let lines = lines(width: width)
-    let inside = Popup(title, size: Size(width: width, height: max(1, lines.count)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, max(1, lines.count)).draw(in: &grid, rect, theme: theme)
     let places = list.places(count: lines.count, in: inside)
     for (index, place) in places {
       grid.write(

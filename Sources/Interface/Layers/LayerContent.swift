@@ -188,3 +188,10 @@ extension State {
     }
   }
 }
+
+extension Popup {
+  /// A popup around an inside of that width and height.
+  init(_ title: String, _ width: Int, _ height: Int) {
+    self.init(title, size: Size(width: width, height: height))
+  }
+}

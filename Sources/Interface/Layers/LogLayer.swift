@@ -54,8 +54,8 @@ struct LogLayer: LayerContent {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = Self.lines(state)
-    let inside = Popup("Log", size: Size(width: Self.width(state), height: max(1, lines.count)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Log", Self.width(state), max(1, lines.count)).draw(
+      in: &grid, rect, theme: theme)
     guard !lines.isEmpty else {
       grid.write(
         "nothing has happened yet", at: inside.origin, style: theme[.dim], within: inside.width)

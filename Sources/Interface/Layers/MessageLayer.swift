@@ -50,8 +50,7 @@ struct MessageLayer: SearchableLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(70, rect.width - 4))
     let lines = lines(width: width)
-    let inside = Popup(title, size: Size(width: width, height: lines.count))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, lines.count).draw(in: &grid, rect, theme: theme)
     for (index, place) in list.places(count: lines.count, in: inside) {
       let style = isError && index == 0 ? theme[.error] : .plain
       grid.write(lines[index], at: place.origin, style: style, within: place.width)

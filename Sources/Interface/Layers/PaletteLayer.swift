@@ -56,8 +56,7 @@ struct PaletteLayer: LayerContent {
     let entries = entries(state)
     // As tall as the whole list is, so that it does not jump while it narrows.
     let all = PaletteEntry.found("", in: state).count
-    let inside = Popup("Palette", size: Size(width: 96, height: max(3, all) + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Palette", 96, max(3, all) + 2).draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span(":", theme[.footerKey])], theme: theme)
     let body = inside.droppingRows(2)
     guard !entries.isEmpty else {

@@ -74,8 +74,7 @@ struct PromptLayer: LayerContent {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(width, rect.width - 4))
     let lines = Wrapping.lines(current.text, width: width)
-    let inside = Popup(title, size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, lines.count + 2).draw(in: &grid, rect, theme: theme)
     grid.write(lines, in: inside, style: current.role.map { theme[$0] } ?? .plain)
     let isConfirmed = word != nil && reasonNotToConfirm == nil
     let sign =

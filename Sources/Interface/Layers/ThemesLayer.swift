@@ -80,8 +80,7 @@ struct ThemesLayer: WaitingLayer {
     let width = 44
     let remarks = remarks(width: min(width, body.width - 4))
     let rows = height(in: body)
-    let inside = Popup("Theme", size: Size(width: width, height: rows + remarks.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Theme", width, rows + remarks.count).draw(in: &grid, body, theme: theme)
     let names = choices.map { TextWidth.of($0.name, upTo: 20) }.max() ?? 0
     let room = Rect(
       x: inside.x, y: inside.y, width: inside.width,

@@ -112,8 +112,7 @@ extension FindingsLayer {
     // All the room there is, so that nothing jumps as the selection moves.
     let told = rows.isEmpty ? 0 : max(1, room - listed - summary.count - 1)
     let height = summary.count + (rows.isEmpty ? 0 : listed + 1 + told)
-    let inside = Popup("Findings of lint", size: Size(width: width, height: height))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Findings of lint", width, height).draw(in: &grid, rect, theme: theme)
     grid.write(summary, in: inside, theme: theme)
     guard !rows.isEmpty else { return }
     let place = Rect(

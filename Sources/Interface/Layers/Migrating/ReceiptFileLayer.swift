@@ -66,10 +66,8 @@ struct ReceiptFileLayer: WaitingLayer {
     let width = max(1, min(64, rect.width - 4))
     let hint = "As JSON, the same as \(receipt.command) writes, and beside it as text."
     let lines = Wrapping.lines(problem ?? hint, width: width)
-    let inside = Popup(
-      "Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2)
-    )
-    .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Write the \(receipt.noun)", width, lines.count + 2).draw(
+      in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
     grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
   }

@@ -281,8 +281,7 @@ extension VersionsLayer {
       notes += Wrapping.lines(text, .text, width: width)
     }
     let height = max(1, state.versions.count) + (notes.isEmpty ? 0 : notes.count + 1)
-    let inside = Popup(title, size: Size(width: width, height: height))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, height).draw(in: &grid, rect, theme: theme)
     let noteHeight = min(notes.isEmpty ? 0 : notes.count + 1, max(0, inside.height - 1))
     let rows = Rect(
       x: inside.x, y: inside.y, width: inside.width, height: inside.height - noteHeight)
@@ -315,9 +314,8 @@ extension VersionsLayer {
       problem.map { "✗ " + $0 }
       ?? ".xcdatamodeld, .momd, .xcdatamodel, .mom, .swift or a store; PATH@VERSION, or PATH@REVISION of git"
     let lines = Wrapping.lines(help, width: width)
-    let inside = Popup(
-      title, size: Size(width: width, height: lines.count + 2 + min(10, max(3, completions.count)))
-    ).draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, lines.count + 2 + min(10, max(3, completions.count))).draw(
+      in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.footerKey])], theme: theme)
     grid.write(lines, in: inside.droppingRows(1), style: theme[problem == nil ? .dim : .error])
     for (index, path) in completions.enumerated() {
@@ -336,8 +334,7 @@ extension VersionsLayer {
     _ rect: Rect
   ) {
     let width = max(1, min(90, rect.width - 4))
-    let inside = Popup(title, size: Size(width: width, height: max(1, commits.count)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, max(1, commits.count)).draw(in: &grid, rect, theme: theme)
     guard !commits.isEmpty else {
       let text = task == nil ? "No commit changed it." : "asking git …"
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)

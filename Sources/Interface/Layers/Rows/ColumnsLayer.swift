@@ -71,8 +71,7 @@ struct ColumnsLayer: LayerContent {
     guard let table = state.browse.table else { return }
     let names = table.arranged.reduce(4) { max($0, TextWidth.of(table.title($1), upTo: 40)) }
     let inside = Popup(
-      "columns of \(table.entity)",
-      size: Size(width: min(72, names + 36), height: max(1, table.arranged.count))
+      "columns of \(table.entity)", min(72, names + 36), max(1, table.arranged.count)
     ).draw(in: &grid, rect, theme: theme)
     list.draw(table.arranged, in: &grid, inside, theme: theme) { column, isSelected in
       let isHidden = table.hidden.contains(column)

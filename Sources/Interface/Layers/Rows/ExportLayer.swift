@@ -130,8 +130,7 @@ struct ExportLayer: LayerContent {
       error.map {
         Wrapping.lines("✗ " + $0.description + ($0.typedHint.map { ". \($0)" } ?? ""), width: width)
       } ?? []
-    let inside = Popup("Export", size: Size(width: width, height: 7 + message.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Export", width, 7 + message.count).draw(in: &grid, body, theme: theme)
     func line(_ row: Int) -> Rect { inside.row(min(row, max(0, inside.height - 1))) }
     grid.write(what, at: line(0).origin, style: theme[.dim], within: inside.width)
     var formats: [Span] = [Span("format  ", theme[.attribute])]
