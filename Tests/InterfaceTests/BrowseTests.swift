@@ -62,7 +62,7 @@ struct BrowseTests {
     session.answers = false
     try session.send("Tab", "Tab", "k", "k")
     let rows = session.effects.compactMap { effect -> (TaskID, RowQuery)? in
-      if case .rows(let id, let query) = effect { (id, query) } else { nil }
+      if case .ask(let id, .rows(let query)) = effect { (id, query) } else { nil }
     }
     let (stale, _) = try #require(rows.dropLast().last)
     let before = session.state

@@ -28,7 +28,8 @@ struct ColumnTests {
     #expect(
       titles(session) == ["key", "entity", "title", "serves", "createdAt", "photo", "author"])
     // None of it read a row again.
-    #expect(session.effects.filter { if case .rows = $0 { true } else { false } }.count == 3)
+    #expect(
+      session.effects.filter { if case .ask(_, .rows) = $0 { true } else { false } }.count == 3)
   }
 
   @Test("+ lists all columns: Space hides and shows, > moves down, Enter goes to one")

@@ -22,10 +22,10 @@ struct ComponentTests {
   func asking() {
     var state = State.blank
     var task: TaskID?
-    let first = state.ask(&task) { .recentStores($0) }
-    let second = state.ask(&task) { .recentStores($0) }
-    #expect(first == [.recentStores(TaskID(1))])
-    #expect(second == [.cancel(TaskID(1)), .recentStores(TaskID(2))])
+    let first = state.ask(&task) { .find($0, .recentStores) }
+    let second = state.ask(&task) { .find($0, .recentStores) }
+    #expect(first == [.find(TaskID(1), .recentStores)])
+    #expect(second == [.cancel(TaskID(1)), .find(TaskID(2), .recentStores)])
     #expect(task.stop() == [.cancel(TaskID(2))])
     #expect(task.stop() == nil)
   }
@@ -35,7 +35,7 @@ struct ComponentTests {
     var session = try Session()
     session.answers = false
     try session.send("T")
-    guard case .themes(let task)? = session.effects.last else {
+    guard case .find(let task, .themes)? = session.effects.last else {
       Issue.record("the themes are not asked for")
       return
     }

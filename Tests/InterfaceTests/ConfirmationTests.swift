@@ -27,7 +27,7 @@ struct ConfirmationTests {
         try session.send(.answer(id, .verified(SampleStore.receipt)))
       case .rollBack:
         try session.send("4", "b")
-        guard case .backups(let id)? = session.effects.last else {
+        guard case .find(let id, .backups)? = session.effects.last else {
           throw CoreDataError(.failed, "no backups are looked for")
         }
         let backup = StoreBackup(

@@ -36,7 +36,7 @@ struct CopyTests {
   func statements() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("3", "S")
-    guard case .statements(let task, _)? = session.effects.last else {
+    guard case .compute(let task, .statements)? = session.effects.last else {
       Issue.record("the statements were not asked for")
       return
     }
@@ -62,7 +62,7 @@ struct CopyTests {
     session.effects = []
     try session.send("y", "⏎")
     let asked = session.effects.contains {
-      if case .look(_, .copy(.json, .receipt(SampleStore.receipt))) = $0 { true } else { false }
+      if case .copyText(_, .json, .receipt(SampleStore.receipt)) = $0 { true } else { false }
     }
     #expect(asked)
   }
@@ -103,9 +103,9 @@ struct CopyTests {
     try session.send("l", "l", "y", "y")
     let task = try #require(
       session.effects.compactMap { effect -> TaskID? in
-        if case .look(let id, .copy) = effect { id } else { nil }
+        if case .copyText(let id, _, _) = effect { id } else { nil }
       }.last)
-    try session.send(.answer(task, .looked(.copied(String(repeating: "x", count: 100_001)))))
+    try session.send(.answer(task, .copied(String(repeating: "x", count: 100_001))))
     #expect(!session.effects.contains { if case .copy = $0 { true } else { false } })
     #expect(session.state.notice?.text.contains("too much") == true)
   }

@@ -67,7 +67,7 @@ struct CountTests {
     let before = session.effects.count
     try session.send("0", "3", "j")
     let new = session.effects.dropFirst(before)
-    let reads = new.count { if case .rows = $0 { true } else { false } }
+    let reads = new.count { if case .ask(_, .rows) = $0 { true } else { false } }
     #expect(reads == 1)
   }
 

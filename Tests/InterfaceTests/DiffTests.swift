@@ -24,7 +24,7 @@ struct DiffTests {
   private func session(width: Int = 120, height: Int = 36) throws -> Session {
     var session = try Session(width: width, height: height)
     try session.send("2")
-    for case .impacts(let task, _, _) in session.effects {
+    for case .ask(let task, .impacts) in session.effects {
       try session.send(.answer(task, .impacts(Self.impacts)))
     }
     return session
@@ -57,7 +57,7 @@ struct DiffTests {
   func otherVersion() throws {
     var session = try Session()
     try session.send("2", "o", "G", "Enter", "g", "Enter")
-    let counted = session.effects.filter { if case .impacts = $0 { true } else { false } }
+    let counted = session.effects.filter { if case .ask(_, .impacts) = $0 { true } else { false } }
     #expect(counted.count == 1, "only the first comparison begins with the store's version")
     try session.send("Tab")
     #expect(session.screen().description.contains("Rows are counted only where"))
@@ -140,7 +140,7 @@ struct DiffTests {
   func otherModels() throws {
     var session = try Session()
     try session.send("2", "o", "p")
-    guard case .completions(let task, _)? = session.effects.last else {
+    guard case .find(let task, .completions)? = session.effects.last else {
       Issue.record("no completions were asked for")
       return
     }
@@ -148,7 +148,7 @@ struct DiffTests {
     try session.send("Tab")
     #expect(session.screen().description.contains("› Old"))
     try session.send("⏎")
-    guard case .models(let reading, path: "Old")? = session.effects.last else {
+    guard case .find(let reading, .models(path: "Old"))? = session.effects.last else {
       Issue.record("nothing was read")
       return
     }
@@ -157,7 +157,7 @@ struct DiffTests {
     try session.send(.answer(reading, .models([old])))
     #expect(session.state.versions.last == old)
     try session.send("r")
-    guard case .revisions(let asking, path: "Old.momd")? = session.effects.last else {
+    guard case .find(let asking, .revisions(path: "Old.momd"))? = session.effects.last else {
       Issue.record("git was not asked")
       return
     }
@@ -171,7 +171,7 @@ struct DiffTests {
     try session.send("⏎")
     let path = try #require(
       session.effects.last.flatMap { effect -> String? in
-        if case .models(_, let path) = effect { path } else { nil }
+        if case .find(_, .models(let path)) = effect { path } else { nil }
       })
     #expect(path == "Old.momd@Old@0123456789")
   }
@@ -182,7 +182,7 @@ struct DiffTests {
     try session.send("2", "o", "p", "x", "⏎")
     let task = try #require(
       session.effects.last.flatMap { effect -> TaskID? in
-        if case .models(let task, _) = effect { task } else { nil }
+        if case .find(let task, .models) = effect { task } else { nil }
       })
     try session.send(.failed(task, CoreDataError(.unreadable, "there is no such model")))
     #expect(session.screen().description.contains("✗ there is no such model"))

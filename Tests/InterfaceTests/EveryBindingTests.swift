@@ -24,7 +24,7 @@ struct EveryBindingTests {
     var session = try Session(width: 120, height: 40, plan: SampleStore.plan(losses: nil))
     if screen != .browse { try session.send(String(screen.rawValue)) }
     for key in keys { try session.send(key) }
-    if case .themes(let id)? = session.effects.last {
+    if case .find(let id, .themes)? = session.effects.last {
       let themes = ["mono", "paper"].map { ThemeChoice(name: $0, kind: .light, isOwn: false) }
       try session.send(.answer(id, .themes(themes, hasColors: true)))
     }
@@ -93,7 +93,7 @@ struct EveryBindingTests {
     let palette = session.screen().description
     for binding in bindings {
       #expect(help.contains(binding.label) && help.contains(binding.title), "\(binding.title)")
-      if binding.action != .palette {
+      if binding.action.name != "palette" {
         #expect(palette.contains(binding.title.prefix(30)), "\(binding.title)")
       }
     }
@@ -125,7 +125,7 @@ struct EveryBindingTests {
       guard let layer = session.state.layers.last else { continue }
       let own = layer.content.bindings(session.state)
       let working = try walk(session, own)
-      for binding in own where binding.isAvailable && binding.action != .navigate {
+      for binding in own where binding.isAvailable && !binding.action.isMovement {
         #expect(working.contains(binding.action.name), "\(popup.keys): \(binding.title)")
       }
       // A text too short to scroll has nowhere to move.

@@ -153,7 +153,7 @@ struct FindingsTests {
   func waiting() throws {
     var session = try Session(width: 120, height: 36)
     session.otherAnswer = { effect in
-      if case .lint = effect { return [] }
+      if case .compute(_, .lint) = effect { return [] }
       return nil
     }
     try session.send("2")
@@ -162,7 +162,7 @@ struct FindingsTests {
     #expect(session.screen().description.contains("looking at the models …"))
     let task = try #require(
       session.effects.lazy.compactMap { effect -> TaskID? in
-        if case .lint(let task, _, _, _) = effect { task } else { nil }
+        if case .compute(let task, .lint) = effect { task } else { nil }
       }.last)
     var stopped = session
     try session.send(

@@ -35,7 +35,7 @@ struct FirstScreenTests {
     #expect(state.isFilled)
     #expect(state.browse.table?.window.rows.isEmpty == false)
     #expect(deferred.contains { if case .versions = $0 { true } else { false } })
-    #expect(deferred.contains { if case .count = $0 { true } else { false } })
+    #expect(deferred.contains { if case .ask(_, .count) = $0 { true } else { false } })
   }
 
   @Test("rows that cannot be read keep nobody waiting")
@@ -44,7 +44,7 @@ struct FirstScreenTests {
     _ = update(&state, .start)
     let effects = update(&state, .answer(TaskID(1), .opened(try SampleStore.summary())))
     #expect(!state.isFilled)
-    for case .rows(let id, _) in effects {
+    for case .ask(let id, .rows) in effects {
       _ = update(&state, .failed(id, CoreDataError(.unreadable, "the page is gone")))
     }
     #expect(state.isFilled)

@@ -56,15 +56,4 @@ struct KeyRemappingTests {
       KeyRemapping.problem(section: "Browse", name: "navigate")
         == "the keys that move stay where they are")
   }
-
-  @Test("no name stands for two things in a section")
-  func unique() {
-    for section in Keymap.allSections(State(storePath: "STORE")) {
-      var actions: [String: Action] = [:]
-      for binding in section.bindings {
-        let other = actions.updateValue(binding.action, forKey: binding.action.name)
-        #expect(other == nil || other == binding.action, "\(section.title) \(binding.title)")
-      }
-    }
-  }
 }

@@ -46,7 +46,7 @@ struct KeymapTests {
   func otherStore() throws {
     var session = try Session(width: 80, height: 24)
     try session.send("O")
-    #expect(session.effects.last == .chooseOther)
+    #expect(session.effects.last == .choose(nil))
   }
 
   @Test("Esc drops the filter of the rows, and u brings it back; words are told as words")

@@ -36,7 +36,7 @@ struct LookingTests {
     #expect(session.state.layers.isEmpty)
     #expect(
       session.effects.contains {
-        if case .object(_, ObjectID(entity: "Person", key: 3)) = $0 { true } else { false }
+        if case .ask(_, .object(ObjectID(entity: "Person", key: 3))) = $0 { true } else { false }
       })
   }
 
@@ -47,7 +47,7 @@ struct LookingTests {
     #expect(session.state.layers.isEmpty)
     #expect(
       session.effects.contains {
-        if case .object(_, ObjectID(entity: "Person", key: 2)) = $0 { true } else { false }
+        if case .ask(_, .object(ObjectID(entity: "Person", key: 2))) = $0 { true } else { false }
       })
   }
 
@@ -86,7 +86,7 @@ struct LookingTests {
     #expect(session.state.layers.isEmpty)
     #expect(
       session.effects.contains {
-        if case .object(_, ObjectID(entity: "Person", key: 2)) = $0 { true } else { false }
+        if case .ask(_, .object(ObjectID(entity: "Person", key: 2))) = $0 { true } else { false }
       })
   }
 
@@ -97,7 +97,7 @@ struct LookingTests {
     try session.send("*", "x", "Enter")
     let task = try #require(
       session.effects.compactMap { effect -> TaskID? in
-        if case .look(let id, .search) = effect { id } else { nil }
+        if case .ask(let id, .search) = effect { id } else { nil }
       }.last)
     try session.send("^C")
     #expect(session.effects.contains(.cancel(task)))
@@ -105,12 +105,10 @@ struct LookingTests {
     try session.send(
       .answer(
         task,
-        .looked(
-          .searching(
-            StoreSearchProgress(
-              entity: "A", done: 1, total: 1,
-              hits: [.init(object: ObjectID(entity: "A", key: 1), property: "p", excerpt: "late")]))
-        )))
+        .searching(
+          StoreSearchProgress(
+            entity: "A", done: 1, total: 1,
+            hits: [.init(object: ObjectID(entity: "A", key: 1), property: "p", excerpt: "late")]))))
     #expect(!text(session).contains("late"))
   }
 
@@ -158,7 +156,7 @@ struct LookingTests {
       var session = try Session()
       session.state.colors = colors
       try session.send("Enter", "j", "j", "j", "Enter")
-      return session.effects.count { if case .look(_, .picture) = $0 { true } else { false } }
+      return session.effects.count { if case .picture = $0 { true } else { false } }
     }
     #expect(try asked(.ansi8) == 0)
     #expect(try asked(.indexed256) == 1)

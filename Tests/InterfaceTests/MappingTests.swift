@@ -45,7 +45,7 @@ struct MappingTests {
       name: "Recipes 3", path: "Old.xcdatamodeld@Recipes 3",
       result: .success(try SampleStore.model(2)))
     session.otherAnswer = { effect in
-      if case .models(let id, _) = effect { return [.answer(id, .models([other]))] }
+      if case .find(let id, .models) = effect { return [.answer(id, .models([other]))] }
       return nil
     }
     try session.send("3")
@@ -60,7 +60,9 @@ struct MappingTests {
     // Where it lies is read again; nothing is planned before that.
     #expect(lastRequest(next) == nil)
     let reading = next.effects.lazy.compactMap { effect -> TaskID? in
-      guard case .models(let task, "Old.xcdatamodeld@Recipes 3") = effect else { return nil }
+      guard case .find(let task, .models(path: "Old.xcdatamodeld@Recipes 3")) = effect else {
+        return nil
+      }
       return task
     }
     guard let task = reading.first else {
@@ -269,7 +271,7 @@ struct MappingTests {
   func code() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("3", "S")
-    guard case .statements(let task, _)? = session.effects.last else {
+    guard case .compute(let task, .statements)? = session.effects.last else {
       Issue.record("the statements were not asked for")
       return
     }

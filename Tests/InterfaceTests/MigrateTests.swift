@@ -66,7 +66,9 @@ struct MigrateTests {
     #expect(text.contains("It cannot run: what the store is in is never changed"))
     #expect(text.contains("--output FILE"))
     try session.send("b")
-    let asksForBackups = session.effects.contains { if case .backups = $0 { true } else { false } }
+    let asksForBackups = session.effects.contains {
+      if case .find(_, .backups) = $0 { true } else { false }
+    }
     #expect(!asksForBackups)
     #expect(
       session.state.named("/tmp/strata-copy.x/copy/a/M.momd@2") == "/data/Backup.zip//a/M.momd@2")
@@ -219,7 +221,7 @@ struct MigrateTests {
   func rollingBack() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "b")
-    guard case .backups(let task)? = session.effects.last else {
+    guard case .find(let task, .backups)? = session.effects.last else {
       Issue.record("no backups are looked for")
       return
     }

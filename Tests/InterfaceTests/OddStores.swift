@@ -33,7 +33,7 @@ extension Session {
             .versions([ModelVersion(name: "Odd", path: "", isStores: true, result: .success(model))]
             ))
         ]
-      case .count(let id): [.answer(id, .counted([:]))]
+      case .ask(let id, .count): [.answer(id, .counted([:]))]
       default: nil
       }
     }
@@ -64,8 +64,8 @@ extension Session {
                 result: .failure(error)),
             ]))
         ]
-      case .count(let id), .rows(let id, _), .object(let id, _), .plan(let id, _),
-        .compare(let id, _, _), .diagnose(let id):
+      case .ask(let id, .count), .ask(let id, .rows), .ask(let id, .object), .plan(let id, _),
+        .compute(let id, .compare), .diagnose(let id):
         return [.failed(id, error)]
       default: return nil
       }

@@ -30,8 +30,8 @@ struct PickerTests {
       send(.start)
       for effect in effects {
         switch effect {
-        case .recentStores(let id): send(.answer(id, .recentStores(recent)))
-        case .folder(let id, _):
+        case .find(let id, .recentStores): send(.answer(id, .recentStores(recent)))
+        case .find(let id, .folder):
           send(.answer(id, .folder(listing)))
           send(.answer(id, .peeked(peeks)))
         default: break
@@ -68,7 +68,7 @@ struct PickerTests {
   func containers() throws {
     var scene = Scene()
     try scene.press("~")
-    guard case .folder(let id, _)? = scene.effects.last else {
+    guard case .find(let id, .folder)? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
@@ -92,7 +92,7 @@ struct PickerTests {
     #expect(scene.text.contains("a ZIP archive"))
     #expect(scene.text.contains("✗ damaged"))
     try scene.press("g", "⏎")
-    guard case .folder(_, "/home/ann/Backup.zip")? = scene.effects.last else {
+    guard case .find(_, .folder("/home/ann/Backup.zip"))? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
@@ -127,18 +127,18 @@ struct PickerTests {
   func folders() throws {
     var scene = Scene()
     try scene.press("g", "j", "→")
-    guard case .folder(_, "/home/ann/Apps")? = scene.effects.last else {
+    guard case .find(_, .folder("/home/ann/Apps"))? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
     try scene.press("~")
-    guard case .folder(let home, "/home/ann")? = scene.effects.last else {
+    guard case .find(let home, .folder("/home/ann"))? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
     scene.send(.answer(home, .folder(Self.listing)))
     try scene.press("←")
-    guard case .folder(let id, "/home")? = scene.effects.last else {
+    guard case .find(let id, .folder("/home"))? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
@@ -172,12 +172,12 @@ struct PickerTests {
     try scene.press("g", "j", "→")
     let id = try #require(
       scene.effects.last.flatMap { effect -> TaskID? in
-        if case .folder(let id, _) = effect { id } else { nil }
+        if case .find(let id, .folder) = effect { id } else { nil }
       })
     scene.send(.failed(id, CoreDataError(.unreadable, "cannot list", path: "/home/ann/Apps")))
     #expect(scene.text.contains("✗") && scene.text.contains("cannot list"))
     try scene.press("h")
-    guard case .folder(_, "/home/ann")? = scene.effects.last else {
+    guard case .find(_, .folder("/home/ann"))? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }

@@ -7,34 +7,54 @@ import Terminal
 extension SampleStore {
   static let longText = (1...3_000).map { "line \($0) of the text" }.joined(separator: "\n")
 
-  /// What a store would answer to a question of a popup.
-  static func looked(_ id: TaskID, _ request: LookRequest) -> [Message] {
-    let answers: [LookAnswer] =
-      switch request {
-      case .facts: [.facts(facts)]
-      case .transactions(let before): [.transactions(before == nil ? history : [])]
-      case .changes(let number, _): [.changes(of: number, changes)]
-      case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
-      case .search(let text): search(text)
-      case .content(_, _, let offset, let count):
-        [
-          .content(
-            StoredContent(
-              total: longText.utf8.count, offset: offset,
-              bytes: Array(longText.utf8.dropFirst(offset).prefix(count)), isText: true))
-        ]
-      case .find(let text, _, _, _, _): [.found(text == "line 2000" ? 42_871 : nil)]
-      case .picture:
-        Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map {
-          [.picture($0)]
-        } ?? []
-      case .copy(let form, let subject): [.copied("\(form) of \(subject)")]
-      case .export(let request):
-        request.replaces
-          ? [.exporting(done: 500, total: 1_000), .exported(request, rows: 1_000, bytes: 12_345)]
-          : [.fileExists]
-      }
-    return answers.map { .answer(id, .looked($0)) }
+  /// What a store would answer.
+  static func answers(to request: StoreRequest) throws -> [Answer] {
+    switch request {
+    case .count: [.counted(["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2])]
+    case .rows(let query): [.rows(page(query))]
+    case .object(let id): [.object(Inspection(try object(id)))]
+    case .countRows: [.countedRows(100)]
+    case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]
+    case .place(let query, let place): [.placed(placed(query, place))]
+    case .facts: [.facts(facts)]
+    case .transactions(let before): [.transactions(before == nil ? history : [])]
+    case .changes: [.changes(changes)]
+    case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
+    case .search(let text): search(text)
+    case .content(_, _, let offset, let count):
+      [
+        .content(
+          StoredContent(
+            total: longText.utf8.count, offset: offset,
+            bytes: Array(longText.utf8.dropFirst(offset).prefix(count)), isText: true))
+      ]
+    case .find(let text, _, _, _, _): [.matched(text == "line 2000" ? 42_871 : nil)]
+    case .impacts: []
+    }
+  }
+
+  static func exported(_ request: ExportRequest) -> [Answer] {
+    request.replaces
+      ? [.exporting(done: 500, total: 1_000), .exported(request, rows: 1_000, bytes: 12_345)]
+      : [.fileExists]
+  }
+
+  static let picture: [Answer] =
+    Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map { [.picture($0)] }
+    ?? []
+
+  private static func object(_ id: ObjectID) throws -> StoredObject {
+    let columns = try summary().columns[id.entity] ?? []
+    let values: [PropertyValue] =
+      id.entity == "Person"
+      ? [
+        .value(.string("Ann \(id.key)")),
+        .toMany(
+          ToMany(
+            count: 2,
+            first: [ObjectID(entity: "Recipe", key: 3), ObjectID(entity: "Soup", key: 7)])),
+      ] : row(id.key).values
+    return StoredObject(id: id, columns: columns, values: values)
   }
 
   private static var facts: StoreFacts {
@@ -62,11 +82,12 @@ extension SampleStore {
 
   private static let history = [
     HistoryEntry(
-      HistoryTransaction(
+      transaction: HistoryTransaction(
         number: 2, timestamp: 1, author: "app", context: "ui",
         counts: .init(inserted: 3, updated: 5, deleted: 1)), day: "2024-03-01", time: "14:02:11"),
     HistoryEntry(
-      HistoryTransaction(number: 1, timestamp: 0, counts: .init(inserted: 1)), day: "2024-02-29",
+      transaction: HistoryTransaction(number: 1, timestamp: 0, counts: .init(inserted: 1)),
+      day: "2024-02-29",
       time: "08:00:00"),
   ]
 
@@ -89,7 +110,7 @@ extension SampleStore {
       ], minimum: .integer(2), maximum: .integer(8), mean: 3.5)
   }
 
-  private static func search(_ text: String) -> [LookAnswer] {
+  private static func search(_ text: String) -> [Answer] {
     [
       .searching(
         StoreSearchProgress(

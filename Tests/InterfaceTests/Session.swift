@@ -66,31 +66,11 @@ struct Session {
     switch effect {
     case .open(let id): return [.answer(id, .opened(try SampleStore.summary()))]
     case .versions(let id): return [.answer(id, .versions(try SampleStore.versions()))]
-    case .count(let id):
-      return [.answer(id, .counted(["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2]))]
-    case .rows(let id, let query): return [.answer(id, .rows(SampleStore.page(query)))]
-    case .countRows(let id, _): return [.answer(id, .countedRows(100))]
-    case .countBefore(let id, _, let cursor):
-      return [.answer(id, .countedRows(Int(cursor.key) - 1))]
-    case .place(let id, let query, let place):
-      return [.answer(id, .placed(SampleStore.placed(query, place)))]
-    case .object(let id, let object):
-      let columns = try SampleStore.summary().columns[object.entity] ?? []
-      let values: [PropertyValue] =
-        object.entity == "Person"
-        ? [
-          .value(.string("Ann \(object.key)")),
-          .toMany(
-            ToMany(
-              count: 2,
-              first: [ObjectID(entity: "Recipe", key: 3), ObjectID(entity: "Soup", key: 7)])),
-        ] : SampleStore.row(object.key).values
-      return [
-        .answer(id, .object(Inspection(StoredObject(id: object, columns: columns, values: values))))
-      ]
-    case .compare(let id, let from, let to):
+    case .ask(let id, let request):
+      return try SampleStore.answers(to: request).map { .answer(id, $0) }
+    case .compute(let id, .compare(let from, let to)):
       return [.answer(id, .compared(Comparison(from: from, to: to)))]
-    case .lint(let id, var from, var to, let mappings):
+    case .compute(let id, .lint(var from, var to, let mappings)):
       // No file is looked for.
       (from.path, to.path) = ("", "")
       return [.answer(id, .linted(try LintComparison(from: from, to: to, mappings: mappings)))]
@@ -105,8 +85,12 @@ struct Session {
         (row, RowSource(isDeleted: !row.key.isMultiple(of: 3), text: "-wal frame \(row.key)"))
       }
       return [.answer(id, .sources(Dictionary(sources) { $1 }))]
-    case .look(let id, let request): return SampleStore.looked(id, request)
-    case .footprint(let id, let request):
+    case .picture(let id, _, _, _): return SampleStore.picture.map { .answer(id, $0) }
+    case .copyText(let id, let form, let subject):
+      return [.answer(id, .copied("\(form) of \(subject)"))]
+    case .export(let id, let request):
+      return SampleStore.exported(request).map { .answer(id, $0) }
+    case .find(let id, .footprint(let request)):
       return [.answer(id, .footprint(SampleStore.footprint(request)))]
     default: return []
     }

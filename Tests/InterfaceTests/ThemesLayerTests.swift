@@ -18,7 +18,7 @@ struct ThemesLayerTests {
   private func session(hasColors: Bool = true) throws -> Session {
     var session = try Session(width: 60, height: 20)
     try session.send("T")
-    guard case .themes(let task)? = session.effects.last else { return session }
+    guard case .find(let task, .themes)? = session.effects.last else { return session }
     try session.send(.answer(task, .themes(Self.choices, hasColors: hasColors)))
     return session
   }

@@ -150,8 +150,8 @@ struct TrailTests {
     session.answers = false
     for _ in 0..<160 { try session.send("j") }
     guard
-      case .rows(let task, _)? = session.effects.last(where: {
-        if case .rows = $0 { true } else { false }
+      case .ask(let task, .rows)? = session.effects.last(where: {
+        if case .ask(_, .rows) = $0 { true } else { false }
       })
     else {
       Issue.record("nothing was read")
@@ -159,9 +159,12 @@ struct TrailTests {
     }
     try session.send(.failed(task, CoreDataError(.unreadable, "the file is damaged")))
     #expect(session.screen().description.contains("✗ the file is damaged"))
-    let effects = session.effects.filter { if case .rows = $0 { true } else { false } }.count
+    let effects = session.effects.filter { if case .ask(_, .rows) = $0 { true } else { false } }
+      .count
     try session.send("j", "j")
-    #expect(session.effects.filter { if case .rows = $0 { true } else { false } }.count == effects)
+    #expect(
+      session.effects.filter { if case .ask(_, .rows) = $0 { true } else { false } }.count
+        == effects)
     #expect(session.state.browse.table?.window.rows.count == 200)
   }
 

@@ -1,3 +1,4 @@
+import ManagedModel
 import Terminal
 
 /// Draws everything; the grid is empty and as large as the terminal.
@@ -27,5 +28,222 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
     // The terminal's cursor belongs to the uppermost layer alone.
     if depth == state.layers.count - 1 { grid.cursor = nil }
     layer.content.draw(state, with: theme, in: &grid, body)
+  }
+}
+
+/// The first row: which store, which model, and the screens.
+enum Header {
+  /// Where each screen's name lies, from the right.
+  private static func places(
+    in state: State, width: Int
+  ) -> [(screen: Screen, text: String, x: Int)] {
+    let texts = Screen.allCases.map { screen in
+      width >= 80 || screen == state.screen
+        ? "\(screen.rawValue) \(screen.title)" : "\(screen.rawValue)"
+    }
+    var x = max(0, width - texts.reduce(0) { $0 + $1.count + 2 })
+    return zip(Screen.allCases, texts).map { screen, text in
+      defer { x += text.count + 2 }
+      return (screen, text, x)
+    }
+  }
+
+  static func tab(at x: Int, in state: State) -> Screen? {
+    places(in: state, width: state.size.width).last { $0.x - 1 <= x }?.screen
+  }
+
+  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    grid.fill(rect, style: theme[.header])
+    guard state.picker == nil else {
+      let title = [Span("strata", theme[.title]), Span("  which store?", theme[.header])]
+      grid.write(title, at: Point(x: 1, y: rect.y), within: rect.width - 1)
+      return
+    }
+    let places = places(in: state, width: rect.width)
+    let room = (places.first?.x ?? rect.width) - 3
+    let spans = fitting(parts(state, theme), width: room).joined(separator: [Span("  ")])
+    grid.write(Array(spans), at: Point(x: 1, y: rect.y), within: max(0, room))
+    for place in places {
+      let isActive = place.screen == state.screen
+      // Without colours the header is reversed as a whole; a mark tells which screen it is.
+      let style = isActive ? theme[.headerActive] : theme[.header]
+      if isActive { grid.write("▸", at: Point(x: place.x - 1, y: rect.y), style: style) }
+      grid.write(place.text, at: Point(x: place.x, y: rect.y), style: style)
+    }
+  }
+
+  /// Those that have room, what matters most before the rest, in the order that they are in.
+  private static func fitting(_ parts: [Part], width: Int) -> [[Span]] {
+    var taken: [Int: [Span]] = [:]
+    var used = 0
+    for index in parts.indices.sorted(by: { parts[$0].rank < parts[$1].rank }) {
+      let gap = taken.isEmpty ? 0 : 2
+      let spans = parts[index].forms.first { used + gap + $0.width() <= width }
+      // Something is always there, be it cut.
+      guard let spans = spans ?? (taken.isEmpty ? parts[index].forms.last : nil) else { continue }
+      taken[index] = spans
+      used += gap + spans.width()
+    }
+    return parts.indices.compactMap { taken[$0] }
+  }
+
+  private struct Part {
+    var rank: Int
+    /// The longest first.
+    var forms: [[Span]]
+
+    init(_ rank: Int, forms: [[Span]]) {
+      (self.rank, self.forms) = (rank, forms)
+    }
+
+    init(_ rank: Int, _ forms: [Span]...) { self.init(rank, forms: forms) }
+  }
+
+  /// What is going on.
+  private static func badge(_ state: State, _ theme: Theme) -> Part? {
+    state.screens.all.lazy.compactMap(\.badge).first.map {
+      Part(-1, [Span($0, theme[.success].adding(.bold))])
+    }
+  }
+
+  private static func parts(_ state: State, _ theme: Theme) -> [Part] {
+    guard let store = state.store else {
+      guard state.refusal != nil else { return [Part(0, [Span(state.storePath, theme[.title])])] }
+      let name = state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
+      return [
+        Part(0, [Span(name, theme[.title])]), badge(state, theme),
+        Part(0, [Span("✗ does not open", theme[.error])], [Span("✗ damaged", theme[.error])]),
+      ]
+      .compactMap { $0 }
+    }
+    let faults = state.rescue.condition?.findings.count { $0.severity == .error } ?? 0
+    let match =
+      store.modelMatches
+      ? Span(faults == 0 ? "✓ exact" : "exact", theme[faults == 0 ? .success : .dim])
+      : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
+    var parts = [
+      Part(0, [Span(store.fileName, theme[.title])]),
+      Part(5, [Span(store.hashPrefix, theme[.dim])]),
+    ]
+    if let name = state.storeModelName {
+      parts.append(Part(2, [Span("model “\(name)”")], [Span("“\(name)”")]))
+    } else if state.isReadingVersions {
+      parts.append(Part(2, [Span("model …")], [Span("…")]))
+    } else {
+      // Without its name it says nothing that “exact” does not.
+      parts.append(Part(6, [Span("model")]))
+    }
+    parts.append(Part(1, [match]))
+    if let badge = badge(state, theme) { parts.append(badge) }
+    if let change = state.storeChange {
+      parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
+    }
+    if let gap = store.gap {
+      // What it is comes before the colon, unless that is only where it is.
+      let head = String(gap.prefix { $0 != ":" })
+      let forms = [gap, head.contains(" ") ? head : "see 5", "see 5"]
+      parts.append(Part(0, forms: forms.map { [Span("✗ " + $0, theme[.error])] }))
+    } else if faults > 0 {
+      let text = "✗ \(NumberText.counted(faults, "error")): 5"
+      parts.append(Part(0, [Span(text, theme[.error])]))
+    }
+    if store.walFrames > 0 {
+      parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
+    }
+    if !store.warnings.isEmpty {
+      parts.append(
+        Part(
+          3, [Span("! \(NumberText.counted(store.warnings.count, "warning"))", theme[.warning])]))
+    }
+    return parts
+  }
+}
+
+/// The last row: what the keys do here, or what was just said.
+enum Footer {
+  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    if let notice = state.notice {
+      grid.fill(rect, style: theme[.footerText])
+      let (sign, role): (String, Theme.Role) =
+        switch notice.kind {
+        case .plain: ("", .footerText)
+        case .success: ("✓ ", .success)
+        case .warning: ("! ", .warning)
+        }
+      grid.write(
+        [Span(" " + sign, theme[role]), Span(notice.text, theme[.footerText])], at: rect.origin,
+        within: rect.width)
+      return
+    }
+    let items = bindings(state).map {
+      HelpBar.Item(
+        $0.label, $0.title, isAvailable: $0.isAvailable,
+        isEssential: ["nextPane", "help"].contains($0.action.name))
+    }
+    let note =
+      !state.count.isEmpty
+      ? state.count.text : state.layers.isEmpty ? state[state.front].note(state) : ""
+    HelpBar(items, note: note).draw(in: &grid, rect, theme: theme)
+  }
+
+  /// The bindings that the footer shows, in its order.
+  static func bindings(_ state: State) -> [Binding] {
+    Keymap.bindings(state).filter { $0.isInFooter && !$0.keys.isEmpty }
+  }
+}
+
+/// Where a person has put the lines between panes; `nil` where they lie as they come.
+struct Dividers: Codable, Sendable, Equatable {
+  /// Columns of Browse's tree.
+  var tree: Int?
+  /// Rows of Browse's inspector.
+  var inspector: Int?
+
+  /// Each pane keeps what it needs to be of use, however large the terminal is now.
+  func treeWidth(in frame: Rect) -> Int? {
+    tree.map { min(max(14, $0), max(14, frame.width - 30)) }
+  }
+
+  func inspectorHeight(in frame: Rect) -> Int? {
+    inspector.map { min(max(3, $0), max(3, frame.height - 4)) }
+  }
+}
+
+/// A line between two panes that the mouse can move.
+enum Divider: Sendable, Equatable {
+  case tree, inspector
+
+  /// The one at a place of the screen.
+  static func at(_ point: Point, in state: State) -> Divider? {
+    guard state.front == .browse, state.layers.isEmpty else { return nil }
+    let layout = BrowseLayout(state.browse, state)
+    let (tree, rows, inspector) = (
+      layout.pane(.entities), layout.pane(.rows), layout.pane(.inspector)
+    )
+    // Where both meet, the line over the whole height is meant.
+    if !tree.isEmpty, rows.width > 0, point.x == rows.x, layout.frame.contains(point) {
+      return .tree
+    }
+    if !rows.isEmpty, !inspector.isEmpty, point.y == inspector.y, inspector.contains(point) {
+      return .inspector
+    }
+    return nil
+  }
+}
+
+extension State {
+  /// Puts the line that is held under the pointer.
+  mutating func drag(to point: Point) {
+    let frame = body
+    switch dragged {
+    case .tree?:
+      dividers.tree = point.x - frame.x + 1
+      dividers.tree = dividers.treeWidth(in: frame)
+    case .inspector?:
+      dividers.inspector = frame.bottom - point.y
+      dividers.inspector = dividers.inspectorHeight(in: frame)
+    case nil: return
+    }
+    on(BrowseScreen.self) { $0.fit(in: &$1) }
   }
 }

@@ -25,10 +25,7 @@ package struct Binding: Sendable, Equatable {
   ) {
     self.keys = keys
     self.label = label ?? keys.first?.name ?? ""
-    self.title = title
-    self.action = action
-    self.reason = reason
-    self.command = command
+    (self.title, self.action, self.reason, self.command) = (title, action, reason, command)
     isInFooter = footer
   }
 
@@ -45,4 +42,160 @@ package struct Binding: Sendable, Equatable {
 
 extension [Binding] {
   func binding(for key: Key) -> Binding? { first { $0.keys.contains(key) } }
+}
+
+/// What a key does, with the name that the configuration file and `strata keys` know it by; the name
+/// stays when titles change.
+package struct Action: Sendable, Equatable {
+  /// The name of the keys that say themselves where to: arrows, paging, j, k, g, G.
+  static let movement = "navigate"
+  /// Those that a number typed before the key does so many times.
+  private static let repeatable: Set = [
+    movement, "leftColumn", "rightColumn", "nextChange", "previousChange", "undo", "redo",
+    "nextPane", "previousPane", "back",
+  ]
+
+  /// What it is called.
+  package let name: String
+  let run: @Sendable (inout State, Key) -> [Effect]
+
+  init(key name: String, _ run: @escaping @Sendable (inout State, Key) -> [Effect]) {
+    (self.name, self.run) = (name, run)
+  }
+
+  init(_ name: String, _ run: @escaping @Sendable (inout State) -> [Effect]) {
+    self.init(key: name) { state, _ in run(&state) }
+  }
+
+  /// Puts a popup over what is there, where there is something for it to show.
+  static func shows(
+    _ name: String, _ layer: @escaping @Sendable (State) -> (any LayerContent)?
+  ) -> Action {
+    Action(name) { state in
+      if let layer = layer(state) { state.show(layer) }
+      return []
+    }
+  }
+
+  static func show(_ screen: Screen) -> Action {
+    Action(screen.title.lowercased()) { $0.go(to: screen) }
+  }
+
+  /// Browse shows what was deleted, or the store again.
+  static let remains = Action("remains") { $0.turnRemains() }
+
+  var isMovement: Bool { name == Self.movement }
+  var isRepeatable: Bool { Self.repeatable.contains(name) }
+
+  /// Who calls them by one name means the same.
+  package static func == (left: Action, right: Action) -> Bool { left.name == right.name }
+}
+
+extension Component {
+  /// A key that changes the component alone.
+  func changes(_ name: String, _ body: @escaping @Sendable (inout Self) -> Void) -> Action {
+    Action(name) { state in
+      Self.work(on: &state) { component, _ in
+        body(&component)
+        return .stay()
+      }
+    }
+  }
+
+  /// The keys that move in a list, or scroll a text.
+  func moving(
+    _ keys: [Key] = [
+      .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
+      .control("d"), .space, .home, .end, "g", "G",
+    ], label: String = "↑↓ j k g G",
+    _ body: @escaping @Sendable (inout Self, Key, inout State) -> [Effect]
+  ) -> Binding {
+    let action = Action(key: Action.movement) { state, key in
+      Self.work(on: &state) { .stay(body(&$0, key, &$1)) }
+    }
+    return Binding(keys, label: label, "move", action, footer: false)
+  }
+
+  /// The same where nothing is asked for on the way.
+  func scrolling(_ body: @escaping @Sendable (inout Self, Key, State) -> Void) -> Binding {
+    moving { component, key, state in
+      body(&component, key, state)
+      return []
+    }
+  }
+}
+
+extension ScreenContent {
+  static func work(
+    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+  ) -> [Effect] {
+    state.on(Self.self) { screen, state in
+      screen.willAct(in: &state)
+      let effects = work(&screen, &state).effects
+      screen.didAct(in: &state)
+      return effects
+    }
+  }
+
+  /// A key of the screen.
+  func does(
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> [Effect]
+  ) -> Action {
+    Action(name) { state in Self.work(on: &state) { .stay(body(&$0, &$1)) } }
+  }
+
+  /// A key that shows a popup about what the screen shows, where there is something.
+  func shows(
+    _ name: String, _ layer: @escaping @Sendable (Self, State) -> (any LayerContent)?
+  ) -> Action {
+    does(name) { screen, state in
+      if let layer = layer(screen, state) { state.show(layer) }
+      return []
+    }
+  }
+}
+
+extension LayerContent {
+  static func work(
+    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+  ) -> [Effect] {
+    guard var layer = state.layers.last, var content = layer.content as? Self else { return [] }
+    state.layers.removeLast()
+    let depth = state.layers.count
+    let outcome = state.working(as: .layer(layer.id)) { work(&content, &$0) }
+    if case .stay = outcome {
+      layer.content = content
+      state.layers.insert(layer, at: min(depth, state.layers.count))
+    }
+    return outcome.effects
+  }
+
+  /// A key of the popup.
+  func does(
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> LayerOutcome
+  ) -> Action {
+    Action(name) { Self.work(on: &$0, body) }
+  }
+
+  /// A key of the popup that leaves it open.
+  func asks(
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> [Effect]
+  ) -> Action {
+    does(name) { .stay(body(&$0, &$1)) }
+  }
+
+  /// The keys that close it without having chosen anything; Escape takes back a narrowing first.
+  func closing(_ keys: [Key] = [.escape, "q"], _ title: String = "close") -> Binding {
+    Binding(keys, title, Self.close)
+  }
+
+  static var close: Action {
+    Action(key: "close") { state, key in
+      if key == .escape, state.layerFilter?.isEmpty == false {
+        state.layerFilter = ""
+        return []
+      }
+      return state.layers.popLast()?.content.closed(in: &state) ?? []
+    }
+  }
 }

@@ -21,7 +21,7 @@ struct Count: Sendable, Equatable {
     }
     guard case .character(let digit) = key, digit.isASCII, digit.isNumber else { return false }
     if isEmpty {
-      guard bindings.binding(for: "j")?.action == .navigate,
+      guard bindings.binding(for: "j")?.action.isMovement == true,
         bindings.binding(for: key) == nil
       else { return false }
     }
@@ -35,31 +35,28 @@ extension State {
   private static let mostSteps = 10_000
 
   /// Does it so many times, or until nothing changes any more.
-  mutating func run(
-    _ action: Action, _ key: Key, times: Int?, _ body: (inout State, Action, Key) -> [Effect]
-  ) -> [Effect] {
-    guard let times, action.isRepeatable else { return body(&self, action, key) }
-    if action == .navigate, layers.isEmpty,
+  mutating func run(_ action: Action, _ key: Key, times: Int?) -> [Effect] {
+    guard let times, action.isRepeatable else { return action.run(&self, key) }
+    if action.isMovement, layers.isEmpty,
       let effects = on(front, { $0.move(key, times: times, in: &$1) })
     {
       return effects
     }
     // As in vim: 12G is the twelfth line.
-    if action == .navigate, key == "G" || key == "g" {
-      let home = body(&self, action, .home)
-      return times == 1 ? home : run(action, .down, times: times - 1, before: home, body)
+    if action.isMovement, key == "G" || key == "g" {
+      let home = action.run(&self, .home)
+      return times == 1 ? home : run(action, .down, times: times - 1, before: home)
     }
-    return run(action, key, times: times, before: [], body)
+    return run(action, key, times: times, before: [])
   }
 
   private mutating func run(
-    _ action: Action, _ key: Key, times: Int, before: [Effect],
-    _ body: (inout State, Action, Key) -> [Effect]
+    _ action: Action, _ key: Key, times: Int, before: [Effect]
   ) -> [Effect] {
     var effects = before
     for _ in 0..<min(times, Self.mostSteps) {
       let former = self
-      effects = Effect.joined(effects, body(&self, action, key))
+      effects = Effect.joined(effects, action.run(&self, key))
       if former == self { break }
     }
     return effects
@@ -70,8 +67,8 @@ extension Effect {
   /// The work it asks for, of the kinds that moving asks for.
   private var task: TaskID? {
     switch self {
-    case .rows(let task, _), .object(let task, _), .countRows(let task, _),
-      .countBefore(let task, _, _), .place(let task, _, _), .names(let task, _):
+    case .ask(let task, .rows), .ask(let task, .object), .ask(let task, .countRows),
+      .ask(let task, .countBefore), .ask(let task, .place), .names(let task, _):
       task
     default: nil
     }

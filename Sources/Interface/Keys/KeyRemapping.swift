@@ -19,7 +19,7 @@ package struct KeyRemapping: Sendable, Equatable {
     return bindings.map { binding in
       let name = binding.action.name
       // The keys that move say themselves where to.
-      guard binding.action != .navigate, let keys = changed[name] else { return binding }
+      guard !binding.action.isMovement, let keys = changed[name] else { return binding }
       // One that has several entries has its new keys in the first.
       return binding.on(placed.insert(name).inserted ? keys : [])
     }.filter { !$0.keys.isEmpty || changed[$0.action.name]?.isEmpty == true }
@@ -28,7 +28,7 @@ package struct KeyRemapping: Sendable, Equatable {
   /// Where there are bindings, and under which names.
   static var names: [(section: String, names: [String])] {
     Keymap.allSections(.blank).map { section in
-      (section.title, section.bindings.filter { $0.action != .navigate }.map(\.action.name))
+      (section.title, section.bindings.filter { !$0.action.isMovement }.map(\.action.name))
     }
   }
 
@@ -38,7 +38,7 @@ package struct KeyRemapping: Sendable, Equatable {
       return "there is no section “\(section)”" + meant(section, names.map(\.section))
     }
     guard let name, !known.names.contains(name) else { return nil }
-    if name == Action.navigate.name { return "the keys that move stay where they are" }
+    if name == Action.movement { return "the keys that move stay where they are" }
     return "\(section) has no “\(name)”" + meant(name, known.names)
   }
 

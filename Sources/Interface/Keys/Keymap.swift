@@ -19,13 +19,6 @@ package enum Keymap {
     state.keys.applied(to: state[screen].bindings(state), in: screen.title)
   }
 
-  /// What a list does with the keys that move in it.
-  static let movement = Binding(
-    [
-      .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
-      .control("d"), .space, .home, .end, "g", "G",
-    ], label: "↑↓ j k g G", "move", .navigate, footer: false)
-
   static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
     let noStore = state.store == nil ? "no store is open" : nil
@@ -38,34 +31,40 @@ package enum Keymap {
     }
     let bindings =
       screens + [
-        Binding(["?", .function(1)], "keys", .help),
-        Binding([":", .control("p")], label: ": ^P", "palette", .palette),
+        Binding(["?", .function(1)], "keys", .shows("help") { _ in HelpLayer() }),
         Binding(
-          ["i"], "about the store, its files and model", .storePanel, unless: noStore,
+          [":", .control("p")], label: ": ^P", "palette", .shows("palette") { PaletteLayer($0) }),
+        Binding(
+          ["i"], "about the store, its files and model",
+          Action("storePanel") { $0.show(StorePanel(.files)) { $0.read(in: &$1) } },
+          unless: noStore,
           command: "strata info \(store)", footer: false),
         Binding(
-          ["*"], "search all entities", .searchEverywhere, unless: noStore,
+          ["*"], "search all entities",
+          .shows("searchEverywhere") { _ in SearchEverywhereLayer() }, unless: noStore,
           command: "strata search \(store) TEXT", footer: false),
         Binding(
-          ["w"], "warnings", .warnings,
+          ["w"], "warnings",
+          Action("warnings") { $0.show(StorePanel(.warnings)) { $0.read(in: &$1) } },
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
           command: "strata info \(store)", footer: false),
         Binding(
-          ["u"], "undo a change of the view", .undo,
+          ["u"], "undo a change of the view", Action("undo") { $0.stepView(back: true) },
           unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
           footer: false),
         Binding(
-          ["U"], "do it again", .redo,
+          ["U"], "do it again", Action("redo") { $0.stepView(back: false) },
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-        Binding(["T"], "theme", .chooseTheme, footer: false),
-        Binding(["!"], "log", .log, footer: false),
+        Binding(["T"], "theme", Action("chooseTheme") { $0.chooseTheme() }, footer: false),
+        Binding(["!"], "log", .shows("log") { LogLayer($0) }, footer: false),
         Binding(
-          [.control("r")], "read the store again", .reopen, unless: busy,
+          [.control("r")], "read the store again", Action("reopen") { $0.readAgain() },
+          unless: busy,
           footer: state.storeChange != nil),
         Binding(
-          ["O"], "open another store", .otherStore, unless: busy, command: "strata FOLDER",
-          footer: false),
-        Binding(["q"], "quit", .quit),
+          ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
+          command: "strata FOLDER", footer: false),
+        Binding(["q"], "quit", Action("quit") { $0.quit() }),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)
   }
@@ -75,10 +74,10 @@ package enum Keymap {
     let work = state.work
     return [
       Binding(
-        [.control("c")], work.map { "stop \($0)" } ?? "cancel, twice quits", .interrupt,
-        footer: work != nil),
-      Binding([.control("z")], "suspend", .suspend, footer: false),
-      Binding([.control("l")], "draw again", .repaint, footer: false),
+        [.control("c")], work.map { "stop \($0)" } ?? "cancel, twice quits",
+        Action("interrupt") { $0.interrupt() }, footer: work != nil),
+      Binding([.control("z")], "suspend", Action("suspend") { _ in [.suspend] }, footer: false),
+      Binding([.control("l")], "draw again", Action("repaint") { _ in [.repaint] }, footer: false),
     ]
   }
 

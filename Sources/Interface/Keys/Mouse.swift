@@ -30,8 +30,8 @@ extension State {
   }
 
   /// Does what a key for it would; `nil` where none does it here.
-  private mutating func press(_ action: Action, _ key: Key? = nil, times: Int? = nil) -> [Effect]? {
-    Keymap.bindings(self).first { $0.action == action }.map { press($0, key, times: times) }
+  private mutating func press(_ name: String, _ key: Key? = nil, times: Int? = nil) -> [Effect]? {
+    Keymap.bindings(self).first { $0.action.name == name }.map { press($0, key, times: times) }
   }
 
   /// What there is to be clicked on, found by drawing it.
@@ -51,16 +51,20 @@ extension State {
   }
 
   private mutating func scroll(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
-    if !layers.isEmpty { return performInLayer(.navigate, key) }
+    if !layers.isEmpty { return moveInLayer(key) }
     if let effects = on(front, { $0.mouse(action, point, in: &$1) }) { return effects }
     let (_, effects) = focusLines(at: point)
-    return effects + (press(.navigate, key) ?? [])
+    return effects + (press(Action.movement, key) ?? [])
+  }
+
+  private mutating func moveInLayer(_ key: Key) -> [Effect] {
+    Keymap.bindings(self).last(where: \.action.isMovement)?.action.run(&self, key) ?? []
   }
 
   private mutating func sort(by column: Int) -> [Effect] {
     browse.focus = .rows
     browse.table?.selectedColumn = column
-    return press(.sort) ?? []
+    return press("sort") ?? []
   }
 
   /// A line of the popup, or beside it, which closes it.
@@ -68,7 +72,7 @@ extension State {
     _ action: Key.MouseAction, _ point: Point, _ spots: [Spot]
   ) -> [Effect] {
     guard let popup = spots.lastIndex(where: { $0.target == .popup }) else {
-      return performInLayer(.navigate, .mouse(action, x: point.x, y: point.y))
+      return moveInLayer(.mouse(action, x: point.x, y: point.y))
     }
     guard spots[popup].rect.contains(point) else {
       guard let escape = Keymap.bindings(self).binding(for: .escape) else { return [] }
@@ -97,7 +101,7 @@ extension State {
       }
       guard let spot, case .lines(_, let isFocused) = spot.target else { return (nil, effects) }
       if isFocused { return (spot, effects) }
-      guard let moved = press(.nextPane) else { return (spot, effects) }
+      guard let moved = press("nextPane") else { return (spot, effects) }
       effects += moved
     }
     return (nil, effects)
@@ -111,7 +115,7 @@ extension State {
     var effects: [Effect] = []
     let steps = row - list.selected
     if steps != 0 {
-      effects = press(.navigate, steps < 0 ? .up : .down, times: abs(steps)) ?? []
+      effects = press(Action.movement, steps < 0 ? .up : .down, times: abs(steps)) ?? []
     }
     if action == .doubleClick, let enter = Keymap.bindings(self).binding(for: .enter) {
       effects += press(enter, .enter)

@@ -21,9 +21,7 @@ struct PaletteEntry: Sendable, Equatable {
   private var score = 0
 
   private init(section: String, title: String, _ deed: Deed) {
-    self.section = section
-    self.title = title
-    self.deed = deed
+    (self.section, self.title, self.deed) = (section, title, deed)
   }
 
   /// What the palette remembers it by.
@@ -41,7 +39,7 @@ struct PaletteEntry: Sendable, Equatable {
   }
 
   var reason: String? {
-    binding?.action == .navigate ? "press the keys themselves" : binding?.reason
+    binding?.action.isMovement == true ? "press the keys themselves" : binding?.reason
   }
   var keyLabel: String { binding?.label ?? "" }
   var command: String? { binding?.command }
@@ -108,7 +106,7 @@ struct PaletteEntry: Sendable, Equatable {
 
   private static func actions(_ state: State) -> [PaletteEntry] {
     Keymap.sections(state).flatMap { section in
-      section.bindings.filter { $0.action != .palette }.map { binding in
+      section.bindings.filter { $0.action.name != "palette" }.map { binding in
         PaletteEntry(
           section: section.title, title: binding.title,
           .press(binding, on: Screen.allCases.first { $0.title == section.title }))

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import Terminal
 
 /// What of the selected thing goes to the clipboard; the key that opened it takes the first.
@@ -12,9 +13,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     var subject: CopySubject
 
     init(_ title: String, _ form: CopyForm, _ subject: CopySubject) {
-      self.title = title
-      self.form = form
-      self.subject = subject
+      (self.title, self.form, self.subject) = (title, form, subject)
     }
 
     init(_ title: String, text: String) { self.init(title, .value, .text(text)) }
@@ -38,9 +37,9 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter, "y"], "copy", .choose, unless: task == nil ? nil : "it is being read"),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      Binding([.enter, "y"], "copy", chooses, unless: task == nil ? nil : "it is being read"),
+      movement,
+      closing(),
     ]
   }
 
@@ -48,7 +47,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
     if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }
-    return .stay(state.ask(&task) { .look($0, .copy(choice.form, choice.subject)) })
+    return .stay(state.ask(&task) { .copyText($0, choice.form, choice.subject) })
   }
 
   /// Most bytes that are sent: terminals drop or choke on more.
@@ -68,7 +67,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.copied(let text)) = answer else { return [] }
+    guard case .copied(let text) = answer else { return [] }
     isDone = true
     return Self.send(text, title, in: &state)
   }
@@ -79,8 +78,138 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("Copy", size: Size(width: 44, height: choices.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Copy", 44, choices.count).draw(in: &grid, body, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, _ in [Span(choice.title)] }
+  }
+}
+
+/// What each screen has to copy; the first is what the key alone takes.
+extension CopyLayer {
+  static func choices(_ state: State) -> [Choice] { state[state.front].copies(state) }
+
+  static let action = Action.shows("copy") { CopyLayer($0) }
+
+  /// The key in lists where it has no place in the footer.
+  static func binding(_ state: State) -> Binding {
+    Binding(
+      ["y"], "copy", action, unless: choices(state).isEmpty ? "nothing is selected" : nil,
+      footer: false)
+  }
+
+  /// A receipt as the two things that it can be.
+  static func choices(_ receipt: MigrationReceipt, _ lines: [ReceiptView.Line]) -> [Choice] {
+    [
+      Choice("receipt as JSON", .json, .receipt(receipt)),
+      Choice("receipt as text", text: ReceiptView.text(lines)),
+    ]
+  }
+
+}
+
+extension BrowseScreen {
+  func copies(_ state: State) -> [CopyLayer.Choice] {
+    let store = state.storeArgument
+    switch focus {
+    case .entities:
+      guard let entity = tree.selected else { return [] }
+      return [
+        CopyLayer.Choice("name", text: entity),
+        CopyLayer.Choice(command: "strata rows \(store) \(ShellText.quoted(entity))"),
+      ]
+    case .rows, .inspector:
+      let isRow = focus == .rows
+      guard let id = isRow ? table?.window.selectedRow?.id : inspector.object else {
+        return []
+      }
+      var choices: [CopyLayer.Choice] = []
+      if let property = isRow ? table?.selectedProperty : inspector.selectedProperty {
+        choices.append(
+          CopyLayer.Choice("value of \(property)", .value, .value(id, property: property)))
+      }
+      let columns = isRow ? table?.shownProperties ?? [] : []
+      let object = CopySubject.object(id, columns: columns)
+      let forms: [(String, CopyForm)] = [
+        ("object as JSON", .json), ("row for a spreadsheet (TSV)", .tsv),
+        ("row as Markdown", .markdown), ("row as SQL INSERT", .sql),
+        ("reference \(id)", .reference),
+        ("object URI", .uri),
+      ]
+      choices += forms.map { CopyLayer.Choice($0.0, $0.1, object) }
+      if state.remains.isShown { return choices }
+      return choices + [CopyLayer.Choice(command: "strata object \(store) \(id)")]
+    }
+  }
+}
+
+extension DiffScreen {
+  func copies(_ state: State) -> [CopyLayer.Choice] {
+    guard let line = selectedLine else { return [] }
+    let meaning = DiffMeaning(self, state, details: true).sentences.map(\.text).joined(
+      separator: "\n")
+    let choices = [
+      CopyLayer.Choice("line", text: line.text), CopyLayer.Choice("what it means", text: meaning),
+    ]
+    return (focus == .lines ? choices : choices.reversed())
+      + [CopyLayer.Choice(command: command(state))]
+  }
+}
+
+extension DiffLine {
+  /// Both sides in one line: `~ Recipe.portions: serves Integer 16 → portions Integer 32`.
+  var text: String {
+    func text(_ side: Side) -> String { "\(side.name) \(side.text)" }
+    switch (left.map(text), right.map(text)) {
+    case (let old?, let new?): return "\(sign.rawValue) \(place): \(old) → \(new)"
+    case (let side?, nil), (nil, let side?): return "\(sign.rawValue) \(place): \(side)"
+    case (nil, nil): return "\(sign.rawValue) \(place)"
+    }
+  }
+}
+
+extension MappingScreen {
+  func copies(_ state: State) -> [CopyLayer.Choice] {
+    guard to != nil else { return [] }
+    var choices: [CopyLayer.Choice] = []
+    switch activePane {
+    case .mappings:
+      if let entry = selectedEntry {
+        let layer = Self.details(of: entry.mapping, in: entry.step, self)
+        choices.append(CopyLayer.Choice("mapping \(layer.title)", text: layer.text))
+      }
+    case .losses:
+      switch selectedProblem {
+      case .check(let check):
+        choices = [CopyLayer.Choice("check", text: Self.details(of: check).text)]
+      case .loss(let loss): choices = [CopyLayer.Choice("loss", text: Self.details(of: loss).text)]
+      case .refusal(let error):
+        choices = [CopyLayer.Choice("refusal", text: MessageLayer(error).text)]
+      case .edit(let edit): choices = [CopyLayer.Choice("change", text: edit.text)]
+      case .note(let text): choices = [CopyLayer.Choice("note", text: text)]
+      case nil: break
+      }
+    }
+    return choices + [
+      CopyLayer.Choice(command: command(state)),
+      CopyLayer.Choice("command line of the plan", text: command(state, "plan")),
+    ]
+  }
+}
+
+extension MigrateScreen {
+  func copies(_ state: State) -> [CopyLayer.Choice] {
+    var choices: [CopyLayer.Choice] = []
+    if let receipt {
+      choices = CopyLayer.choices(receipt, lines(state))
+      if let backup = receipt.backupPath {
+        choices.append(CopyLayer.Choice("path of the backup", text: backup))
+      }
+    } else if case .rolledBack = phase {
+      choices = [CopyLayer.Choice("what was done, as text", text: ReceiptView.text(lines(state)))]
+    }
+    guard state.mapping.to != nil else { return choices }
+    return choices + [
+      CopyLayer.Choice(
+        command: state.mapping.command(state) + (pausesBeforeCutover ? " --confirm" : ""))
+    ]
   }
 }

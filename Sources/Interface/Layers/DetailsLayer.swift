@@ -9,9 +9,7 @@ struct DetailsLayer: SearchableLayer {
     var isCode = false
 
     init(_ text: String, _ role: Theme.Role = .text, isCode: Bool = false) {
-      self.text = text
-      self.role = role
-      self.isCode = isCode
+      (self.text, self.role, self.isCode) = (text, role, isCode)
     }
   }
 
@@ -23,8 +21,7 @@ struct DetailsLayer: SearchableLayer {
   var filter = ""
 
   init(_ title: String, _ paragraphs: [Paragraph]) {
-    self.title = title
-    self.paragraphs = paragraphs
+    (self.title, self.paragraphs) = (title, paragraphs)
   }
 
   /// All of it as plain text.
@@ -45,9 +42,9 @@ struct DetailsLayer: SearchableLayer {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
-      searchBinding, CopyLayer.ofPopup, Keymap.movement,
-      Binding([.escape, "q"] + (rows == nil ? [.enter] : []), "close", .close),
+    (rows.map { [Binding([.enter], $0.title, opens)] } ?? []) + [
+      searchBinding, copyBinding, movement,
+      closing([.escape, "q"] + (rows == nil ? [.enter] : [])),
     ]
   }
 
@@ -55,15 +52,14 @@ struct DetailsLayer: SearchableLayer {
 
   func copied(_ state: State) -> (text: String, title: String) { (text, title) }
 
-  func open(in state: inout State) -> LayerOutcome {
-    rows.map { LayerOutcome.close($0.show(in: &state)) } ?? .stay()
+  private var opens: Action {
+    does("open") { layer, state in layer.rows.map { .close($0.show(in: &state)) } ?? .stay() }
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = Self.width(in: rect)
     let lines = lines(width: width)
-    let inside = Popup(title, size: Size(width: width, height: max(1, lines.count)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, max(1, lines.count)).draw(in: &grid, rect, theme: theme)
     let places = list.places(count: lines.count, in: inside)
     for (index, place) in places {
       grid.write(

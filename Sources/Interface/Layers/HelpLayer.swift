@@ -60,8 +60,7 @@ struct HelpLayer: SearchableLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, "q", .enter, "?"], "close", .close),
+      movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 
@@ -73,8 +72,7 @@ struct HelpLayer: SearchableLayer {
     unfiltered.filter = ""
     // The frame stays as it is while the lines narrow.
     let height = unfiltered.lines(state).count
-    let inside = Popup(title, size: Size(width: 84, height: height))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, 84, height).draw(in: &grid, rect, theme: theme)
     for (index, place) in list.places(count: lines.count, in: inside) {
       switch lines[index] {
       case .blank: break

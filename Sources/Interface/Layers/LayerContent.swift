@@ -1,13 +1,11 @@
 import ManagedModel
 import Terminal
 
-/// What a popup is: besides what every component has, what its keys do and when it closes.
+/// What a popup is: besides what every component has, when it closes.
 ///
 /// While a layer works it is off the stack, so that it can change the state; what it has become is
 /// put back in its place unless it closes.
 protocol LayerContent: Component {
-  /// Does what a binding asks for; `.close` never comes here.
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome
   /// It was closed without having chosen anything.
   func closed(in state: inout State) -> [Effect]
   /// Whether an answer has ended its work, so that it closes by itself.
@@ -18,6 +16,12 @@ protocol LayerContent: Component {
 enum LayerOutcome: Sendable, Equatable {
   case stay([Effect] = [])
   case close([Effect] = [])
+
+  var effects: [Effect] {
+    switch self {
+    case .stay(let effects), .close(let effects): effects
+    }
+  }
 }
 
 extension LayerContent {
@@ -58,25 +62,6 @@ extension State {
     return effects
   }
 
-  /// Does what a binding of the uppermost layer asks for.
-  mutating func performInLayer(_ action: Action, _ key: Key) -> [Effect] {
-    // Escape takes back the narrowing first.
-    if action == .close, key == .escape, layerFilter?.isEmpty == false {
-      layerFilter = ""
-      return []
-    }
-    guard var layer = layers.popLast() else { return [] }
-    if action == .close { return layer.content.closed(in: &self) }
-    let depth = layers.count
-    let outcome = working(as: .layer(layer.id)) { layer.content.perform(action, key, in: &$0) }
-    switch outcome {
-    case .close(let effects): return effects
-    case .stay(let effects):
-      layers.insert(layer, at: min(depth, layers.count))
-      return effects
-    }
-  }
-
   /// Stops what a layer waits for, the uppermost first; `nil` where none does.
   mutating func cancelInLayers() -> [Effect]? {
     for layer in layers.reversed() {
@@ -94,5 +79,119 @@ extension State {
     let result = working(as: .layer(id)) { work(&layer.content, &$0) }
     if !layer.content.isDone { layers.insert(layer, at: min(index, layers.count)) }
     return result
+  }
+}
+
+/// A popup with a list, of which Enter takes the selected line.
+protocol ChoosingLayer: LayerContent {
+  var list: List { get set }
+  /// Rows that the list has room for; `nil` where it has room for all.
+  func room(_ state: State) -> Int?
+  /// Takes the selected line.
+  mutating func choose(in state: inout State) -> LayerOutcome
+}
+
+extension ChoosingLayer {
+  func room(_ state: State) -> Int? { nil }
+
+  var chooses: Action { does("choose") { $0.choose(in: &$1) } }
+  var movement: Binding { scrolling { $0.list.handle($1, height: $0.room($2)) } }
+}
+
+/// A popup that waits for one piece of work at a time.
+protocol WaitingLayer: LayerContent {
+  var task: TaskID? { get set }
+  /// Takes an answer to what it waits for.
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect]
+  /// What it waited for failed.
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect]
+}
+
+extension WaitingLayer {
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    guard task == self.task else { return [] }
+    if answer.isLast { self.task = nil }
+    return take(answer, in: &state)
+  }
+
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    self.task.end(task) ? fail(error, in: &state) : []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
+}
+
+/// A popup that tells in its own lines why there is no answer, or no whole one.
+protocol TellingLayer: WaitingLayer {
+  var error: CoreDataError? { get set }
+  /// What it says when its work was called off.
+  var stopped: String { get }
+}
+
+extension TellingLayer {
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    self.error = error
+    return []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let effects = task.stop() else { return nil }
+    error = CoreDataError(.cancelled, stopped)
+    return effects
+  }
+}
+
+/// A popup of text to be read: it scrolls, its lines can be narrowed with `/`, and it is copied as a
+/// whole.
+protocol SearchableLayer: LayerContent {
+  var list: List { get set }
+  var filter: String { get set }
+  /// How many lines there are.
+  func count(_ state: State) -> Int
+  /// All of it as plain text, and what that is called.
+  func copied(_ state: State) -> (text: String, title: String)
+}
+
+extension SearchableLayer {
+  /// The key that begins narrowing, for the layer's own list.
+  var searchBinding: Binding {
+    Binding(
+      ["/"], "find",
+      asks("search") { layer, state in
+        state.show(SearchLayer(.layer, former: layer.filter))
+        return []
+      })
+  }
+
+  var copyBinding: Binding {
+    Binding(
+      ["y"], "copy",
+      asks("copy") { layer, state in
+        let (text, title) = layer.copied(state)
+        return CopyLayer.send(text, title, in: &state)
+      })
+  }
+
+  var movement: Binding {
+    scrolling { $0.list.scrollPage($1, count: $0.count($2), height: $2.body.height - 2) }
+  }
+}
+
+extension State {
+  /// What the uppermost popup is narrowed to; `nil` where it has no lines to narrow.
+  var layerFilter: String? {
+    get { (layers.last?.content as? any SearchableLayer)?.filter }
+    set {
+      guard var layer = layers.last?.content as? any SearchableLayer, let newValue else { return }
+      layer.filter = newValue
+      layers[layers.count - 1].content = layer
+    }
+  }
+}
+
+extension Popup {
+  /// A popup around an inside of that width and height.
+  init(_ title: String, _ width: Int, _ height: Int) {
+    self.init(title, size: Size(width: width, height: height))
   }
 }

@@ -41,26 +41,21 @@ struct LogLayer: LayerContent {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement,
+      scrolling { $0.list.scrollPage($1, count: Self.lines($2).count, height: Self.height($2)) },
       Binding(
-        ["y"], "copy", .copy, unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
-      Binding([.escape, "q", "!", .enter], "close", .close),
+        ["y"], "copy",
+        asks("copy") { _, state in
+          let text = state.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
+          return CopyLayer.send(text, "log", in: &state)
+        }, unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
+      closing([.escape, "q", "!", .enter]),
     ]
-  }
-
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .copy {
-      let text = state.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
-      return .stay(CopyLayer.send(text, "log", in: &state))
-    }
-    list.scrollPage(key, count: Self.lines(state).count, height: Self.height(state))
-    return .stay()
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = Self.lines(state)
-    let inside = Popup("Log", size: Size(width: Self.width(state), height: max(1, lines.count)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Log", Self.width(state), max(1, lines.count)).draw(
+      in: &grid, rect, theme: theme)
     guard !lines.isEmpty else {
       grid.write(
         "nothing has happened yet", at: inside.origin, style: theme[.dim], within: inside.width)

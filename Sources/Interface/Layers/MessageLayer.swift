@@ -12,9 +12,7 @@ struct MessageLayer: SearchableLayer {
   }
 
   init(title: String, paragraphs: [String], isError: Bool = true) {
-    self.title = title
-    self.paragraphs = paragraphs
-    self.isError = isError
+    (self.title, self.paragraphs, self.isError) = (title, paragraphs, isError)
   }
 
   /// A failure, told for a person.
@@ -41,8 +39,7 @@ struct MessageLayer: SearchableLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, "q", .enter, "?"], "close", .close),
+      movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 
@@ -53,8 +50,7 @@ struct MessageLayer: SearchableLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(70, rect.width - 4))
     let lines = lines(width: width)
-    let inside = Popup(title, size: Size(width: width, height: lines.count))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, lines.count).draw(in: &grid, rect, theme: theme)
     for (index, place) in list.places(count: lines.count, in: inside) {
       let style = isError && index == 0 ? theme[.error] : .plain
       grid.write(lines[index], at: place.origin, style: style, within: place.width)

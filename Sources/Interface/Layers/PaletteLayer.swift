@@ -15,23 +15,26 @@ struct PaletteLayer: LayerContent {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter], "do it", .choose, unless: list.isEmpty ? "nothing is called so" : nil),
       Binding(
-        [.up, .down, .pageUp, .pageDown, .control("p"), .control("n")], label: "↑↓ ^P ^N", "move",
-        .navigate, footer: false),
-      Binding([.escape], "close", .close),
+        [.enter], "do it", does("choose") { $0.choose(in: &$1) },
+        unless: list.isEmpty ? "nothing is called so" : nil),
+      moving([.up, .down, .pageUp, .pageDown, .control("p"), .control("n")], label: "↑↓ ^P ^N") {
+        $0.fit($2)
+        $0.list.handle($1)
+        return []
+      },
+      closing([.escape]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    let entries = entries(state)
-    list.setCount(entries.count)
+  private mutating func fit(_ state: State) {
+    list.setCount(entries(state).count)
     list.setHeight(max(1, state.body.height - 4))
-    guard action == .choose else {
-      list.handle(key)
-      return .stay()
-    }
-    guard let entry = entries.element(list.selected) else { return .stay() }
+  }
+
+  private mutating func choose(in state: inout State) -> LayerOutcome {
+    fit(state)
+    guard let entry = entries(state).element(list.selected) else { return .stay() }
     if let reason = entry.reason {
       state.notice = Notice("\(entry.title): \(reason)", .warning)
       return .stay()
@@ -53,8 +56,7 @@ struct PaletteLayer: LayerContent {
     let entries = entries(state)
     // As tall as the whole list is, so that it does not jump while it narrows.
     let all = PaletteEntry.found("", in: state).count
-    let inside = Popup("Palette", size: Size(width: 96, height: max(3, all) + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Palette", 96, max(3, all) + 2).draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span(":", theme[.footerKey])], theme: theme)
     let body = inside.droppingRows(2)
     guard !entries.isEmpty else {

@@ -20,24 +20,17 @@ struct SearchLayer: LayerContent {
   }
 
   init(_ target: Target, former: String) {
-    self.target = target
-    self.former = former
+    (self.target, self.former) = (target, former)
     prompt = Prompt(former)
   }
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter], "keep", .confirm),
-      Binding([.escape], former.isEmpty ? "everything again" : "as before", .cancel),
+      Binding([.enter], "keep", does("confirm") { _, _ in .close() }),
+      Binding(
+        [.escape], former.isEmpty ? "everything again" : "as before",
+        does("cancel") { .close($0.target.search($0.former, in: &$1)) }),
     ]
-  }
-
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .confirm: .close()
-    case .cancel: .close(target.search(former, in: &state))
-    default: .stay()
-    }
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {

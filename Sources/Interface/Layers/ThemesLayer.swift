@@ -17,35 +17,40 @@ struct ThemesLayer: WaitingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter], "keep", .confirm, unless: choices.isEmpty ? "they are being read" : nil),
-      Binding(["T"], "next", .nextTheme, footer: false),
-      Keymap.movement,
-      Binding([.escape, "q"], "as before", .close),
+      Binding(
+        [.enter], "keep", does("confirm") { layer, _ in layer.keep() },
+        unless: choices.isEmpty ? "they are being read" : nil),
+      Binding(["T"], "next", asks("nextTheme") { $0.next(in: &$1) }, footer: false),
+      moving {
+        $0.list.handle($1, height: $0.height(in: $2.body))
+        return $0.preview(in: &$2)
+      },
+      closing([.escape, "q"], "as before"),
     ]
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
     guard case .themes(let choices, let hasColors) = answer else { return [] }
-    self.choices = choices
-    self.hasColors = hasColors
+    (self.choices, self.hasColors) = (choices, hasColors)
     list = List(
       count: choices.count, selected: choices.firstIndex { $0.name == former } ?? 0,
       height: choices.count)
     return []
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .confirm:
-      guard let choice = selected, !choice.isUnreadable else { return .stay() }
-      return .close(choice.name == former ? [] : [.keepTheme(choice.name)])
-    case .nextTheme:
-      list.select(list.selected + 1 < list.count ? list.selected + 1 : 0)
-    default:
-      list.handle(key, height: height(in: state.body))
-    }
+  private func keep() -> LayerOutcome {
+    guard let choice = selected, !choice.isUnreadable else { return .stay() }
+    return .close(choice.name == former ? [] : [.keepTheme(choice.name)])
+  }
+
+  private mutating func next(in state: inout State) -> [Effect] {
+    list.select(list.selected + 1 < list.count ? list.selected + 1 : 0)
+    return preview(in: &state)
+  }
+
+  private func preview(in state: inout State) -> [Effect] {
     if let choice = selected, !choice.isUnreadable { state.themeName = choice.name }
-    return .stay()
+    return []
   }
 
   mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] { [] }
@@ -75,8 +80,7 @@ struct ThemesLayer: WaitingLayer {
     let width = 44
     let remarks = remarks(width: min(width, body.width - 4))
     let rows = height(in: body)
-    let inside = Popup("Theme", size: Size(width: width, height: rows + remarks.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Theme", width, rows + remarks.count).draw(in: &grid, body, theme: theme)
     let names = choices.map { TextWidth.of($0.name, upTo: 20) }.max() ?? 0
     let room = Rect(
       x: inside.x, y: inside.y, width: inside.width,

@@ -8,6 +8,10 @@ import Terminal
 protocol Component: Sendable, Equatable {
   /// The keys, with what each does here and now.
   func bindings(_ state: State) -> [Binding]
+  /// Has the component that the keys go to work on the state.
+  static func work(
+    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+  ) -> [Effect]
   /// Takes a key that is bound to nothing: text for a prompt.
   mutating func type(_ key: Key, in state: inout State) -> [Effect]
   /// Takes the answer to one of its tasks, be it one that it has forgotten since.
@@ -114,5 +118,14 @@ extension TaskID? {
     guard self == task else { return false }
     self = nil
     return true
+  }
+}
+
+/// Names one piece of work that was asked for, so that its answers can be told from older ones.
+package struct TaskID: Sendable, Hashable {
+  let number: Int
+
+  init(_ number: Int) {
+    self.number = number
   }
 }

@@ -2,36 +2,25 @@ import Lint
 import ManagedModel
 import ManagedStore
 import Migration
+import Terminal
 
 /// Something to be done outside: each with a task's id is answered by messages with the same.
 package enum Effect: Sendable, Equatable {
   /// Opens the store, or opens it again after its file was replaced.
   case open(TaskID)
-  case count(TaskID)
-  case rows(TaskID, RowQuery)
-  case object(TaskID, ObjectID)
+  case ask(TaskID, StoreRequest)
+  case find(TaskID, FileRequest)
+  case compute(TaskID, Computation)
   /// Finds out how objects are called.
   case names(TaskID, LabelRequest)
-  // Rows
-  /// Counts the rows of a query.
-  case countRows(TaskID, RowQuery)
-  /// Counts the rows of a query that come before a place in its order.
-  case countBefore(TaskID, RowQuery, RowCursor)
-  /// Reads the rows around one of a query's, wherever it is.
-  case place(TaskID, RowQuery, RowPlace)
   case versions(TaskID)
-  case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, PlanRequest)
   /// - confirms: whether the cut-over waits for an answer.
   case migrate(TaskID, MigrationPlan, MigrationOptions, confirms: Bool)
   /// Answers a migration that is verified and waits.
   case confirmCutover(TaskID, Bool)
-  /// Finds out what a change of the store would keep, and the room that it takes.
-  case footprint(TaskID, Footprint.Request)
   /// Puts right what an interrupted run left.
   case recover(TaskID)
-  /// Looks for the backups beside the store.
-  case backups(TaskID)
   case rollBack(TaskID, StoreRollback.Options)
   /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
   case writeReceipt(TaskID, WrittenReceipt, text: String, path: String, replaces: Bool)
@@ -44,37 +33,59 @@ package enum Effect: Sendable, Equatable {
   /// Finds out where rows of the remains come from.
   case sources(TaskID, [ObjectID])
   // Diff and Mapping
-  /// Counts what the changes between two versions touch in the store.
-  case impacts(TaskID, from: Model, to: Model)
-  /// Has the rules of lint look at two versions, and at what lies around them.
-  case lint(TaskID, from: LintComparison.Side, to: LintComparison.Side, mappings: [String])
-  /// The versions at a path, or the one that `PATH@VERSION` or `PATH@REVISION` names.
-  case models(TaskID, path: String)
-  case completions(TaskID, path: String)
-  /// Commits that changed the model at a path.
-  case revisions(TaskID, path: String)
-  case statements(TaskID, MigrationPlan)
   /// Runs a plan on a copy that goes away; answered as `migrate` is.
   case rehearse(TaskID, MigrationPlan, MigrationOptions)
   case writeRecipe(TaskID, RecipeFile)
   // Files
-  /// Lists a folder, and then looks at what is in it.
-  case folder(TaskID, String)
-  case recentStores(TaskID)
-  /// Goes on with the store at this path.
-  case choose(String)
-  /// Leaves the store for the choice of another one.
-  case chooseOther
+  /// Goes on with the store at this path; without one the store is left for the choice of another.
+  case choose(String?)
   case cancel(TaskID)
-  /// Lists the themes there are, their files read anew.
-  case themes(TaskID)
   /// Remembers the theme for the next start.
   case keepTheme(String)
-  // Looking
-  case look(TaskID, LookRequest)
+  /// Makes a picture that an attribute holds fit.
+  case picture(TaskID, ObjectID, property: String, fitting: Size)
+  /// Makes the text that is to be copied.
+  case copyText(TaskID, CopyForm, CopySubject)
+  case export(TaskID, ExportRequest)
   /// Sends a text to the terminal's clipboard.
   case copy(String)
   case repaint
   case suspend
   case quit
+}
+
+/// What is looked for in files besides the open store.
+package enum FileRequest: Sendable, Equatable {
+  /// The versions at a path, or the one that `PATH@VERSION` or `PATH@REVISION` names.
+  case models(path: String)
+  case completions(path: String)
+  /// Commits that changed the model at a path.
+  case revisions(path: String)
+  /// Lists a folder, and then looks at what is in it.
+  case folder(String)
+  case recentStores
+  /// The backups beside the store.
+  case backups
+  /// What a change of the store would keep, and the room that it takes.
+  case footprint(Footprint.Request)
+  /// The themes there are, their files read anew.
+  case themes
+}
+
+/// What follows from models and plans and takes long.
+package enum Computation: Sendable, Equatable {
+  case compare(from: Model, to: Model)
+  /// Has the rules of lint look at two versions, and at what lies around them.
+  case lint(from: LintComparison.Side, to: LintComparison.Side, mappings: [String])
+  case statements(MigrationPlan)
+
+  /// Works it out, away from the loop.
+  package func answer() throws -> Answer {
+    switch self {
+    case .compare(let from, let to): return .compared(Comparison(from: from, to: to))
+    case .lint(let from, let to, let mappings):
+      return .linted(try LintComparison(from: from, to: to, mappings: mappings))
+    case .statements(let plan): return .statements(try StoreMigration.statements(of: plan))
+    }
+  }
 }

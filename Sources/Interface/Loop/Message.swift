@@ -60,7 +60,21 @@ package enum Answer: Sendable {
   case rescued(RescueReceipt)
   case found(Remains)
   case sources([ObjectID: RowSource])
-  case looked(LookAnswer)
+  // Looking
+  case facts(StoreFacts)
+  case transactions([HistoryEntry])
+  case changes([HistoryChange])
+  case frequencies(Frequencies)
+  case searching(StoreSearchProgress)
+  case content(StoredContent?)
+  /// Where a text stands.
+  case matched(Int?)
+  case picture(Raster)
+  case copied(String)
+  case exporting(done: Int, total: Int)
+  /// There is a file of that name, and nobody said that it may go.
+  case fileExists
+  case exported(ExportRequest, rows: Int, bytes: Int)
   // Diff and Mapping
   case impacts([ChangeImpact])
   case linted(LintComparison)
@@ -78,10 +92,24 @@ package enum Answer: Sendable {
   /// Whether nothing more comes of the same task.
   var isLast: Bool {
     switch self {
-    case .counted, .outlined, .progress, .verified, .folder, .peeked, .looked(.searching),
-      .looked(.exporting), .diagnosed, .rescuing:
+    case .counted, .outlined, .progress, .verified, .folder, .peeked, .searching, .exporting,
+      .diagnosed, .rescuing:
       false
     default: true
     }
+  }
+}
+
+/// A sentence at the foot of the screen, gone with the next key.
+package struct Notice: Sendable, Equatable {
+  /// How it is meant.
+  package enum Kind: Sendable { case plain, success, warning }
+
+  var text: String
+  var kind: Kind
+
+  /// Something to be said.
+  package init(_ text: String, _ kind: Kind = .plain) {
+    (self.text, self.kind) = (text, kind)
   }
 }

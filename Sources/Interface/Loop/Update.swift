@@ -111,65 +111,39 @@ extension State {
     guard let binding = bindings.binding(for: key) else {
       return layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
     }
-    return press(binding, key, times: times, wasLeaving: wasLeaving)
+    let effects = press(binding, key, times: times)
+    return wasLeaving && isLeaving ? [.quit] : effects
   }
 
   /// Does what a key stands for, or says why not.
   mutating func press(
-    _ binding: Binding, _ key: Key? = nil, times: Int? = nil, wasLeaving: Bool = false
+    _ binding: Binding, _ key: Key? = nil, times: Int? = nil
   ) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []
     }
-    return run(binding.action, key ?? binding.keys.first ?? .enter, times: times) {
-      $0.perform($1, $2, wasLeaving: wasLeaving)
-    }
+    return run(binding.action, key ?? binding.keys.first ?? .enter, times: times)
   }
 
-  private mutating func perform(_ action: Action, _ key: Key, wasLeaving: Bool) -> [Effect] {
-    switch action {
-    case .interrupt: return interrupt(again: wasLeaving)
-    case .suspend: return [.suspend]
-    case .repaint: return [.repaint]
-    default: break
-    }
-    if !layers.isEmpty { return performInLayer(action, key) }
-    switch action {
-    case .show(let screen): return go(to: screen)
-    case .undo: return stepView(back: true)
-    case .redo: return stepView(back: false)
-    case .help: show(HelpLayer())
-    case .palette: show(PaletteLayer(self))
-    case .warnings: return show(StorePanel(.warnings)) { $0.read(in: &$1) }
-    case .storePanel: return show(StorePanel(.files)) { $0.read(in: &$1) }
-    case .searchEverywhere: show(SearchEverywhereLayer())
-    case .chooseTheme:
-      return show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .themes($0) } }
-    case .log: show(LogLayer(self))
-    case .reopen:
-      askedLeftovers = nil
-      return reopen()
-    case .otherStore: return [.chooseOther]
-    case .remains: return turnRemains()
-    case .copy:
-      if let layer = CopyLayer(self) { show(layer) }
-    case .quit:
-      guard work != nil else { return [.quit] }
-      return confirm(.quit(self))
-    default: return on(front) { $0.perform(action, key, in: &$1) }
-    }
-    return []
+  mutating func chooseTheme() -> [Effect] {
+    show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .find($0, .themes) } }
   }
+
+  mutating func readAgain() -> [Effect] {
+    askedLeftovers = nil
+    return reopen()
+  }
+
+  mutating func quit() -> [Effect] { work == nil ? [.quit] : confirm(.quit(self)) }
 
   /// ^C stops what runs; when nothing does, the second one in a row quits.
-  private mutating func interrupt(again: Bool) -> [Effect] {
+  mutating func interrupt() -> [Effect] {
     if let effects = cancelInLayers() { return effects }
     // What changes the store comes before what reads it.
     for screen in picker == nil ? Screen.allCases.reversed() : [.files] {
       if let effects = on(screen, { $0.cancel(in: &$1) }) { return effects }
     }
-    if again { return [.quit] }
     isLeaving = true
     notice = Notice("nothing is running; ^C again quits")
     return []

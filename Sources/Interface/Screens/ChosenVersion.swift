@@ -44,7 +44,7 @@ extension MappingScreen {
       goOn(to: index, in: &state)
       return []
     }
-    return state.ask(&chosenTask) { .models($0, path: chosen.path) }
+    return state.ask(&chosenTask) { .find($0, .models(path: chosen.path)) }
   }
 
   /// The chosen version was read from where it lies.

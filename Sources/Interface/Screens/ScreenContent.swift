@@ -13,8 +13,9 @@ protocol ScreenContent: Component {
   /// The command line that does the same.
   static var command: String? { get }
   init()
-  /// Does what a binding asks for.
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect]
+  /// One of its keys is about to do something, and has done it.
+  mutating func willAct(in state: inout State)
+  mutating func didAct(in state: inout State)
   /// Takes note of something that happened around it.
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect]
   /// Does what the mouse asks for; `nil` where its lists do that by themselves.
@@ -52,6 +53,8 @@ enum Occasion: Sendable, Equatable {
 
 extension ScreenContent {
   static var command: String? { nil }
+  mutating func willAct(in state: inout State) {}
+  mutating func didAct(in state: inout State) {}
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] { [] }
   mutating func mouse(_ action: Key.MouseAction, _ point: Point, in state: inout State) -> [Effect]?
   { nil }

@@ -18,11 +18,9 @@ package struct FolderListing: Sendable, Equatable {
 
     /// An entry, with when it was last changed as text.
     package init(name: String, path: String, kind: Kind, bytes: Int = 0, modified: String = "") {
-      self.name = name
-      self.path = path
-      self.kind = kind
-      self.bytes = bytes
-      self.modified = modified
+      (self.name, self.path, self.kind, self.bytes, self.modified) = (
+        name, path, kind, bytes, modified
+      )
     }
 
     var isHidden: Bool { name.hasPrefix(".") }
@@ -37,10 +35,7 @@ package struct FolderListing: Sendable, Equatable {
 
   /// A folder with what is in it.
   package init(path: String, parent: String?, entries: [Entry], isCut: Bool = false) {
-    self.path = path
-    self.parent = parent
-    self.entries = entries
-    self.isCut = isCut
+    (self.path, self.parent, self.entries, self.isCut) = (path, parent, entries, isCut)
   }
 }
 
@@ -67,8 +62,6 @@ package struct RecentStore: Sendable, Equatable {
 
   /// A store that was looked at, when, and its model’s name.
   package init(path: String, opened: String, model: String) {
-    self.path = path
-    self.opened = opened
-    self.model = model
+    (self.path, self.opened, self.model) = (path, opened, model)
   }
 }

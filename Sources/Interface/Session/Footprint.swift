@@ -1,3 +1,4 @@
+import ManagedModel
 import Migration
 import Rescue
 
@@ -31,12 +32,43 @@ package struct Footprint: Sendable, Equatable {
     backup: ExpectedBackup? = nil, bytesNeeded: Int, bytesFree: Int? = nil,
     leftovers: StoreLeftovers = StoreLeftovers([])
   ) {
-    self.backup = backup
-    self.bytesNeeded = bytesNeeded
-    self.bytesFree = bytesFree
-    self.leftovers = leftovers
+    (self.backup, self.bytesNeeded, self.bytesFree, self.leftovers) = (
+      backup, bytesNeeded, bytesFree, leftovers
+    )
   }
 
   /// Whether there is less room than the change needs.
   var isTooLarge: Bool { bytesFree.map { $0 < bytesNeeded } ?? false }
+}
+
+/// A backup beside the store, with what is in it or why that cannot be told.
+package struct BackupEntry: Sendable, Equatable {
+  var backup: StoreBackup
+  var contents: Result<StoreBackup.Contents, CoreDataError>
+  /// When its content last changed, in local time.
+  var date: String
+
+  /// A backup with what it holds, or why that cannot be read.
+  package init(
+    backup: StoreBackup, contents: Result<StoreBackup.Contents, CoreDataError>, date: String
+  ) {
+    (self.backup, self.contents, self.date) = (backup, contents, date)
+  }
+
+  /// The file's name, without its folder.
+  var name: String { backup.path.split(separator: "/").last.map(String.init) ?? backup.path }
+
+  /// Its version: the name that the versions beside the store have for it, or its own.
+  func version(among versions: [ModelVersion]) -> String {
+    guard let contents = try? contents.get() else { return "—" }
+    let hashes = contents.versionHashes
+    if !hashes.isEmpty,
+      let known = versions.first(where: { $0.model?.versionHashes == hashes && !$0.path.isEmpty })
+    {
+      return "“\(known.name)”"
+    }
+    return contents.version
+  }
+
+  var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }
 }

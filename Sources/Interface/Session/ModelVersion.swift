@@ -1,4 +1,6 @@
 import ManagedModel
+import Migration
+import ModelWriting
 
 /// A version of the model that the store can be compared with or migrated to.
 package struct ModelVersion: Sendable, Equatable {
@@ -22,12 +24,9 @@ package struct ModelVersion: Sendable, Equatable {
     name: String, path: String, isStores: Bool = false, isCurrent: Bool = false,
     result: Result<Model, CoreDataError>, archive: [UInt8]? = nil
   ) {
-    self.name = name
-    self.path = path
-    self.isStores = isStores
-    self.isCurrent = isCurrent
-    self.result = result
-    self.archive = archive
+    (self.name, self.path, self.isStores, self.isCurrent, self.result, self.archive) = (
+      name, path, isStores, isCurrent, result, archive
+    )
   }
 
   /// The model, where it could be read.
@@ -95,5 +94,25 @@ extension ModelVersion {
       if let start { return String(path[..<path.index(start, offsetBy: end.count - 1)]) }
     }
     return path.lastIndex(of: "@").map { String(path[..<$0]) }
+  }
+}
+
+/// Two versions of a model compared, with what Core Data's inference makes of them.
+package struct Comparison: Sendable, Equatable {
+  var difference: ModelDifference
+  /// Each change that keeps a mapping from being inferred; empty where one can be.
+  var refusals: [CoreDataError]
+  /// What the app's own migration refuses or loses, and strata carries out.
+  var appDifferences: [AppMigrationDifference]
+
+  /// Compares; for a large model it takes a while.
+  package init(from source: Model, to destination: Model) {
+    difference = ModelDifference(from: source, to: destination)
+    let remainder = MappingInference.remainder(from: source, to: destination)
+    refusals = remainder.refusals
+    appDifferences =
+      remainder.mapping.map {
+        MappingInference.appDifferences($0, from: source, to: remainder.destination)
+      } ?? []
   }
 }

@@ -35,7 +35,6 @@ package struct PlanOptions: Sendable, Equatable {
 
   /// What `--via` and `--mapping` named.
   package init(via: String? = nil, documents: [String] = []) {
-    self.via = via
-    self.documents = documents
+    (self.via, self.documents) = (via, documents)
   }
 }

@@ -23,12 +23,9 @@ package struct Remains: Sendable, Equatable {
     package init(
       name: String, deleted: Int, older: Int, partial: Int = 0, unsaved: Int = 0, lost: Int = 0
     ) {
-      self.name = name
-      self.deleted = deleted
-      self.older = older
-      self.partial = partial
-      self.unsaved = unsaved
-      self.lost = lost
+      (self.name, self.deleted, self.older, self.partial, self.unsaved, self.lost) = (
+        name, deleted, older, partial, unsaved, lost
+      )
     }
   }
 
@@ -46,10 +43,7 @@ package struct Remains: Sendable, Equatable {
   package init(
     entities: [Entity], isWiped: Bool? = nil, notes: [String] = [], store: StoreSummary
   ) {
-    self.entities = entities
-    self.isWiped = isWiped
-    self.notes = notes
-    self.store = store
+    (self.entities, self.isWiped, self.notes, self.store) = (entities, isWiped, notes, store)
   }
 
   /// Objects that are not in the store any more.
@@ -88,8 +82,7 @@ package struct RowSource: Sendable, Equatable {
 
   /// Where a row comes from.
   package init(isDeleted: Bool, text: String) {
-    self.isDeleted = isDeleted
-    self.text = text
+    (self.isDeleted, self.text) = (isDeleted, text)
   }
 
   /// The same with what the row is.

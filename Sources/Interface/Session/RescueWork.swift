@@ -80,10 +80,9 @@ package struct SalvageOrder: Sendable, Equatable {
   package init(
     output: String, model: String? = nil, ignoresLog: Bool = false, isLogForeign: Bool = false
   ) {
-    self.output = output
-    self.model = model
-    self.ignoresLog = ignoresLog
-    self.isLogForeign = isLogForeign
+    (self.output, self.model, self.ignoresLog, self.isLogForeign) = (
+      output, model, ignoresLog, isLogForeign
+    )
   }
 
   /// What is read, as the words behind “Everything that can still be read”.
@@ -112,8 +111,7 @@ package struct RestoreOrder: Sendable, Equatable {
 
   /// A restoration into a new file.
   package init(output: String, choice: Choice) {
-    self.output = output
-    self.choice = choice
+    (self.output, self.choice) = (output, choice)
   }
 }
 
@@ -130,9 +128,7 @@ package struct RepairOrder: Sendable, Equatable {
   package init(
     kinds: Set<FindingKind> = [], kept: RepairOptions.Kept? = nil, isForced: Bool = false
   ) {
-    self.kinds = kinds
-    self.kept = kept
-    self.isForced = isForced
+    (self.kinds, self.kept, self.isForced) = (kinds, kept, isForced)
   }
 }
 

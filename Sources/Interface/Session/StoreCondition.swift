@@ -12,9 +12,7 @@ package struct StoreCondition: Sendable, Equatable {
 
   /// A condition of these findings.
   package init(findings: [Finding] = [], isReadable: Bool = true, isComplete: Bool = true) {
-    self.findings = findings
-    self.isReadable = isReadable
-    self.isComplete = isComplete
+    (self.findings, self.isReadable, self.isComplete) = (findings, isReadable, isComplete)
   }
 
   /// What doctor tells.
@@ -60,9 +58,7 @@ package struct EntityHolding: Sendable, Equatable {
 
   /// An entity of which so many objects can be read.
   package init(entity: String, live: Int, lost: Loss? = nil) {
-    self.entity = entity
-    self.live = live
-    self.lost = lost
+    (self.entity, self.live, self.lost) = (entity, live, lost)
   }
 
   /// Objects of it that are known to be lost, at most.

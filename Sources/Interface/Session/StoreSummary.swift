@@ -34,18 +34,13 @@ package struct StoreSummary: Sendable, Equatable {
     warnings: [String] = [], gap: String? = nil, columns: [String: [RowColumn]],
     tables: [EntityTable] = [], missing: Set<String> = [], hashes: [String: VersionHash]? = nil
   ) {
-    self.path = path
-    self.fileName = fileName
-    self.model = model
-    self.modelMatches = modelMatches
-    self.isRaw = isRaw
-    self.uuid = uuid
-    self.walFrames = walFrames
-    self.access = access
-    self.warnings = warnings
-    self.gap = gap
-    self.columns = columns
-    self.missing = missing
+    (
+      self.path, self.fileName, self.model, self.modelMatches, self.isRaw, self.uuid,
+      self.walFrames, self.access, self.warnings, self.gap, self.columns, self.missing
+    ) = (
+      path, fileName, model, modelMatches, isRaw, uuid, walFrames, access, warnings, gap, columns,
+      missing
+    )
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
     let digest =
       ByteText.bytes(base64: Model.versionHashesDigest(of: hashes ?? model.versionHashes)) ?? []
@@ -60,4 +55,54 @@ package struct StoreSummary: Sendable, Equatable {
 
   /// The first digits of the digest of all version hashes.
   let hashPrefix: String
+}
+
+/// What happened to the store's files while they were looked at.
+package enum StoreChange: String, Sendable {
+  /// Another file has its name now.
+  case replaced
+  /// A program wrote to it.
+  case changed
+  /// Nothing has its name any more.
+  case gone
+
+  var sentence: String {
+    switch self {
+    case .replaced: "another file is in the store’s place; ^R reads it"
+    case .changed: "another program changed the store; ^R reads it again"
+    case .gone: "the store’s file is gone; ^R looks for it again"
+    }
+  }
+}
+
+/// Where a private copy of a store lies, and the container that it came out of.
+package struct CopyPlace: Sendable, Equatable {
+  /// The folder that stands for the container.
+  var root: String
+  /// The container's path.
+  var container: String
+
+  /// A copy of what is in a container, in a folder.
+  package init(root: String, container: String) {
+    (self.root, self.container) = (root, container)
+  }
+
+  /// What the person calls a path: one of a copy is gone before it can be typed.
+  func named(_ path: String) -> String {
+    guard path.utf8.starts(with: (root + "/").utf8) else { return path }
+    return container + "//"
+      + String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
+  }
+}
+
+extension State {
+  /// A path as the person can type it.
+  func named(_ path: String) -> String { copy?.named(path) ?? path }
+
+  /// A failure with the path that the person can type.
+  func named(_ error: CoreDataError) -> CoreDataError {
+    var error = error
+    error.path = error.path.map(named)
+    return error
+  }
 }

@@ -16,8 +16,6 @@ package struct ThemeChoice: Sendable, Equatable {
 
   /// - Parameter isOwn: whether it is a file of the person's, and none that came with the program.
   package init(name: String, kind: Kind, isOwn: Bool) {
-    self.name = name
-    self.kind = kind
-    self.isOwn = isOwn
+    (self.name, self.kind, self.isOwn) = (name, kind, isOwn)
   }
 }

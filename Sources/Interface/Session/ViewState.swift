@@ -1,3 +1,4 @@
+import ManagedStore
 import Migration
 
 /// What a person has arranged to see: undone step by step, and restored with the session.
@@ -107,4 +108,129 @@ extension State {
     if notice == nil { notice = Notice(text) }
     return effects
   }
+}
+
+/// What two arrangements differ in, in words: for telling what was undone.
+enum ViewChange {
+  static func words(from old: ViewState, to new: ViewState) -> String {
+    var (old, new) = (old, new)
+    // A table that is not there is one that is as it comes.
+    for entity in Set(old.browse.tables.keys).union(new.browse.tables.keys) {
+      old.browse.tables[entity] = old.browse.tables[entity] ?? TableView()
+      new.browse.tables[entity] = new.browse.tables[entity] ?? TableView()
+    }
+    let (before, after) = (leaves(of: old), leaves(of: new))
+    let paths = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted {
+      $0.joined(separator: ".") < $1.joined(separator: ".")
+    }
+    var words: [String] = []
+    // Another entity brings its own arrangement; that alone is told.
+    if old.browse.entity != new.browse.entity {
+      return "\(new.browse.entity ?? "no entity") is shown"
+    }
+    // `browse.tables.Recipe.sort…`
+    let changes = paths.map { path in
+      let table = path.firstIndex(of: "tables")
+      return (entity: path.element(table.map { $0 + 1 }), field: path.element((table ?? -1) + 2))
+    }
+    let isSorted = changes.contains { $0.field == "sort" }
+    // What was typed once is not taken back, and the direction belongs to the sort.
+    for (entity, field) in changes
+    where field != "filters" && !(isSorted && field == "isDescending") {
+      let name = field.map(phrase) ?? "arrangement"
+      let word = entity.map { "\(name) of \($0)" } ?? name
+      if !words.contains(word) { words.append(word) }
+    }
+    return words.joined(separator: ", ")
+  }
+
+  /// `showsOnlyChanges` as “only changes”.
+  private static func phrase(_ name: String) -> String {
+    var words = ""
+    for character in name.hasPrefix("is") && name.count > 2 ? name.dropFirst(2) : name[...] {
+      if character.isUppercase, !words.isEmpty { words.append(" ") }
+      words += character.lowercased()
+    }
+    return words.hasPrefix("shows ") ? String(words.dropFirst(6)) : words
+  }
+
+  /// Each value under the names of the properties that lead to it.
+  private static func leaves(of value: Any) -> [[String]: String] {
+    var leaves: [[String]: String] = [:]
+    collect(value, [], into: &leaves)
+    return leaves
+  }
+
+  private static func collect(_ value: Any, _ path: [String], into leaves: inout [[String]: String])
+  {
+    let mirror = Mirror(reflecting: value)
+    switch mirror.displayStyle {
+    case .struct?:
+      for child in mirror.children {
+        collect(child.value, path + [child.label ?? ""], into: &leaves)
+      }
+    case .dictionary?:
+      for child in mirror.children {
+        let pair = Array(Mirror(reflecting: child.value).children)
+        guard pair.count == 2 else { continue }
+        collect(pair[1].value, path + ["\(pair[0].value)"], into: &leaves)
+      }
+    default: leaves[path] = "\(value)"
+    }
+  }
+}
+
+/// How an entity's rows are seen.
+struct TableView: Codable, Sendable, Equatable {
+  /// Attribute or to-one that the rows are sorted by; the key without.
+  var sort: String?
+  var isDescending = false
+  /// NSPredicate text; all rows without.
+  var filter: String?
+  /// Only what a relationship of one object leads to.
+  var related: Relation?
+  /// Ids of all columns, where they were moved.
+  var order: [String]?
+  var hidden: [String] = []
+  /// Widths that a person chose, by column.
+  var widths: [String: Int] = [:]
+  /// Columns at the left that stay when the others scroll.
+  var frozen = 1
+}
+
+extension TableView {
+  /// A session of an older version lacks what came later.
+  init(from decoder: any Decoder) throws {
+    self.init()
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    sort = try values.value(.sort)
+    isDescending = try values.value(.isDescending) ?? isDescending
+    filter = try values.value(.filter)
+    related = try values.value(.related)
+    order = try values.value(.order)
+    hidden = try values.value(.hidden) ?? hidden
+    widths = try values.value(.widths) ?? widths
+    frozen = try values.value(.frozen) ?? frozen
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A value that an older version may not have written.
+  func value<Value: Decodable>(_ key: Key) throws -> Value? {
+    try decodeIfPresent(Value.self, forKey: key)
+  }
+}
+
+/// A relationship of one object.
+struct Relation: Codable, Sendable, Hashable {
+  /// `Person/p3`
+  var object: String
+  var relationship: String
+
+  init(_ object: ObjectID, _ relationship: String) {
+    self.object = object.description
+    self.relationship = relationship
+  }
+
+  var id: ObjectID? { ObjectID(object) }
 }

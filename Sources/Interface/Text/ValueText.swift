@@ -8,8 +8,7 @@ struct ValueText: Sendable, Equatable {
   var role: Theme.Role
 
   init(_ text: String, _ role: Theme.Role) {
-    self.text = text
-    self.role = role
+    (self.text, self.role) = (text, role)
   }
 
   /// What a cell or a line of the inspector shows of a value.
@@ -60,5 +59,40 @@ struct ValueText: Sendable, Equatable {
     var text = data.count == 0 ? "empty" : "\(name) \(NumberText.bytes(data.count))"
     if case .file = data.location { text += " ext" }
     self.init(text, isTransformable ? .transformable : .data)
+  }
+}
+
+/// Dates for people, in UTC.
+enum DateText {
+  /// `2024-03-01 12:00Z`, with seconds where there are any.
+  static func utc(_ seconds: Double) -> String {
+    var text = CoreDataDate.text(seconds)
+    guard text.hasSuffix("Z"), let mark = text.firstIndex(of: "T") else { return text }
+    text.replaceSubrange(mark...mark, with: " ")
+    if text.hasSuffix(":00Z") { text = text.dropLast(4) + "Z" }
+    return text
+  }
+}
+
+/// A property of a model in a few words.
+enum PropertyText {
+  static func text(_ attribute: Attribute) -> String {
+    var text = attribute.type.name
+    if attribute.isOptional { text += " optional" }
+    if attribute.isTransient { text += " transient" }
+    if attribute.allowsExternalBinaryDataStorage { text += " external" }
+    if let derivation = attribute.derivation { text += " ƒ \(derivation.expression)" }
+    if let value = attribute.defaultValue, value != .null { text += " = \(ValueText(value).text)" }
+    return text
+  }
+
+  static func text(_ relationship: Relationship) -> String {
+    var text = (relationship.isToMany ? "⇉ " : "→ ") + relationship.destination
+    if relationship.isOrdered { text += " ordered" }
+    text += relationship.isOptional ? " optional" : " mandatory"
+    if relationship.deleteRule != .nullify {
+      text += " \(relationship.deleteRule.name.lowercased())"
+    }
+    return text
   }
 }

@@ -231,15 +231,13 @@ final class Runtime {
       case .suspend: suspend()
       case .repaint: screen?.repaint()
       case .copy(let text): screen?.copy(text)
-      case .themes(let id):
+      case .find(let id, .themes):
         let hasColors = screen?.depth ?? .none > .none
         apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Output.environment)
       case .choose(let path):
         chosen = path
-        isLeaving = true
-      case .chooseOther:
-        isLeftForOther = true
+        isLeftForOther = path == nil
         isLeaving = true
       default:
         if deferred != nil, effect.canWait {

@@ -13,7 +13,7 @@ struct ConfirmLayer: WaitingLayer {
   /// Looks up what has to be known before the question can be answered.
   mutating func begin(in state: inout State) -> [Effect] {
     guard let request = confirmation.request else { return [] }
-    return state.ask(&task) { .footprint($0, request) }
+    return state.ask(&task) { .find($0, .footprint(request)) }
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
@@ -33,7 +33,7 @@ struct ConfirmLayer: WaitingLayer {
   }
 
   /// The keys that answer, for whoever shows the question.
-  func answers(yes: Action, no: Action) -> [Binding] {
+  func answers(_ yes: Action, _ no: Action) -> [Binding] {
     [
       Binding(["y"], confirmation.yes, yes, unless: reasonNotToConfirm),
       Binding([.escape, "n", "q"], label: "n", confirmation.no, no),
@@ -41,29 +41,14 @@ struct ConfirmLayer: WaitingLayer {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    answers(yes: .confirm, no: .close) + [Keymap.movement]
-  }
-
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm else {
-      let (size, height) = size(in: state.body)
-      list.scrollPage(
-        key, count: rows(width: size.width, height: height).count, height: height)
-      return .stay()
-    }
-    switch confirmation.intent {
-    case .quit:
-      let working = Screen.allCases.filter { state[$0].work != nil }
-      return .close(working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit])
-    case .discardResult: return .close(state.on(MigrateScreen.self) { $0.discard(in: &$1) })
-    case .migrate: return .close(state.on(MigrateScreen.self) { $0.start(in: &$1) })
-    case .confirmCutover: return .close(state.on(MigrateScreen.self) { $0.cutOver(in: &$1) })
-    case .rollBack(let entry):
-      return .close(state.on(MigrateScreen.self) { $0.rollBack(to: entry, in: &$1) })
-    case .rescue(let work):
-      return .close(state.on(RescueScreen.self) { $0.start(work, in: &$1) })
-    case .recover: return .close(state.recover())
-    }
+    let yes = does("confirm") { .close($0.confirmation.intent.run(in: &$1)) }
+    return answers(yes, Self.close) + [
+      scrolling {
+        let (size, height) = $0.size(in: $2.body)
+        $0.list.scrollPage(
+          $1, count: $0.rows(width: size.width, height: height).count, height: height)
+      }
+    ]
   }
 
   func closed(in state: inout State) -> [Effect] {

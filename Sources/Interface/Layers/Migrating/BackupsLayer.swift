@@ -19,9 +19,9 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
       : entries.isEmpty
         ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
     return [
-      Binding([.enter], "roll back…", .choose, unless: reason),
-      Keymap.movement,
-      Binding([.escape, "q", "b"], "close", .close),
+      Binding([.enter], "roll back…", chooses, unless: reason),
+      movement,
+      closing([.escape, "q", "b"]),
     ]
   }
 
@@ -53,8 +53,8 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(84, rect.width - 4))
-    let inside = Popup("Backups", size: Size(width: width, height: max(2, entries.count + 1)))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Backups", width, max(2, entries.count + 1)).draw(
+      in: &grid, rect, theme: theme)
     guard !entries.isEmpty else {
       let text =
         task == nil

@@ -25,20 +25,20 @@ struct ReceiptFileLayer: WaitingLayer {
     let replaces = taken == prompt.text
     return [
       Binding(
-        [.enter], replaces ? "replace it" : "write", .confirm,
+        [.enter], replaces ? "replace it" : "write", asks("confirm") { $0.write(in: &$1) },
         unless: task != nil
           ? "it is being written" : prompt.text.isEmpty ? "type a file name first" : nil),
-      Binding([.escape], "close", .close),
+      closing([.escape]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm else { return .stay() }
+  private mutating func write(in state: inout State) -> [Effect] {
     problem = nil
     let (receipt, path, replaces) = (receipt, prompt.text, taken == prompt.text)
     let text = text
-    return .stay(
-      state.ask(&task) { .writeReceipt($0, receipt, text: text, path: path, replaces: replaces) })
+    return state.ask(&task) {
+      .writeReceipt($0, receipt, text: text, path: path, replaces: replaces)
+    }
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {
@@ -66,10 +66,8 @@ struct ReceiptFileLayer: WaitingLayer {
     let width = max(1, min(64, rect.width - 4))
     let hint = "As JSON, the same as \(receipt.command) writes, and beside it as text."
     let lines = Wrapping.lines(problem ?? hint, width: width)
-    let inside = Popup(
-      "Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2)
-    )
-    .draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Write the \(receipt.noun)", width, lines.count + 2).draw(
+      in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
     grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
   }

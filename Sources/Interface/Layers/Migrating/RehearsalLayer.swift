@@ -18,26 +18,31 @@ struct RehearsalLayer: WaitingLayer {
     if case .running(_, let isCancelling) = phase {
       return [
         Binding(
-          [.escape, "q"], "stop", .cancel, unless: isCancelling ? "it is being stopped" : nil)
+          [.escape, "q"], "stop", asks("cancel") { $0.cancel(in: &$1) ?? [] },
+          unless: isCancelling ? "it is being stopped" : nil)
       ]
     }
     let isDone = if case .done = phase { true } else { false }
     return [
-      Keymap.movement,
-      Binding(["y"], "copy", .copy, unless: isDone ? nil : "there is no receipt"),
-      Binding([.escape, "q", .enter], "close", .close),
+      scrolling { layer, key, state in
+        guard case .done(let receipt) = layer.phase else { return }
+        layer.list.scrollPage(
+          key, count: layer.lines(receipt).count, height: state.body.height - 6)
+      },
+      Binding(
+        ["y"], "copy", asks("copy") { $0.copy(in: &$1) },
+        unless: isDone ? nil : "there is no receipt"),
+      closing([.escape, "q", .enter]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .cancel { return .stay(cancel(in: &state) ?? []) }
-    guard case .done(let receipt) = phase else { return .stay() }
-    if action == .copy {
-      if let layer = CopyLayer(CopyLayer.choices(receipt, lines(receipt))) { state.show(layer) }
-      return .stay()
+  private func copy(in state: inout State) -> [Effect] {
+    if case .done(let receipt) = phase,
+      let layer = CopyLayer(CopyLayer.choices(receipt, lines(receipt)))
+    {
+      state.show(layer)
     }
-    list.scrollPage(key, count: lines(receipt).count, height: state.body.height - 6)
-    return .stay()
+    return []
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {

@@ -21,10 +21,10 @@ struct SuggestionsLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     [
       Binding(
-        [.enter], selected == nil ? "leave it so" : "map, and plan again", .choose,
+        [.enter], selected == nil ? "leave it so" : "map, and plan again", chooses,
         unless: lines.isEmpty ? "there is nothing it could become" : nil),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      movement,
+      closing(),
     ]
   }
 
@@ -37,8 +37,7 @@ struct SuggestionsLayer: ChoosingLayer {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(72, rect.width - 4))
-    let inside = Popup(title, size: Size(width: width, height: max(1, lines.count) + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(title, width, max(1, lines.count) + 2).draw(in: &grid, rect, theme: theme)
     guard !lines.isEmpty, inside.height > 2 else {
       let text = "The new version has nothing that could take it."
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)

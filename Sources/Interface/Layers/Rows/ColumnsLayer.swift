@@ -20,48 +20,58 @@ struct ColumnsLayer: LayerContent {
           && table.arranged.element(list.selected).map(table.hidden.contains) != true
       } ?? true
     return [
-      Binding([.space], "show or hide", .choose, unless: isOnly ? "one column stays" : nil),
-      Binding(["<", "K"], "up", .columnToLeft),
-      Binding([">", "J"], "down", .columnToRight),
       Binding(
-        ["_"], "as they come", .resetColumns,
+        [.space], "show or hide", asks("choose") { $0.turn(in: &$1) },
+        unless: isOnly ? "one column stays" : nil),
+      Binding(["<", "K"], "up", asks("columnToLeft") { $0.move(by: -1, in: &$1) }),
+      Binding([">", "J"], "down", asks("columnToRight") { $0.move(by: 1, in: &$1) }),
+      Binding(
+        ["_"], "as they come", asks("resetColumns") { $0.reset(in: &$1) },
         unless: table?.isColumnsReset == false ? nil : "they are so"),
-      Binding([.enter], "to that column", .confirm),
-      Keymap.movement,
-      Binding([.escape, "q", "+"], "close", .close),
+      Binding([.enter], "to that column", does("confirm") { $0.go(in: &$1) }),
+      scrolling { $0.list.handle($1, height: $2.body.height - 2) },
+      closing([.escape, "q", "+"]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard let table = state.browse.table, let column = table.arranged.element(list.selected) else {
-      return .close()
-    }
-    switch action {
-    case .choose: state.browse.table?.setHidden(column, !table.hidden.contains(column))
-    case .columnToLeft, .columnToRight:
-      let target = list.selected + (action == .columnToLeft ? -1 : 1)
-      guard table.arranged.indices.contains(target) else { return .stay() }
-      state.browse.table?.exchange(list.selected, target)
-      list.select(target)
-    case .resetColumns:
-      state.browse.table?.resetColumns()
-      list.select(state.browse.table?.arranged.firstIndex(of: column) ?? 0)
-    case .confirm:
+  private func selected(_ state: State) -> RowTable.Column? {
+    state.browse.table?.arranged.element(list.selected)
+  }
+
+  private func turn(in state: inout State) -> [Effect] {
+    guard let column = selected(state), let table = state.browse.table else { return [] }
+    state.browse.table?.setHidden(column, !table.hidden.contains(column))
+    return []
+  }
+
+  private mutating func move(by step: Int, in state: inout State) -> [Effect] {
+    let target = list.selected + step
+    guard state.browse.table?.arranged.indices.contains(target) == true else { return [] }
+    state.browse.table?.exchange(list.selected, target)
+    list.select(target)
+    return []
+  }
+
+  private mutating func reset(in state: inout State) -> [Effect] {
+    guard let column = selected(state) else { return [] }
+    state.browse.table?.resetColumns()
+    list.select(state.browse.table?.arranged.firstIndex(of: column) ?? 0)
+    return []
+  }
+
+  private func go(in state: inout State) -> LayerOutcome {
+    if let column = selected(state) {
       state.browse.table?.setHidden(column, false)
       state.browse.table?.select(column)
-      return .close()
-    default:
-      list.handle(key, height: state.body.height - 2)
     }
-    return .stay()
+    return .close()
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard let table = state.browse.table else { return }
     let names = table.arranged.reduce(4) { max($0, TextWidth.of(table.title($1), upTo: 40)) }
     let inside = Popup(
-      "columns of \(table.entity)",
-      size: Size(width: min(72, names + 36), height: max(1, table.arranged.count))
+      "columns of \(table.entity)", min(72, names + 36), max(1, table.arranged.count)
     ).draw(in: &grid, rect, theme: theme)
     list.draw(table.arranged, in: &grid, inside, theme: theme) { column, isSelected in
       let isHidden = table.hidden.contains(column)

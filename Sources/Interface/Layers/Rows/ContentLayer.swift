@@ -29,51 +29,50 @@ struct ContentLayer: LayerContent {
   var findTask: TaskID?
 
   init(_ object: ObjectID, _ property: String) {
-    self.object = object
-    self.property = property
+    (self.object, self.property) = (object, property)
   }
 
   mutating func read(from offset: Int, in state: inout State) -> [Effect] {
     let (object, property) = (object, property)
     return state.ask(&task) {
-      .look($0, .content(object, property: property, offset: offset, count: Self.window))
+      .ask($0, .content(object, property: property, offset: offset, count: Self.window))
     }
   }
 
   func bindings(_ state: State) -> [Binding] {
     if prompt != nil {
       return [
-        Binding([.enter], "find", .confirm), Binding([.escape], "do not search", .cancel),
+        Binding([.enter], "find", asks("confirm") { $0.search(in: &$1) }),
+        Binding([.escape], "do not search", changes("cancel") { $0.prompt = nil }),
+        // The mouse scrolls all the same.
+        moving([]) { $0.move($1, in: &$2) },
       ]
     }
     let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
     let unsearched = searched.isEmpty ? "nothing was searched for" : nil
     return [
-      Binding(["/"], "search", .search),
-      Binding(["n"], "next", .nextChange, unless: unsearched),
-      Binding(["N"], "previous", .previousChange, unless: unsearched, footer: false),
-      Binding(["x"], form == .hex ? "as text" : "as bytes", .showAsBytes, command: command),
-      Keymap.movement,
-      Binding([.escape, "q", "v"], "close", .close),
+      Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
+      Binding(
+        ["n"], "next",
+        asks("nextChange") {
+          $0.find(backwards: false, from: ($0.match ?? $0.top - 1) + 1, in: &$1)
+        }, unless: unsearched),
+      Binding(
+        ["N"], "previous",
+        asks("previousChange") { $0.find(backwards: true, from: $0.match ?? $0.top, in: &$1) },
+        unless: unsearched, footer: false),
+      Binding(
+        ["x"], form == .hex ? "as text" : "as bytes",
+        changes("showAsBytes") { $0.form = $0.form == .hex ? .text : .hex }, command: command),
+      moving { $0.move($1, in: &$2) },
+      closing([.escape, "q", "v"]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .search: prompt = Prompt(searched)
-    case .cancel: prompt = nil
-    case .confirm:
-      searched = prompt?.text ?? ""
-      prompt = nil
-      return .stay(find(backwards: false, from: top, in: &state))
-    case .nextChange:
-      return .stay(find(backwards: false, from: (match ?? top - 1) + 1, in: &state))
-    case .previousChange: return .stay(find(backwards: true, from: match ?? top, in: &state))
-    case .showAsBytes: form = form == .hex ? .text : .hex
-    case .navigate: return .stay(move(key, in: &state))
-    default: break
-    }
-    return .stay()
+  private mutating func search(in state: inout State) -> [Effect] {
+    searched = prompt?.text ?? ""
+    prompt = nil
+    return find(backwards: false, from: top, in: &state)
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {
@@ -83,9 +82,9 @@ struct ContentLayer: LayerContent {
 
   private mutating func find(backwards: Bool, from offset: Int, in state: inout State) -> [Effect] {
     guard !searched.isEmpty else { return [] }
-    let find = LookRequest.find(
+    let find = StoreRequest.find(
       searched, object, property: property, from: offset, backwards: backwards)
-    return state.ask(&findTask) { .look($0, find) }
+    return state.ask(&findTask) { .ask($0, find) }
   }
 
   func room(_ state: State) -> Size {
@@ -148,13 +147,12 @@ struct ContentLayer: LayerContent {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard case .looked(let answer) = answer else { return [] }
     if task == self.task, case .content(let part) = answer {
       self.task = nil
       take(part, in: state)
       return wanted(in: &state)
     }
-    guard task == findTask, case .found(let place) = answer else { return [] }
+    guard task == findTask, case .matched(let place) = answer else { return [] }
     findTask = nil
     match = place
     guard let place else {
@@ -219,5 +217,77 @@ struct ContentLayer: LayerContent {
   mutating func cancel(in state: inout State) -> [Effect]? {
     let effects = (task.stop() ?? []) + (findTask.stop() ?? [])
     return effects.isEmpty ? nil : effects
+  }
+}
+
+extension ContentLayer {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let inside = Popup("\(object) \(property)", note: note(in: room(state)), size: body.size)
+      .draw(in: &grid, body, theme: theme)
+    guard !inside.isEmpty else { return }
+    guard let part else {
+      let text = error.map { "✗ \($0.description)" } ?? "…"
+      grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
+      return
+    }
+    let room = room(state)
+    let rows = Rect(
+      x: inside.x, y: inside.y, width: inside.width, height: min(inside.height, room.height))
+    if !contains(top), part.total > 0 {
+      grid.write("…", at: inside.origin, style: theme[.dim])
+    } else if form == .hex {
+      drawBytes(part, in: &grid, rows, room, theme)
+    } else {
+      drawText(part, in: &grid, rows, room, theme)
+    }
+    if let prompt {
+      let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
+      prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
+    }
+  }
+
+  private func note(in room: Size) -> String {
+    guard let part else { return "" }
+    // Of what is in sight as a whole there is no place to tell.
+    let isWhole =
+      top == 0 && form != .hex && part.bytes.count >= part.total
+      && TextLayout(part, width: room.width).lines(from: 0, count: room.height + 1).count
+        <= room.height
+    let percent = isWhole ? "" : "  \(part.total > 0 ? top * 100 / part.total : 100) %"
+    let what = isBroken ? "! not UTF-8  " : ""
+    let find = findTask == nil ? "" : "searching …  "
+    return "\(find)\(what)\(NumberText.bytes(part.total))\(percent)"
+  }
+
+  private func drawText(
+    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
+  ) {
+    let layout = TextLayout(part, width: room.width)
+    if part.total == 0 { grid.write("empty", at: rows.origin, style: theme[.dim]) }
+    for (index, line) in layout.lines(from: top, count: rows.height).enumerated() {
+      let place = rows.row(index)
+      let isMatch = match.map { $0 >= line.start && $0 < line.end } == true
+      grid.write(
+        line.text, at: place.origin, style: isMatch ? theme[.match] : .plain, within: rows.width)
+      // The match is told by a sign as well as by its look.
+      if isMatch { grid.write("›", at: Point(x: rows.x - 1, y: place.y), style: theme[.match]) }
+    }
+  }
+
+  private func drawBytes(
+    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
+  ) {
+    let columns = HexLayout.columns(width: room.width)
+    let first = top / columns * columns
+    for index in 0..<rows.height {
+      let offset = first + index * columns
+      let start = offset - part.offset
+      guard start >= 0, start < part.bytes.count else { break }
+      let bytes = part.bytes[start..<min(part.bytes.count, start + columns)]
+      let isMatch = match.map { $0 >= offset && $0 < offset + columns } == true
+      grid.write(
+        HexLayout.line(bytes, at: offset, columns: columns), at: rows.row(index).origin,
+        style: theme[isMatch ? .match : .data], within: rows.width)
+    }
   }
 }

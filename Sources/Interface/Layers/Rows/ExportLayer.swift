@@ -23,9 +23,7 @@ struct ExportLayer: LayerContent {
   private var error: CoreDataError?
 
   init(_ query: RowQuery, total: Int?, isRelated: Bool = false) {
-    self.isRelated = isRelated
-    self.query = query
-    self.total = total
+    (self.isRelated, self.query, self.total) = (isRelated, query, total)
     prompt = Prompt(Self.name(query.entity, .csv))
   }
 
@@ -38,7 +36,12 @@ struct ExportLayer: LayerContent {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    if task != nil { return [Binding([.escape], "stop and remove the half file", .cancel)] }
+    if task != nil {
+      return [
+        Binding(
+          [.escape], "stop and remove the half file", asks("cancel") { $0.cancel(in: &$1) ?? [] })
+      ]
+    }
     var command =
       "strata rows \(state.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
     if let filter = query.filter { command += " --where \(ShellText.quoted(filter.text))" }
@@ -47,44 +50,38 @@ struct ExportLayer: LayerContent {
     }
     return [
       Binding(
-        [.enter], phase == .confirming ? "replace the file" : "write", .confirm,
+        [.enter], phase == .confirming ? "replace the file" : "write",
+        asks("confirm") { $0.write(in: &$1) },
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
         command: isRelated
           ? nil : state.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
-      Binding([.tab, .down], label: "Tab", "format", .nextPane),
-      Binding([.backTab, .up], "format before", .previousPane, footer: false),
-      Binding([.escape], "close", .close),
+      Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
+      Binding(
+        [.backTab, .up], "format before", changes("previousPane") { $0.turn(-1) }, footer: false),
+      closing([.escape]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .nextPane, .previousPane:
-      let all = ExportRequest.Format.allCases
-      let index = all.firstIndex(of: format) ?? 0
-      let next = all[(index + (action == .nextPane ? 1 : all.count - 1)) % all.count]
-      // A name that the person wrote is kept but for its extension.
-      let former = "." + format.fileExtension
-      if prompt.text.hasSuffix(former) {
-        prompt = Prompt(String(prompt.text.dropLast(former.count)) + "." + next.fileExtension)
-      }
-      format = next
-      phase = .asking
-      return .stay()
-    case .confirm:
-      let task = state.tasks.new()
-      let replaces = phase == .confirming
-      phase = .writing(task, done: 0, total: total ?? 0)
-      error = nil
-      return .stay([
-        .look(
-          task,
-          .export(
-            ExportRequest(query: query, format: format, path: prompt.text, replaces: replaces)))
-      ])
-    case .cancel: return .stay(cancel(in: &state) ?? [])
-    default: return .stay()
+  private mutating func turn(_ step: Int) {
+    let all = ExportRequest.Format.allCases
+    let index = all.firstIndex(of: format) ?? 0
+    let next = all[(index + step + all.count) % all.count]
+    // A name that the person wrote is kept but for its extension.
+    let former = "." + format.fileExtension
+    if prompt.text.hasSuffix(former) {
+      prompt = Prompt(String(prompt.text.dropLast(former.count)) + "." + next.fileExtension)
     }
+    format = next
+    phase = .asking
+  }
+
+  private mutating func write(in state: inout State) -> [Effect] {
+    let task = state.tasks.new()
+    let request = ExportRequest(
+      query: query, format: format, path: prompt.text, replaces: phase == .confirming)
+    phase = .writing(task, done: 0, total: total ?? 0)
+    error = nil
+    return [.export(task, request)]
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {
@@ -95,7 +92,7 @@ struct ExportLayer: LayerContent {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard task == self.task, case .looked(let answer) = answer else { return [] }
+    guard task == self.task else { return [] }
     switch answer {
     case .exporting(let done, let total): phase = .writing(task, done: done, total: total)
     case .fileExists: phase = .confirming
@@ -133,8 +130,7 @@ struct ExportLayer: LayerContent {
       error.map {
         Wrapping.lines("✗ " + $0.description + ($0.typedHint.map { ". \($0)" } ?? ""), width: width)
       } ?? []
-    let inside = Popup("Export", size: Size(width: width, height: 7 + message.count))
-      .draw(in: &grid, body, theme: theme)
+    let inside = Popup("Export", width, 7 + message.count).draw(in: &grid, body, theme: theme)
     func line(_ row: Int) -> Rect { inside.row(min(row, max(0, inside.height - 1))) }
     grid.write(what, at: line(0).origin, style: theme[.dim], within: inside.width)
     var formats: [Span] = [Span("format  ", theme[.attribute])]

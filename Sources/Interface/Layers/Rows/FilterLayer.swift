@@ -40,47 +40,55 @@ struct FilterLayer: LayerContent {
     let isOffering = !completion.candidates.isEmpty
     return [
       Binding(
-        [.enter], chosen != nil ? "take" : check == .empty ? "all rows" : "filter", .confirm,
+        [.enter], chosen != nil ? "take" : check == .empty ? "all rows" : "filter",
+        does("confirm") { $0.filter(in: &$1) },
         unless: wrong),
-      Binding([.escape], chosen == nil ? "give up" : "no offer", .cancel),
       Binding(
-        [.tab], "complete", .choose, unless: isOffering ? nil : "there is nothing to complete"),
-      Binding([.down], "next offer", .navigate, unless: isOffering ? nil : "nothing is offered"),
+        [.escape], chosen == nil ? "give up" : "no offer",
+        does("cancel") { layer, _ in layer.giveUp() }),
       Binding(
-        [.up], chosen == nil ? "former filters" : "offer before", .navigate,
+        [.tab], "complete", asks("choose") { $0.complete(in: $1) },
+        unless: isOffering ? nil : "there is nothing to complete"),
+      Binding(
+        [.down], "next offer",
+        changes(Action.movement) {
+          $0.chosen = min($0.completion.candidates.count - 1, ($0.chosen ?? -1) + 1)
+        },
+        unless: isOffering ? nil : "nothing is offered"),
+      Binding(
+        [.up], chosen == nil ? "former filters" : "offer before",
+        asks(Action.movement) { $0.goBack(in: $1) },
         unless: chosen == nil && former.isEmpty ? "there are none" : nil),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .confirm:
-      if chosen != nil {
-        take(in: state)
-        return .stay()
-      }
-      guard let text = check.text else { return .stay() }
-      return .close(state.on(BrowseScreen.self) { $0.setFilter(text, in: &$1) })
-    case .choose:
-      if chosen == nil { chosen = 0 }
+  private mutating func filter(in state: inout State) -> LayerOutcome {
+    if chosen != nil {
       take(in: state)
-    case .navigate where key == .down:
-      let last = completion.candidates.count - 1
-      chosen = min(last, (chosen ?? -1) + 1)
-    case .navigate:
-      if let candidate = chosen {
-        chosen = candidate == 0 ? nil : candidate - 1
-      } else {
-        recall(in: state)
-      }
-    case .cancel:
-      guard chosen == nil else {
-        chosen = nil
-        return .stay()
-      }
-      return .close()
-    default: break
+      return .stay()
     }
+    guard let text = check.text else { return .stay() }
+    return .close(state.on(BrowseScreen.self) { $0.setFilter(text, in: &$1) })
+  }
+
+  private mutating func complete(in state: State) -> [Effect] {
+    if chosen == nil { chosen = 0 }
+    take(in: state)
+    return []
+  }
+
+  private mutating func goBack(in state: State) -> [Effect] {
+    if let candidate = chosen {
+      chosen = candidate == 0 ? nil : candidate - 1
+    } else {
+      recall(in: state)
+    }
+    return []
+  }
+
+  private mutating func giveUp() -> LayerOutcome {
+    guard chosen != nil else { return .close() }
+    chosen = nil
     return .stay()
   }
 

@@ -16,14 +16,13 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   /// - predicate: what a person filtered the rows by.
   init(_ path: String, of entity: String, predicate: String?) {
     filter = predicate
-    self.entity = entity
-    self.path = path
+    (self.entity, self.path) = (entity, path)
   }
 
   /// Has the values of the rows counted that the filter takes.
   mutating func count(_ filter: RowFilter?, in state: inout State) -> [Effect] {
     let (entity, path) = (entity, path)
-    return state.ask(&task) { .look($0, .frequencies(entity: entity, path: path, filter: filter)) }
+    return state.ask(&task) { .ask($0, .frequencies(entity: entity, path: path, filter: filter)) }
   }
 
   func bindings(_ state: State) -> [Binding] {
@@ -32,12 +31,12 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
       ? "it is not counted yet" : predicate == nil ? "no filter can name this value" : nil
     return [
       Binding(
-        [.enter], "filter the rows to it", .choose, unless: reason,
+        [.enter], "filter the rows to it", chooses, unless: reason,
         command: state.rowCommand(
           "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
             + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
-      Keymap.movement,
-      Binding([.escape, "q"], "close", .close),
+      movement,
+      closing(),
     ]
   }
 
@@ -65,7 +64,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.frequencies(let found)) = answer else { return [] }
+    guard case .frequencies(let found) = answer else { return [] }
     self.found = found
     list.setCount(found.entries.count + (found.nulls > 0 ? 1 : 0))
     return []

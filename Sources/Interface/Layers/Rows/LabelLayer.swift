@@ -41,16 +41,14 @@ struct LabelLayer: LayerContent {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.enter], "label by it", .confirm), Keymap.movement,
-      Binding([.escape, "q", "L"], "close", .close),
+      Binding([.enter], "label by it", does("confirm") { $0.choose(in: &$1) }),
+      scrolling { $0.list.handle($1, height: $2.body.height - 2) },
+      closing([.escape, "q", "L"]),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm, let choice = choices.element(list.selected) else {
-      list.handle(key, height: state.body.height - 2)
-      return .stay()
-    }
+  private func choose(in state: inout State) -> LayerOutcome {
+    guard let choice = choices.element(list.selected) else { return .stay() }
     switch choice {
     case .found: state.browse.labels.choices[entity] = nil
     case .attribute(let name, _): state.browse.labels.choices[entity] = name
@@ -61,10 +59,8 @@ struct LabelLayer: LayerContent {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
-    let inside = Popup(
-      "objects of \(entity) are called by",
-      size: Size(width: min(72, names + 24), height: choices.count)
-    ).draw(in: &grid, rect, theme: theme)
+    let inside = Popup("objects of \(entity) are called by", min(72, names + 24), choices.count)
+      .draw(in: &grid, rect, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, isSelected in
       switch choice {
       case .attribute(let name, let type):

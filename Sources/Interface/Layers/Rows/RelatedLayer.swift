@@ -56,9 +56,9 @@ struct RelatedLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
-      Binding([.enter], "go there", .choose, unless: isNowhere ? "it leads nowhere" : nil),
-      Keymap.movement,
-      Binding([.escape, "q", "r"], "close", .close),
+      Binding([.enter], "go there", chooses, unless: isNowhere ? "it leads nowhere" : nil),
+      movement,
+      closing([.escape, "q", "r"]),
     ]
   }
 
@@ -71,8 +71,7 @@ struct RelatedLayer: ChoosingLayer {
     let names = lines.reduce(4) { max($0, TextWidth.of($1.relation.name, upTo: 30)) }
     let types = lines.reduce(4) { max($0, TextWidth.of($1.type, upTo: 30)) }
     let inside = Popup(
-      "related to \(object?.description ?? "")",
-      size: Size(width: min(76, names + types + 30), height: max(1, lines.count))
+      "related to \(object?.description ?? "")", min(76, names + types + 30), max(1, lines.count)
     ).draw(in: &grid, rect, theme: theme)
     list.draw(lines, in: &grid, inside, theme: theme) { line, isSelected in
       [

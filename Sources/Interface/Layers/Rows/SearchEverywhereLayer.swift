@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// A search through all entities: a line of text, and under it what was found.
-struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
+struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   /// Hits that are kept; there is no end to what a store can hold.
   static let most = 5_000
 
@@ -28,11 +28,12 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
       ? "type what to look for" : isSearched && hits.isEmpty ? "nothing was found" : nil
     return [
       Binding(
-        [.enter], isSearched ? "go there" : "search", .choose, unless: reason, command: command),
-      Binding(
-        [.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓", "move",
-        .navigate, footer: false),
-      Binding([.escape], "close", .close),
+        [.enter], isSearched ? "go there" : "search", chooses, unless: reason, command: command),
+      moving([.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓") {
+        $0.list.handle($1, height: $0.room($2))
+        return []
+      },
+      closing([.escape]),
     ]
   }
 
@@ -46,16 +47,21 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
         + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
   }
 
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    prompt.handle(key)
+    return []
+  }
+
   private mutating func search(in state: inout State) -> [Effect] {
     let text = prompt.text
     searched = text
     (hits, cut, progress, error) = ([], [], nil, nil)
     list = List()
-    return state.ask(&task) { .look($0, .search(text)) }
+    return state.ask(&task) { .ask($0, .search(text)) }
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
-    guard case .looked(.searching(let progress)) = answer else { return [] }
+    guard case .searching(let progress) = answer else { return [] }
     hits += progress.hits
     if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
     self.progress = progress

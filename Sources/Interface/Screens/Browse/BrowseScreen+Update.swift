@@ -1,42 +1,18 @@
+import ManagedModel
 import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    defer { fit(in: &state) }
-    switch action {
-    case .nextPane: focus = focus.next(1)
-    case .previousPane: focus = focus.next(-1)
-    case .close:
-      if isFiltered { return setFilter("", in: &state) }
-      if focus == .entities, !tree.filter.isEmpty {
-        return filterEntities("", in: &state)
-      }
-      if focus == .inspector, !inspector.filter.isEmpty {
-        inspector.setFilter("")
-        return []
-      }
+  mutating func didAct(in state: inout State) { fit(in: &state) }
+
+  /// Drops the filter, or what the pane is narrowed to; where there is none the rows have the keys.
+  mutating func widen(in state: inout State) -> [Effect] {
+    if isFiltered { return setFilter("", in: &state) }
+    if focus == .entities, !tree.filter.isEmpty { return filterEntities("", in: &state) }
+    if focus == .inspector, !inspector.filter.isEmpty {
+      inspector.setFilter("")
+    } else {
       focus = .rows
-    case .open: return open(in: &state)
-    case .search:
-      switch focus {
-      case .entities, .inspector: state.show(SearchLayer(.screen, in: state))
-      case .rows: state.show(FilterLayer(in: state))
-      }
-    case .back, .forward: return step(back: action == .back, in: &state)
-    case .related: state.show(RelatedLayer(in: state))
-    case .sort: return sort(in: &state)
-    case .leftColumn, .rightColumn: return turn(right: action == .rightColumn, in: &state)
-    case .columnToLeft, .columnToRight: table?.move(by: action == .columnToRight ? 1 : -1)
-    case .hideColumn: if let column = table?.column { table?.setHidden(column, true) }
-    case .columns: state.show(ColumnsLayer(in: state))
-    case .freeze: table?.freeze()
-    case .label: if let layer = LabelLayer(in: state) { state.show(layer) }
-    case .narrower: table?.widen(by: -2)
-    case .wider: table?.widen(by: 2)
-    case .resetColumns: table?.resetColumns()
-    case .navigate: return move(key, in: &state)
-    default: return look(action, in: &state)
     }
     return []
   }
@@ -76,7 +52,7 @@ extension BrowseScreen {
     return read(.start, in: &state)
   }
 
-  private mutating func turn(right: Bool, in state: inout State) -> [Effect] {
+  mutating func turn(right: Bool, in state: inout State) -> [Effect] {
     switch focus {
     case .entities:
       tree.setFolded(!right)
@@ -146,5 +122,162 @@ extension BrowseScreen {
     let height = layout.content(of: .rows).height - 1 - errorRows
     table?.window.setHeight(height)
     inspector.list.setHeight(layout.content(of: .inspector).height)
+  }
+
+  private static let mostFormer = 50
+
+  /// Narrows the tree to entities with such a name.
+  mutating func filterEntities(_ text: String, in state: inout State) -> [Effect] {
+    tree.setFilter(text)
+    return showEntity(in: &state)
+  }
+
+  /// What the pane with the keys is narrowed to.
+  var searched: String {
+    switch focus {
+    case .entities: tree.filter
+    case .inspector: inspector.filter
+    case .rows: ""
+    }
+  }
+
+  /// Narrows the pane with the keys.
+  mutating func search(_ text: String, in state: inout State) -> [Effect] {
+    if focus == .entities { return filterEntities(text, in: &state) }
+    inspector.setFilter(text)
+    return []
+  }
+
+  /// Shows only the rows that a predicate takes; all of them when the text is empty.
+  ///
+  /// A predicate that makes no sense is told in a notice and changes nothing.
+  mutating func setFilter(_ text: String, in state: inout State) -> [Effect] {
+    guard let table, let layout = state.store?.layout else { return [] }
+    let text = text.trimmed
+    do {
+      try self.table?.setFilter(text.isEmpty ? nil : text, related: table.related, layout)
+    } catch {
+      state.notice = Notice(error.clause, .warning)
+      return []
+    }
+    if !text.isEmpty { remember(text, of: table.entity, in: &state) }
+    state.screen = .browse
+    focus = .rows
+    fit(in: &state)
+    // The row that is selected stays so if the filter takes it.
+    guard let id = table.window.selectedRow?.id, text.isEmpty else {
+      return read(.start, in: &state)
+    }
+    return read(.object(id), in: &state)
+  }
+
+  mutating func remember(_ text: String, of entity: String, in state: inout State) {
+    var former = formerFilters[entity] ?? []
+    former.removeAll { $0 == text }
+    former.append(text)
+    formerFilters[entity] = former.suffix(Self.mostFormer)
+  }
+}
+
+/// What is known of how the objects are called that relationships lead to.
+struct RelationNames: Sendable, Equatable {
+  private static let most = 4_000
+
+  private(set) var found = ObjectNames()
+  /// Objects whose relationships were asked about, so that no answer is waited for twice.
+  private(set) var asked: Set<ObjectID> = []
+
+  /// Notes what is asked about now. What was known long ago is let go, for flat memory.
+  mutating func ask(_ ids: some Sequence<ObjectID>) {
+    if asked.count > Self.most { self = RelationNames() }
+    asked.formUnion(ids)
+  }
+
+  mutating func take(_ names: ObjectNames) { found.merge(names) }
+
+  /// `→ Carrot (p4)`, `(3) vegan, quick …`; `nil` where only keys are known.
+  func text(_ value: PropertyValue, of column: RowColumn, owner: ObjectID) -> ValueText? {
+    switch value {
+    case .toOne(let id?):
+      guard let name = found.names[id] else { return nil }
+      var key = id.description
+      if case .toOne(destination: id.entity) = column.kind { key = "p\(id.key)" }
+      return ValueText("→ \(name) (\(key))", .relationship)
+    case .toMany(let many) where many.count > 0:
+      guard let first = found.firsts[owner]?[column.name] else { return nil }
+      let names = first.compactMap { found.names[$0] }
+      guard !names.isEmpty, names.count == first.count else { return nil }
+      return ValueText(
+        "(\(NumberText.grouped(many.count))) " + names.joined(separator: ", ")
+          + (many.count > first.count ? " …" : ""), .relationship)
+    default: return nil
+    }
+  }
+
+  func text(_ id: ObjectID) -> String {
+    found.names[id].map { "\($0) (\(id))" } ?? id.description
+  }
+}
+
+extension BrowseScreen {
+  /// The most objects of a to-many relationship among which the first ones are looked for.
+  private static let mostRelated = 5_000
+
+  /// Asks how the objects are called that the rows in sight lead to, once rows have come.
+  mutating func nameRows(in state: inout State) -> [Effect] {
+    guard let table, namesTask == nil else { return [] }
+    let window = table.window
+    func isNew(_ row: Int) -> Bool { !table.names.asked.contains(window.rows[row].id) }
+    guard window.visible.contains(where: isNew) else { return [] }
+    // What is in sight comes first, and as much before and after it, so that the next question
+    // comes a screenful later.
+    let near = window.near.filter { !window.visible.contains($0) }
+    let rows = (Array(window.visible) + near).filter(isNew).map { window.rows[$0] }
+    var request = LabelRequest(objects: [], labels: labels)
+    for row in rows {
+      var owner = LabelRequest.Owner(id: row.id, relationships: [])
+      for (column, value) in zip(table.properties, row.values) {
+        switch value {
+        case .toOne(let id?): request.objects.append(id)
+        case .toMany(let many) where many.count > 0 && many.count <= Self.mostRelated:
+          owner.relationships.append(column.name)
+        default: break
+        }
+      }
+      if !owner.relationships.isEmpty { request.owners.append(owner) }
+    }
+    self.table?.names.ask(rows.map(\.id))
+    guard !request.objects.isEmpty || !request.owners.isEmpty else { return [] }
+    return state.ask(&namesTask) { .names($0, request) }
+  }
+
+  /// Asks how the objects are called that the inspected one leads to.
+  mutating func nameInspected(in state: inout State) -> [Effect] {
+    let targets = inspector.inspection?.targets ?? []
+    guard !targets.isEmpty else { return [] }
+    let request = LabelRequest(objects: targets, labels: labels)
+    return state.ask(&inspectedNamesTask) { .names($0, request) }
+  }
+
+  /// Takes in names, where they are still asked for.
+  mutating func take(_ names: ObjectNames, _ task: TaskID, in state: inout State) -> [Effect] {
+    switch task {
+    case namesTask:
+      namesTask = nil
+      table?.take(names)
+      return nameRows(in: &state)
+    case inspectedNamesTask:
+      inspectedNamesTask = nil
+      inspector.take(names)
+      return []
+    default: return []
+    }
+  }
+
+  /// Forgets the names and asks anew: another attribute is to tell them.
+  mutating func nameAnew(in state: inout State) -> [Effect] {
+    let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
+    table?.names = RelationNames()
+    return old + nameRows(in: &state) + load(in: &state)
   }
 }

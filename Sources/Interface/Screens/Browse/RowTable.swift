@@ -49,8 +49,7 @@ struct RowTable: Sendable, Equatable {
   private static let longestText = 2_000
 
   init(entity: String, properties: [RowColumn], hasSubentities: Bool, hasSources: Bool = false) {
-    self.entity = entity
-    self.properties = properties
+    (self.entity, self.properties) = (entity, properties)
     // What a person would call the object by comes first.
     let strings = properties.filter { $0.kind == .attribute(.string) }.map(\.name)
     let label = ObjectLabels.usual(among: strings).flatMap { label in
@@ -200,5 +199,228 @@ struct RowTable: Sendable, Equatable {
     var query = query(anchor)
     query.longestText = Self.longestText
     return query
+  }
+}
+
+extension RowTable {
+  static let widest = 200
+  private static let narrowest = 3
+
+  /// A column's name in a stored arrangement: no property is called so.
+  func id(_ column: Column) -> String {
+    switch column {
+    case .key: "@key"
+    case .entity: "@entity"
+    case .source: "@origin"
+    case .property: title(column)
+    }
+  }
+
+  /// How it is arranged.
+  var view: TableView {
+    TableView(
+      sort: sort.property, isDescending: sort.isDescending, filter: filter, related: related,
+      order: arranged == all ? nil : arranged.map(id),
+      hidden: arranged.filter(hidden.contains).map(id),
+      widths: Dictionary(chosen.map { (id($0), $1) }) { first, _ in first }, frozen: frozen)
+  }
+
+  /// Arranges it; what the entity has not is passed over, and columns that are new come last.
+  ///
+  /// - Throws: ``CoreDataError`` when the filter does not fit; all else is arranged then.
+  mutating func arrange(_ view: TableView, _ layout: StoreLayout) throws {
+    let selected = column
+    let known = Dictionary(all.map { (id($0), $0) }) { first, _ in first }
+    let isSortable = all.contains { sortProperty($0) == .some(view.sort) }
+    sort = isSortable ? .init(property: view.sort, descending: view.isDescending) : .init()
+    let order = (view.order ?? []).compactMap { known[$0] }
+    var seen: Set<Column> = []
+    arranged = (order + all).filter { seen.insert($0).inserted }
+    hidden = Set(view.hidden.compactMap { known[$0] })
+    if hidden.count == all.count { hidden = [] }
+    chosen = [:]
+    for (name, width) in view.widths {
+      if let column = known[name] { chosen[column] = max(Self.narrowest, min(Self.widest, width)) }
+    }
+    frozen = max(1, view.frozen)
+    show(selected)
+    do {
+      try setFilter(view.filter, related: view.related, layout)
+    } catch {
+      try? setFilter(nil, related: view.related, layout)
+      throw error
+    }
+  }
+
+  /// Lists what is shown anew, the chosen column staying chosen where it can.
+  private mutating func show(_ selected: Column) {
+    columns = arranged.filter { !hidden.contains($0) }
+    frozen = max(1, min(frozen, columns.count))
+    selectedColumn =
+      columns.firstIndex(of: selected) ?? max(0, min(selectedColumn, columns.count - 1))
+  }
+
+  /// Moves the chosen column over the next one that is shown.
+  mutating func move(by step: Int) {
+    guard let next = columns.element(selectedColumn + step),
+      let from = arranged.firstIndex(of: column), let to = arranged.firstIndex(of: next)
+    else { return }
+    let column = column
+    arranged.remove(at: from)
+    arranged.insert(column, at: to)
+    show(column)
+  }
+
+  /// Exchanges two places of ``arranged``.
+  mutating func exchange(_ one: Int, _ other: Int) {
+    guard arranged.indices.contains(one), arranged.indices.contains(other) else { return }
+    let selected = column
+    arranged.swapAt(one, other)
+    show(selected)
+  }
+
+  mutating func select(_ column: Column) {
+    if let index = columns.firstIndex(of: column) { selectedColumn = index }
+  }
+
+  mutating func setHidden(_ column: Column, _ isHidden: Bool) {
+    let selected = self.column
+    if isHidden {
+      // One column stays, or there would be nothing to choose.
+      guard columns.count > 1 else { return }
+      hidden.insert(column)
+    } else {
+      hidden.remove(column)
+    }
+    show(selected)
+  }
+
+  /// Keeps the columns up to the chosen one in sight; once more lets them go.
+  mutating func freeze() {
+    frozen = frozen == selectedColumn + 1 ? 1 : selectedColumn + 1
+  }
+
+  mutating func widen(by cells: Int) {
+    chosen[column] = max(Self.narrowest, min(Self.widest, width(column) + cells))
+  }
+
+  /// The columns as they come.
+  mutating func resetColumns() {
+    let selected = column
+    (arranged, hidden, chosen, frozen) = (all, [], [:], 1)
+    show(selected)
+  }
+
+  var isColumnsReset: Bool {
+    arranged == all && hidden.isEmpty && chosen.isEmpty && frozen == 1
+  }
+
+  private static var gap: Int { 2 }
+
+  /// A column in sight: its index and where it lies.
+  private struct Place {
+    var index: Int
+    var x: Int
+    var width: Int
+  }
+
+  /// The columns in sight: the frozen ones stay, the others scroll until the chosen one is whole.
+  private func places(in width: Int) -> (places: [Place], edge: Int?, isScrolled: Bool) {
+    let widths = columns.map { self.width($0) }
+    guard width > 2, !widths.isEmpty else { return ([], nil, false) }
+    var places: [Place] = []
+    var x = 2
+    // What is frozen leaves room for something beside it.
+    var frozen = 0
+    while frozen < min(self.frozen, widths.count), x < width,
+      frozen == 0 || x + widths[frozen] + Self.gap <= width * 3 / 4 || frozen == widths.count - 1
+    {
+      places.append(Place(index: frozen, x: x, width: min(widths[frozen], width - x)))
+      x += widths[frozen] + Self.gap
+      frozen += 1
+    }
+    let start = x
+    guard start < width, frozen < widths.count else { return (places, nil, false) }
+    var first = frozen
+    if selectedColumn > frozen {
+      var needed = widths[frozen...selectedColumn].reduce(0) { $0 + $1 + Self.gap } - Self.gap
+      while needed > width - start, first < selectedColumn {
+        needed -= widths[first] + Self.gap
+        first += 1
+      }
+    }
+    for index in first..<widths.count where x < width {
+      places.append(Place(index: index, x: x, width: min(widths[index], width - x)))
+      x += widths[index] + Self.gap
+    }
+    return (places, self.frozen > 1 ? start - Self.gap : nil, first > frozen)
+  }
+
+  /// The column at a place of the title row or of a cell, for the mouse.
+  func column(at x: Int, in rect: Rect) -> Int? {
+    places(in: rect.width).places.last { rect.x + $0.x <= x }?.index
+  }
+
+  func draw(in grid: inout Grid, _ rect: Rect, total: Int?, theme: Theme, isFocused: Bool) {
+    guard !rect.isEmpty else { return }
+    let (places, edge, isScrolled) = places(in: rect.width)
+    for place in places { drawTitle(place, in: &grid, rect, theme: theme, isFocused: isFocused) }
+    if let edge {
+      grid.write("│", at: Point(x: rect.x + edge, y: rect.y), style: theme[.border])
+    } else if isScrolled, let key = places.first {
+      // Something lies to the left.
+      grid.write("‹", at: Point(x: rect.x + key.x + key.width, y: rect.y), style: theme[.dim])
+    }
+    let body = rect.droppingRows(1)
+    guard !body.isEmpty else { return }
+    var window = window
+    window.setHeight(body.height)
+    for (position, index) in window.visible.enumerated() {
+      let line = body.row(position)
+      let isSelected = index == window.selected
+      if isSelected {
+        grid.fill(line, style: theme[isFocused ? .selection : .selectionUnfocused])
+        grid.write(
+          List.mark(isFocused), at: line.origin, style: theme[isFocused ? .borderFocused : .border])
+      }
+      for place in places {
+        let column = columns[place.index]
+        let value = text(column, of: window.rows[index])
+        var style = isSelected && isFocused ? .plain : theme[value.role]
+        let field = Rect(x: line.x + place.x, y: line.y, width: place.width, height: 1)
+        // The cell that Enter follows and y copies.
+        if isSelected, isFocused, place.index == selectedColumn {
+          style = style.adding([.bold, .underline])
+        }
+        grid.write(
+          value.text, in: field, style: style, align: isNumeric(column) ? .trailing : .leading)
+      }
+    }
+    let isWhole = window.hasStart && window.hasEnd
+    if let ordinal = window.ordinal, let total = isWhole ? window.rows.count : total {
+      grid.scrollMark(body, first: ordinal + window.offset, of: total, style: theme[.border])
+    }
+  }
+
+  private func drawTitle(
+    _ place: Place, in grid: inout Grid, _ rect: Rect, theme: Theme, isFocused: Bool
+  ) {
+    let column = columns[place.index]
+    var title = title(column)
+    if let property = sortProperty(column), property == sort.property,
+      property != nil || sort.isDescending
+    {
+      title += sort.isDescending ? "▾" : "▴"
+    }
+    let isSelected = place.index == selectedColumn && isFocused
+    let style = theme[.columnTitle].adding(isSelected ? [.underline, .reverse] : [])
+    // A sorted column may be one cell narrower than its title and arrow; the gap has room.
+    let needed = TextWidth.of(title, upTo: Self.maxWidth)
+    let width = min(
+      chosen[column] == nil ? max(place.width, needed) : place.width, rect.width - place.x)
+    let isTrailing = isNumeric(column) && width == place.width
+    let field = Rect(x: rect.x + place.x, y: rect.y, width: width, height: 1)
+    grid.mark(field, as: .column(place.index))
+    grid.write(title, in: field, style: style, align: isTrailing ? .trailing : .leading)
   }
 }

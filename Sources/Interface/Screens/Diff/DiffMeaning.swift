@@ -13,9 +13,7 @@ struct DiffMeaning {
   private let details: Bool
 
   init(_ diff: DiffScreen, _ state: State, details: Bool = false) {
-    self.diff = diff
-    self.state = state
-    self.details = details
+    (self.diff, self.state, self.details) = (diff, state, details)
   }
 
   var sentences: [Sentence] {

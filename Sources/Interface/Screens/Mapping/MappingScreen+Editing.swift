@@ -129,7 +129,7 @@ extension MappingScreen {
       state.show(SuggestionsLayer(title, suggestions))
     case .fixes(let edits): return apply(edits, in: &state)
     case .value(let place, let expression):
-      state.show(ExpressionLayer(place: place, expression: expression))
+      state.show(PromptLayer.expression(of: place, expression))
     case nil: break
     }
     return []

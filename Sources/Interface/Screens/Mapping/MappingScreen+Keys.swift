@@ -8,42 +8,66 @@ extension MappingScreen {
     let isAllowed = selectedLoss.map { $0.isAllowed(by: allowedLosses) } ?? false
     let migrate = command(state)
     return [
-      Binding([.enter], titleOfOpening(state), .open, unless: reasonNotToOpen),
-      Binding(["r"], "map to…", .suggest, unless: reasonNotToSuggest(state)),
       Binding(
-        ["a"], isAllowed ? "refuse loss" : "accept loss", .allowLoss, unless: reasonNotToAllow,
-        command: migrate),
-      Binding([.tab, .backTab], "other pane", .nextPane, unless: noPlan),
+        [.enter], titleOfOpening(state), does("open") { $0.open(in: &$1) }, unless: reasonNotToOpen),
+      Binding(
+        ["r"], "map to…", does("suggest") { $0.suggest(in: &$1) }, unless: reasonNotToSuggest(state)
+      ),
+      Binding(
+        ["a"], isAllowed ? "refuse loss" : "accept loss",
+        does("allowLoss") { $0.toggleLoss(in: &$1) }, unless: reasonNotToAllow, command: migrate),
+      Binding(
+        [.tab, .backTab], "other pane",
+        changes("nextPane") { $0.focus = $0.focus == .mappings ? .losses : .mappings },
+        unless: noPlan),
       Binding(["m"], "migrate", .show(.migrate), command: migrate),
       Binding(
-        ["R"], "rehearse", .rehearse, unless: reasonNotToRehearse(state),
+        ["R"], "rehearse", does("rehearse") { $0.rehearse(in: &$1) },
+        unless: reasonNotToRehearse(state),
         command: command(state, "rehearse")),
       Binding(
-        ["o"], "other version", .chooseVersion,
+        ["o"], "other version", shows("chooseVersion") { $0.versions($1) },
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
         command: command(state, "plan")),
-      Binding(["S"], "SQL", .showCode, unless: reasonNotToShowCode(state)),
-      Binding(["w"], "write recipe", .writeRecipe, unless: reasonNotToWrite),
       Binding(
-        ["A"], "accept all losses", .allowAll,
+        ["S"], "SQL", does("showCode") { $0.collectCode(in: &$1) },
+        unless: reasonNotToShowCode(state)),
+      Binding(
+        ["w"], "write recipe",
+        shows("writeRecipe") { $0.recipeFile($1).map { PromptLayer.write($0) } },
+        unless: reasonNotToWrite),
+      Binding(
+        ["A"], "accept all losses",
+        shows("allowAll") { screen, _ in
+          PromptLayer.accept(screen.plan?.unallowedLosses(screen.allowedLosses) ?? [])
+        },
         unless: noPlan
           ?? (plan?.unallowedLosses(allowedLosses).isEmpty == false
             ? nil : "no loss is left to accept"),
         command: migrate, footer: false),
       Binding(
-        ["="], "compute a value", .setValue, unless: reasonNotToSetValue(state), footer: false),
+        ["="], "compute a value",
+        shows("setValue") { screen, _ in
+          screen.valueTarget.map { PromptLayer.expression(of: $0.place, $0.expression) }
+        }, unless: reasonNotToSetValue(state), footer: false),
       Binding(
-        ["d"], "delete on purpose", .deleteObjects, unless: reasonNotToDelete(state), footer: false),
+        ["d"], "delete on purpose",
+        shows("deleteObjects") { screen, _ in
+          screen.deletable.map { PromptLayer.delete($0, objects: screen.objects(of: $0)) }
+        }, unless: reasonNotToDelete(state), footer: false),
       Binding(
-        ["x"], "take a change back", .removeEdit,
+        ["x"], "take a change back", does("removeEdit") { $0.removeEdits(in: &$1) },
         unless: selectedEdits.isEmpty
           ? (currentEdits.isEmpty ? "nothing was changed" : "select what was changed (marked ✎)")
           : nil, footer: false),
       Binding(
-        ["P"], "plan again", .planAgain, unless: to == nil ? Self.noVersions : nil,
+        ["P"], "plan again",
+        does("planAgain") { screen, state in screen.to.map { screen.plan(to: $0, in: &state) } ?? []
+        },
+        unless: to == nil ? Self.noVersions : nil,
         command: command(state, "plan"), footer: false),
       CopyLayer.binding(state),
-      Keymap.movement,
+      scrolling { $0.navigate($1, $2) },
     ]
   }
 
@@ -123,56 +147,35 @@ extension MappingScreen {
     state.work.map { "\($0) is running" }
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    switch action {
-    case .navigate: navigate(key, in: &state)
-    case .nextPane:
-      focus = focus == .mappings ? .losses : .mappings
-    case .planAgain: if let to { return plan(to: to, in: &state) }
-    case .chooseVersion:
-      state.show(
-        VersionsLayer(
-          .migrateTo, count: state.versions.count, selected: self.to ?? 0,
-          isThroughVersions: isThroughVersions))
-    case .allowLoss: return toggleLoss(in: &state)
-    case .allowAll:
-      let losses = self.plan?.unallowedLosses(allowedLosses) ?? []
-      state.show(AllowLossLayer(.accept(losses)))
-    case .open: return open(in: &state)
-    case .suggest: return suggest(in: &state)
-    case .setValue:
-      guard let target = valueTarget else { break }
-      state.show(ExpressionLayer(place: target.place, expression: target.expression))
-    case .deleteObjects:
-      guard let entity = deletable else { break }
-      state.show(AllowLossLayer(.delete(entity, objects: objects(of: entity))))
-    case .removeEdit: return removeEdits(in: &state)
-    case .showCode:
-      guard let plan else { break }
-      state.notice = Notice("collecting the statements …")
-      return state.ask(&codeTask) { .statements($0, plan) }
-    case .writeRecipe:
-      if let file = recipeFile(state) { state.show(WriteRecipeLayer(file)) }
-    case .rehearse:
-      guard let plan else { break }
-      var options = MigrationOptions()
-      let open = plan.unallowedLosses(allowedLosses)
-      options.allowedLosses = allowedLosses.union(open.map(\.name))
-      options.keepsBackup = false
-      if !open.isEmpty {
-        state.notice = Notice(
-          "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
-            + "were accepted")
-      }
-      return state.show(RehearsalLayer()) { layer, state in
-        state.ask(&layer.task) { .rehearse($0, plan, options) }
-      }
-    default: break
-    }
-    return []
+  private func versions(_ state: State) -> VersionsLayer {
+    VersionsLayer(
+      .migrateTo, count: state.versions.count, selected: to ?? 0,
+      isThroughVersions: isThroughVersions)
   }
 
-  private mutating func navigate(_ key: Key, in state: inout State) {
+  private mutating func collectCode(in state: inout State) -> [Effect] {
+    guard let plan else { return [] }
+    state.notice = Notice("collecting the statements …")
+    return state.ask(&codeTask) { .compute($0, .statements(plan)) }
+  }
+
+  private func rehearse(in state: inout State) -> [Effect] {
+    guard let plan else { return [] }
+    var options = MigrationOptions()
+    let open = plan.unallowedLosses(allowedLosses)
+    options.allowedLosses = allowedLosses.union(open.map(\.name))
+    options.keepsBackup = false
+    if !open.isEmpty {
+      state.notice = Notice(
+        "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
+          + "were accepted")
+    }
+    return state.show(RehearsalLayer()) { layer, state in
+      state.ask(&layer.task) { .rehearse($0, plan, options) }
+    }
+  }
+
+  private mutating func navigate(_ key: Key, _ state: State) {
     switch activePane {
     case .mappings:
       mappings.handle(key, height: MappingLayout(self, state).mappings.inset(by: 1).height)
@@ -189,7 +192,7 @@ extension MappingScreen {
       allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
-      state.show(AllowLossLayer(.accept([loss])))
+      state.show(PromptLayer.accept([loss]))
     } else {
       return allow([loss], in: &state)
     }

@@ -49,9 +49,7 @@ package struct PickerScreen: ScreenContent {
 
   /// - Parameter home: where `~` leads.
   package init(folder: String, home: String?, showsRecent: Bool = true) {
-    self.folder = folder
-    self.showsRecent = showsRecent
-    self.home = home
+    (self.folder, self.showsRecent, self.home) = (folder, showsRecent, home)
   }
 
   init() { self.init(folder: "", home: "") }
@@ -117,35 +115,43 @@ extension PickerScreen {
     let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
     return [
       Binding(
-        [.enter], isFolder ? "open the folder" : "open the store", .open,
+        [.enter], isFolder ? "open the folder" : "open the store",
+        does("open") { $0.open(in: &$1) },
         unless: line.map(\.isHeading) == false ? nil : "nothing is selected",
         command: "strata STORE"),
       Binding(
-        [.right, "l"], label: "→ l", "into the folder", .rightColumn,
+        [.right, "l"], label: "→ l", "into the folder",
+        does("rightColumn") { $0.enter(in: &$1) },
         unless: isFolder ? nil : "it is no folder"),
       Binding(
-        [.left, "h", .backspace], label: "← h ⌫", "up", .leftColumn,
+        [.left, "h", .backspace], label: "← h ⌫", "up", does("leftColumn") { $0.leave(in: &$1) },
         unless: listing?.parent == nil ? "this is the top" : nil),
-      Binding(["/"], "find", .search),
-      Binding(["."], showsHidden ? "without hidden files" : "hidden files", .hiddenFiles),
+      Binding(["/"], "find", shows("search") { SearchLayer(.screen, in: $1) }),
       Binding(
-        ["~"], "home", .homeFolder, unless: home == nil ? "HOME is not set" : nil, footer: false),
+        ["."], showsHidden ? "without hidden files" : "hidden files",
+        changes("hiddenFiles") { $0.keepingSelection { $0.showsHidden.toggle() } }),
       Binding(
-        [.escape], "everything again", .close, unless: filter.isEmpty ? "nothing is narrowed" : nil,
+        ["~"], "home",
+        does("homeFolder") { screen, state in
+          screen.home.map { screen.go(to: $0, in: &state) } ?? []
+        }, unless: home == nil ? "HOME is not set" : nil, footer: false),
+      Binding(
+        [.escape], "everything again", does("close") { $0.search("", in: &$1) },
+        unless: filter.isEmpty ? "nothing is narrowed" : nil,
         footer: false),
-      Keymap.movement,
+      scrolling { screen, key, _ in screen.move(key) },
     ]
   }
 
   mutating func start(in state: inout State) -> [Effect] {
     guard showsRecent else { return read(in: &state) }
-    return state.ask(&recentTask) { .recentStores($0) } + read(in: &state)
+    return state.ask(&recentTask) { .find($0, .recentStores) } + read(in: &state)
   }
 
   private mutating func read(in state: inout State) -> [Effect] {
     (listing, peeks, error) = (nil, [:], nil)
     isTouched = returning != nil
-    return state.ask(&listTask) { [folder] in .folder($0, folder) }
+    return state.ask(&listTask) { [folder] in .find($0, .folder(folder)) }
   }
 
   private mutating func go(to folder: String, in state: inout State) -> [Effect] {
@@ -201,33 +207,35 @@ extension PickerScreen {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+  mutating func willAct(in state: inout State) {
     hasMoved = true
     list.setHeight(state.body.height - 2)
-    switch action {
-    case .navigate:
-      isTouched = true
-      let former = list.selected
-      list.handle(key)
-      leaveHeading(from: former)
-    case .open, .rightColumn:
-      switch selectedLine {
-      case .recent(let store)?: return action == .open ? [.choose(store.path)] : []
-      case .entry(let entry)? where entry.kind == .folder: return go(to: entry.path, in: &state)
-      case .entry(let entry)? where action == .open: return open(entry, in: &state)
-      default: break
-      }
-    case .leftColumn:
-      guard let parent = listing?.parent else { return [] }
-      returning = folder
-      return go(to: parent, in: &state)
-    case .homeFolder: if let home { return go(to: home, in: &state) }
-    case .hiddenFiles: keepingSelection { $0.showsHidden.toggle() }
-    case .search: state.show(SearchLayer(.screen, in: state))
-    case .close: return search("", in: &state)
-    default: break
+  }
+
+  private mutating func move(_ key: Key) {
+    isTouched = true
+    let former = list.selected
+    list.handle(key)
+    leaveHeading(from: former)
+  }
+
+  private mutating func open(in state: inout State) -> [Effect] {
+    switch selectedLine {
+    case .recent(let store)?: [.choose(store.path)]
+    case .entry(let entry)? where entry.kind != .folder: open(entry, in: &state)
+    default: enter(in: &state)
     }
-    return []
+  }
+
+  private mutating func enter(in state: inout State) -> [Effect] {
+    guard case .entry(let entry)? = selectedLine, entry.kind == .folder else { return [] }
+    return go(to: entry.path, in: &state)
+  }
+
+  private mutating func leave(in state: inout State) -> [Effect] {
+    guard let parent = listing?.parent else { return [] }
+    returning = folder
+    return go(to: parent, in: &state)
   }
 
   private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
@@ -244,5 +252,93 @@ extension PickerScreen {
   mutating func search(_ text: String, in state: inout State) -> [Effect] {
     keepingSelection { $0.filter = text }
     return []
+  }
+
+  func note(_ state: State) -> String {
+    guard !list.isEmpty else { return "" }
+    let lines = self.lines
+    let before = lines.prefix(list.selected + 1).filter { !$0.isHeading }.count
+    return "\(before) of \(lines.filter { !$0.isHeading }.count)"
+  }
+
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let inside = grid.box(rect, style: theme[.borderFocused])
+    let narrowed = filter.isEmpty ? "" : "  with “\(filter)”"
+    grid.title(
+      [Span(folder + narrowed, theme[.title])],
+      note: listing?.isCut == true ? [Span("not all of it", theme[.dim])] : [], on: rect)
+    let lines = lines
+    guard !lines.isEmpty else {
+      let text =
+        error.map { "✗ " + $0.description }
+        ?? (isReading ? "…" : "no store and no folder here")
+      grid.write(
+        text, in: inside.row(1), style: theme[error == nil ? .dim : .error], align: .center)
+      return
+    }
+    let isFocused = state.layers.isEmpty
+    let selected = selectedLine
+    list.draw(lines, in: &grid, inside, theme: theme, isFocused: isFocused) { line, _ in
+      self.line(line, width: inside.width - 2, isSelected: line == selected, theme: theme)
+    }
+  }
+
+  private func line(_ line: Line, width: Int, isSelected: Bool, theme: Theme) -> [Span] {
+    func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
+    let factsWidth = width < 60 ? 22 : width < 70 ? 40 : 47
+    let nameWidth = max(8, width - factsWidth - 2)
+    func spans(
+      _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
+    ) -> [Span] {
+      // The end of a path tells more than its beginning.
+      let name = Self.tail(of: name, width: nameWidth)
+      return [
+        Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),
+      ]
+    }
+    /// The time with what goes around it: the day alone, or nothing, where it would be cut.
+    func timed(_ start: String, _ time: String, _ end: String = "") -> String {
+      let forms = time.isEmpty ? [] : [time, String(time.prefix(10))]
+      return forms.map { start + $0 + end }.first { TextWidth.of($0) <= factsWidth }
+        ?? (end.isEmpty ? start.trimmed : start + String(time.prefix(10)) + end)
+    }
+    switch line {
+    case .heading(let text): return [Span(text, theme[.dim])]
+    case .recent(let store):
+      let model = store.model.isEmpty ? "" : "  “\(store.model)”"
+      return spans(store.path, .title, timed("opened ", store.opened, model), .dim)
+    case .entry(let entry):
+      let facts: String
+      let isStore: Bool
+      switch peeks[entry.path] {
+      case .store(let entities)?:
+        let count =
+          entities == 0
+          ? "" : ", " + NumberText.counted(entities, "entity", plural: "entities")
+        facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
+        isStore = true
+      case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)
+      case .folder(let stores, let models)?:
+        let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }
+        facts = parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", ")
+        isStore = false
+      case .container(let noun)?: (facts, isStore) = (noun, false)
+      case .damaged(let problem)?: (facts, isStore) = ("✗ " + problem, false)
+      case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
+      }
+      let time = width < 60 || facts.isEmpty ? "" : entry.modified
+      let name = entry.kind == .folder ? entry.name + "/" : entry.name
+      return spans(
+        name, isStore ? .title : entry.kind == .folder ? .entity : .dim,
+        time.isEmpty ? facts : timed(facts + "  ", time), isStore ? .success : .dim)
+    }
+  }
+
+  private static func tail(of name: String, width: Int) -> String {
+    let text = Sanitize.text(name, limit: 4_096)
+    guard TextWidth.of(text) > width else { return text }
+    var tail = text
+    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail.removeFirst() }
+    return "…" + tail
   }
 }

@@ -11,9 +11,7 @@ struct FindingText {
   private let going: String?
 
   init(_ finding: Finding, hints: Bool = true, going: String? = nil) {
-    self.finding = finding
-    self.hints = hints
-    self.going = going
+    (self.finding, self.hints, self.going) = (finding, hints, going)
   }
 
   /// With the key beside an option that asks for it here.

@@ -171,3 +171,87 @@ extension RescueScreen {
     }
   }
 }
+
+/// Where the parts of Rescue lie.
+struct RescueLayout {
+  let findings: Rect
+  let details: Rect
+  /// Empty on a small screen.
+  let holdings: Rect
+
+  init(_ state: State) {
+    let body = state.body
+    let entities = state.rescue.holdings?.count ?? 1
+    // The frame, the titles of the columns, and the entities.
+    let wanted = max(5, min(entities + 3, body.height * 2 / 5))
+    let height = body.height < 15 ? 0 : wanted
+    let upper = Rect(
+      x: body.x, y: body.y, width: body.width, height: body.height - max(0, height - 1))
+    holdings = Rect(x: body.x, y: body.bottom - height, width: body.width, height: height)
+    if body.width < 76 {
+      let half = max(3, min(upper.height / 2, (state.rescue.condition?.findings.count ?? 3) + 3))
+      findings = Rect(x: upper.x, y: upper.y, width: upper.width, height: half)
+      details = Rect(
+        x: upper.x, y: findings.bottom - 1, width: upper.width, height: upper.height - half + 1)
+    } else {
+      let width = upper.width / 2
+      findings = Rect(x: upper.x, y: upper.y, width: width, height: upper.height)
+      details = Rect(
+        x: findings.right - 1, y: upper.y, width: upper.width - width + 1, height: upper.height)
+    }
+  }
+
+  /// Columns that a text in the details has.
+  var textWidth: Int { max(1, details.width - 4) }
+
+  func rect(of pane: RescueScreen.Pane) -> Rect {
+    switch pane {
+    case .findings: findings
+    case .details: details
+    case .holdings: holdings
+    }
+  }
+}
+
+/// How far a piece of rescue work is, drawn.
+struct RescueProgressView {
+  let work: RescueWork
+  /// The store that it is about.
+  let store: String
+  /// `nil` before anything was told.
+  let progress: RescueProgress?
+  let isCancelling: Bool
+
+  func draw(in grid: inout Grid, _ rect: Rect, theme: Theme) {
+    let foot =
+      isCancelling
+      ? Span("stopping …", theme[.warning])
+      : Span(work.foot, theme[.dim])
+    if case .parts(let progress)? = progress {
+      MigrationProgressView(verb: work.title(store), progress: progress, foot: foot)
+        .draw(in: &grid, rect, theme: theme)
+      return
+    }
+    grid.write(
+      " " + work.title(store), at: rect.origin, style: theme[.dim], within: rect.width)
+    let last = rect.row(rect.height - 1)
+    grid.write([Span(" "), foot], at: last.origin, within: last.width)
+    guard case .single(let title, let fraction, let elapsed)? = progress else {
+      grid.write(" starting …", at: rect.row(2).origin, style: theme[.dim], within: rect.width)
+      return
+    }
+    let line = rect.row(2)
+    let head = grid.write(
+      [Span(" ▸ ", theme[.title]), Span(title + "  ", theme[.entity])], at: line.origin,
+      within: line.width)
+    var text = "\(Int(fraction * 100)) %   elapsed \(NumberText.seconds(elapsed))"
+    if fraction > 0.02, fraction < 1 {
+      text += "   left \(NumberText.seconds(elapsed / fraction * (1 - fraction)))"
+    }
+    let width = max(4, line.width - head - max(44, TextWidth.of(text) + 2))
+    let bar = Rect(x: line.x + head, y: line.y, width: width, height: 1)
+    Gauge(fraction).draw(in: &grid, bar, theme: theme)
+    grid.write(
+      text, at: Point(x: bar.right + 2, y: line.y), within: max(0, line.right - bar.right - 2))
+  }
+}

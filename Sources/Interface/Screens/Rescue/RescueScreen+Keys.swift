@@ -6,38 +6,50 @@ extension RescueScreen {
   func bindings(_ state: State) -> [Binding] {
     enter(state) + [
       Binding(
-        ["s"], "salvage", .salvage, unless: reasonNotToSalvage(state),
+        ["s"], "salvage", shows("salvage") { $0.salvage($1) }, unless: reasonNotToSalvage(state),
         command: "strata salvage \(state.storeArgument) --output NEW",
         footer: running == nil && condition?.isReadable != false),
       Binding(
-        ["u"], "undelete", .undelete, unless: reasonNotToUndelete(state),
+        ["u"], "undelete", does("undelete") { $0.undelete(in: &$1) },
+        unless: reasonNotToUndelete(state),
         command: "strata undelete \(state.storeArgument)", footer: phase == .findings),
       Binding(
-        ["f"], "fix", .repair, unless: reasonNotToRepair(state),
+        ["f"], "fix", shows("repair") { $0.repair($1) }, unless: reasonNotToRepair(state),
         command: "strata repair \(state.storeArgument)",
         footer: phase == .findings && condition?.findings.contains(where: \.isRepaired) == true),
       Binding(
         ["D"], "deleted rows", .remains, unless: reasonNotToUndelete(state),
         command: "strata undelete \(state.storeArgument) ENTITY", footer: phase == .findings),
       Binding(
-        ["w"], "write the report", .writeReceipt,
+        ["w"], "write the report",
+        shows("writeReceipt") { screen, state in
+          screen.receipt.map {
+            ReceiptFileLayer(.rescue($0), $0.lines, storePath: state.storePath)
+          }
+        },
         unless: receipt == nil ? "there is no report yet" : nil,
         command: "strata salvage \(state.storeArgument) --output NEW --report FILE",
         footer: receipt != nil),
       Binding(
-        ["r"], "the last report", .showReceipt,
+        ["r"], "the last report",
+        changes("showReceipt") { if let last = $0.lastReceipt { $0.show(last) } },
         unless: lastReceipt == nil ? "there is no report yet" : noPanes,
         footer: phase == .findings && lastReceipt != nil),
       Binding(
-        ["P"], "look again", .lookAgain,
+        ["P"], "look again", does("lookAgain") { $0.lookAgain(in: &$1) },
         unless: lookTask != nil ? "it is being looked at" : busy(state),
         command: "strata doctor \(state.storeArgument)", footer: failure != nil),
-      Binding([.tab], "pane", .nextPane, unless: noPanes, footer: phase == .findings),
-      Binding([.backTab], "previous pane", .previousPane, unless: noPanes, footer: false),
       Binding(
-        ["y"], "copy", .copy, unless: copies(state).isEmpty ? "nothing is selected" : nil,
+        [.tab], "pane", does("nextPane") { $0.turn(1, $1) }, unless: noPanes,
+        footer: phase == .findings),
+      Binding(
+        [.backTab], "previous pane", does("previousPane") { $0.turn(-1, $1) }, unless: noPanes,
+        footer: false),
+      Binding(
+        ["y"], "copy", CopyLayer.action,
+        unless: copies(state).isEmpty ? "nothing is selected" : nil,
         footer: running == nil),
-      Keymap.movement,
+      scrolling { $0.navigate($1, $2) },
     ]
   }
 
@@ -73,18 +85,20 @@ extension RescueScreen {
     switch phase {
     case .findings:
       let reason = reasonNotToGo(state)
-      return [Binding([.enter], goTitle(state), .open, unless: reason, footer: reason == nil)]
+      return [
+        Binding([.enter], goTitle(state), opens, unless: reason, footer: reason == nil)
+      ]
     case .running(let work, _, _):
       return [
         Binding(
-          [.enter], "go to the rows", .open, unless: "\(work.name) is running", footer: false)
+          [.enter], "go to the rows", opens, unless: "\(work.name) is running", footer: false)
       ]
     case .done:
       return [
         Binding(
           [.enter], receipt?.output == nil ? "browse the result" : "open the new store",
-          .browseResult),
-        Binding([.escape], "close the report", .closeReceipt),
+          does("browseResult") { $0.browseResult(in: &$1) }),
+        Binding([.escape], "close the report", does("closeReceipt") { $0.closeReceipt(in: &$1) }),
       ]
     }
   }
@@ -104,53 +118,50 @@ extension RescueScreen {
       ? "it is about the file, not about rows" : nil
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    defer { fit(state) }
-    switch action {
-    case .open: return open(in: &state)
-    case .salvage:
-      state.show(
-        SalvageLayer(
-          SalvageOrder(
-            output: state.newStore("salvaged"),
-            ignoresLog: selectedFinding?.command?.names(.ignoresLog) == true,
-            isLogForeign: selectedFinding?.kind == .walForeign)))
-    case .undelete:
-      guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
-      state.show(
-        RestoreLayer(RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))))
-    case .repair:
-      let layer = condition.flatMap {
-        RepairLayer(
-          $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(state) == nil)
-      }
-      if let layer { state.show(layer) }
-    case .browseResult:
-      guard let receipt else { return [] }
-      return receipt.output.map { [.choose($0)] } ?? state.go(to: .browse)
-    case .closeReceipt:
-      phase = .findings
-      return look(in: &state)
-    case .showReceipt: if let lastReceipt { show(lastReceipt) }
-    case .writeReceipt:
-      guard let receipt else { return [] }
-      state.show(ReceiptFileLayer(.rescue(receipt), receipt.lines, storePath: state.storePath))
-    case .lookAgain: return lookAgain(in: &state)
-    case .nextPane: turn(1, state)
-    case .previousPane: turn(-1, state)
-    case .navigate: navigate(key, state)
-    default: break
-    }
+  mutating func didAct(in state: inout State) { fit(state) }
+
+  private func salvage(_ state: State) -> PromptLayer {
+    .salvage(
+      SalvageOrder(
+        output: state.newStore("salvaged"),
+        ignoresLog: selectedFinding?.command?.names(.ignoresLog) == true,
+        isLogForeign: selectedFinding?.kind == .walForeign), state)
+  }
+
+  mutating func undelete(in state: inout State) -> [Effect] {
+    guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
+    let order = RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))
+    state.show(PromptLayer.restore(order, state))
     return []
   }
 
+  private func repair(_ state: State) -> ChoiceLayer? {
+    condition.flatMap {
+      ChoiceLayer.repair(
+        $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(state) == nil)
+    }
+  }
+
+  private func browseResult(in state: inout State) -> [Effect] {
+    guard let receipt else { return [] }
+    return receipt.output.map { [.choose($0)] } ?? state.go(to: .browse)
+  }
+
+  private mutating func closeReceipt(in state: inout State) -> [Effect] {
+    phase = .findings
+    return look(in: &state)
+  }
+
   /// The next pane that there is room for.
-  private mutating func turn(_ step: Int, _ state: State) {
+  private mutating func turn(_ step: Int, _ state: State) -> [Effect] {
     repeat {
       focus = focus.next(step)
     } while RescueLayout(state).rect(of: focus).isEmpty
       && focus != .findings
+    return []
   }
+
+  private var opens: Action { does("open") { $0.open(in: &$1) } }
 
   private func open(in state: inout State) -> [Effect] {
     guard focus == .holdings else {

@@ -166,7 +166,7 @@ extension RescueScreen {
     phase = .findings
     if error.kind == .cancelled {
       state.notice = Notice("stopped; \(work.left)", .warning)
-    } else if let layer = ModelLayer(work, after: error) {
+    } else if let layer = PromptLayer.model(for: work, after: error) {
       state.show(layer)
     } else if case .salvage(var order) = work, [.refused, .usage].contains(error.kind) {
       // A name that is taken is not offered again.
@@ -174,9 +174,9 @@ extension RescueScreen {
         made.insert(order.output)
         order.output = state.newStore("salvaged", besides: made)
       }
-      state.show(SalvageLayer(order, after: error))
+      state.show(PromptLayer.salvage(order, after: error, state))
     } else if case .restore(let order) = work, [.refused, .usage].contains(error.kind) {
-      state.show(RestoreLayer(order, after: error))
+      state.show(PromptLayer.restore(order, after: error, state))
     } else {
       state.show(MessageLayer(error))
     }

@@ -6,10 +6,6 @@ import Rescue
 
 /// What a change of the store would keep, and the room that it takes; only looked at.
 extension EffectPerformer {
-  func footprint(_ id: TaskID, _ request: Footprint.Request) {
-    start(id) { [path] in .footprint(Footprint(request, of: path)) }
-  }
-
   /// Has what an interrupted run left put right; a person said so.
   func recover(_ id: TaskID) {
     // What becomes of the files now is no other program's work.

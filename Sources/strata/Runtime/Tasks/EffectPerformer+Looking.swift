@@ -1,64 +1,90 @@
+import Files
 import Images
 import Interface
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 extension EffectPerformer {
-  /// Answers a question of a popup's or of the inspector's.
-  func look(_ id: TaskID, _ request: LookRequest) {
-    let mailbox = mailbox
-    let (own, shown) = (survey, shown)
-    start(id) { [pages = shown.pages, survey = shown.survey] in
-      let answer: LookAnswer
-      switch request {
-      case .facts: answer = .facts(try await own.facts())
-      case .transactions(let before):
-        answer = .transactions(try await own.transactions(before: before))
-      case .changes(let number, let after):
-        answer = .changes(
-          of: number,
-          try await own.ask { try $0.changes(of: number, after: after, limit: 200) })
-      case .frequencies(let entity, let path, let filter):
-        answer = .frequencies(
-          try await survey.ask { try $0.frequencies(of: path, in: entity, where: filter) })
-      case .search(let text):
-        try await survey.ask { store in
-          try store.search(for: text, isCancelled: { Task.isCancelled }) {
-            mailbox.post(.answer(id, .looked(.searching($0))))
-          }
+  /// Asks the store, or what Browse shows in its place.
+  func ask(_ id: TaskID, _ request: StoreRequest) {
+    let session =
+      switch request.reader {
+      case .pages: shown.pages
+      case .survey: shown.survey
+      case .own: survey
+      }
+    start(id) { [mailbox] in
+      try await session.ask { store in
+        try request.answer(from: store, localTime: LocalTime.text) {
+          mailbox.post(.answer(id, $0))
         }
+      }
+    }
+  }
+
+  /// Looks for something in files.
+  func find(_ id: TaskID, _ request: FileRequest) {
+    switch request {
+    case .models(let path): start(id) { [self] in .models(try await survey.models(at: path)) }
+    case .completions(let path):
+      start(id) { .completions(PathCompletion.paths(beginning: path)) }
+    case .revisions(let path):
+      start(id) {
+        .revisions(try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
+      }
+    case .folder(let path):
+      start(id) { [mailbox] in
+        if let (listing, peeks) = try ContainerReading.list(path) {
+          mailbox.post(.answer(id, .folder(listing)))
+          mailbox.post(.answer(id, .peeked(peeks)))
+          return nil
+        }
+        let listing = try FolderReading.list(path)
+        mailbox.post(.answer(id, .folder(listing)))
+        try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }
         return nil
-      case .content(let object, let property, let offset, let count):
-        answer = .content(
-          try await pages.ask {
-            try $0.content(of: property, in: object, from: offset, count: count)
-          })
-      case .find(let text, let object, let property, let offset, let backwards):
-        answer = .found(
-          try await survey.ask {
-            try $0.find(
-              text, in: property, of: object, from: offset, backwards: backwards,
-              isCancelled: { Task.isCancelled })
-          })
-      case .picture(let object, let property, let size):
+      }
+    case .recentStores:
+      start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
+    case .backups: backups(id)
+    case .footprint(let request):
+      start(id) { [path] in .footprint(Footprint(request, of: path)) }
+    // The loop has them.
+    case .themes: break
+    }
+  }
+
+  /// What is asked of the store and takes more than the store.
+  ///
+  /// - Returns: whether it was one of these.
+  func performLooking(_ effect: Effect) -> Bool {
+    switch effect {
+    case .picture(let id, let object, let property, let size):
+      start(id) { [pages = shown.pages] in
         let content = try await pages.ask {
           try $0.content(of: property, in: object, from: 0, count: ImageDecoder.byteLimit)
         }
         guard let content else { throw CoreDataError(.usage, "there is no picture") }
         do {
-          answer = .picture(try ImageDecoder.decode(content.bytes, fitting: size))
+          return .picture(try ImageDecoder.decode(content.bytes, fitting: size))
         } catch {
           throw CoreDataError(.unreadable, "\(error)")
         }
-      case .copy(let form, let subject):
-        answer = .copied(try await pages.ask { try CopyText(store: $0).text(form, of: subject) })
-      case .export(let request):
-        let exported = try await survey.export(request) { done, total in
-          mailbox.post(.answer(id, .looked(.exporting(done: done, total: total))))
-        }
-        answer = exported.map { .exported(request, rows: $0.rows, bytes: $0.bytes) } ?? .fileExists
       }
-      return .looked(answer)
+    case .copyText(let id, let form, let subject):
+      start(id) { [pages = shown.pages] in
+        .copied(try await pages.ask { try CopyText(store: $0).text(form, of: subject) })
+      }
+    case .export(let id, let request):
+      start(id) { [mailbox, survey = shown.survey] in
+        let exported = try await survey.export(request) { done, total in
+          mailbox.post(.answer(id, .exporting(done: done, total: total)))
+        }
+        return exported.map { .exported(request, rows: $0.rows, bytes: $0.bytes) } ?? .fileExists
+      }
+    default: return false
     }
+    return true
   }
 }

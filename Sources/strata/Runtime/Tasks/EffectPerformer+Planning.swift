@@ -1,7 +1,6 @@
 import Dispatch
 import Files
 import Interface
-import Lint
 import ManagedModel
 import ManagedStore
 import Migration
@@ -16,33 +15,6 @@ extension EffectPerformer {
       start(id) { [survey, mailbox] in
         .planned(
           try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
-      }
-    case .impacts(let id, let source, let destination):
-      start(id) { [self] in
-        .impacts(
-          try await survey.ask {
-            try StoreMigration.impacts(on: $0, from: source, to: destination)
-          })
-      }
-    case .lint(let id, let from, let to, let mappings):
-      start(id) {
-        .linted(
-          try await Self.onQueue("strata.lint") {
-            try LintComparison(from: from, to: to, mappings: mappings)
-          })
-      }
-    case .models(let id, let path):
-      start(id) { [self] in .models(try await survey.models(at: path)) }
-    case .completions(let id, let path):
-      start(id) { .completions(PathCompletion.paths(beginning: path)) }
-    case .revisions(let id, let path):
-      start(id) {
-        .revisions(try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
-      }
-    case .statements(let id, let plan):
-      start(id) {
-        .statements(
-          try await Self.onQueue("strata.statements") { try StoreMigration.statements(of: plan) })
       }
     case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
     case .writeRecipe(let id, let file):

@@ -40,7 +40,7 @@ final class EffectPerformer: Sendable {
   let remains = RemainsSession()
   let repairs = RepairSession()
   /// Where it is kept which stores were looked at.
-  private let sessions: SessionFolder?
+  let sessions: SessionFolder?
 
   init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
     self.sessions = sessions
@@ -52,7 +52,7 @@ final class EffectPerformer: Sendable {
   }
 
   func perform(_ effect: Effect) {
-    if performPlanning(effect) || performRescue(effect) { return }
+    if performLooking(effect) || performPlanning(effect) || performRescue(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
@@ -80,20 +80,10 @@ final class EffectPerformer: Sendable {
         tidy()
         return .opened(summary)
       }
-    case .count(let id):
-      start(id) { [survey = shown.survey, mailbox] in
-        try await survey.count { mailbox.post(.answer(id, .counted($0))) }
-        return nil
-      }
-    case .rows(let id, let query):
-      start(id) { [pages = shown.pages] in .rows(try await pages.ask { try $0.rows(query) }) }
-    case .object(let id, let object):
-      start(id) { [pages = shown.pages] in
-        .object(
-          try await pages.ask { store in
-            try store.object(object).map { Inspection($0, localTime: LocalTime.text) }
-          })
-      }
+    case .ask(let id, let request): ask(id, request)
+    case .find(let id, let request): find(id, request)
+    case .compute(let id, let computation):
+      start(id) { try await Self.onQueue("strata.computation") { try computation.answer() } }
     case .names(let id, let request):
       start(id) { [pages, shown = shown.pages] in
         let found = try await shown.ask { try $0.names(for: request) }
@@ -104,28 +94,13 @@ final class EffectPerformer: Sendable {
         names.merge(found)
         return .names(names)
       }
-    // Rows
-    case .countRows(let id, let query):
-      start(id) { [survey = shown.survey] in
-        .countedRows(try await survey.ask { try $0.count(of: query.entity, filter: query.filter) })
-      }
-    case .countBefore(let id, let query, let cursor):
-      start(id) { [survey = shown.survey] in
-        .countedRows(try await survey.ask { try $0.count(before: cursor, in: query) })
-      }
-    case .place(let id, let query, let place):
-      start(id) { [pages = shown.pages] in .placed(try await pages.rows(around: place, in: query)) }
     case .versions(let id):
       start(id) { [self] in .versions(try await survey.versions()) }
-    case .compare(let id, let source, let destination):
-      start(id) { .compared(Comparison(from: source, to: destination)) }
     case .migrate(let id, let plan, let options, let confirms):
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
       running.withLock { $0.migrations[id] }?.answer(isConfirmed)
-    case .footprint(let id, let request): footprint(id, request)
     case .recover(let id): recover(id)
-    case .backups(let id): backups(id)
     case .rollBack(let id, let options): rollBack(id, options)
     case .writeReceipt(let id, let receipt, let text, let path, let replaces):
       start(id) { [self] in
@@ -135,32 +110,16 @@ final class EffectPerformer: Sendable {
         let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
         return .wroteReceipt(path: folder + "/" + FileSystem.name(of: path))
       }
-    case .folder(let id, let path):
-      start(id) { [mailbox] in
-        if let (listing, peeks) = try ContainerReading.list(path) {
-          mailbox.post(.answer(id, .folder(listing)))
-          mailbox.post(.answer(id, .peeked(peeks)))
-          return nil
-        }
-        let listing = try FolderReading.list(path)
-        mailbox.post(.answer(id, .folder(listing)))
-        try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }
-        return nil
-      }
-    case .recentStores(let id):
-      start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { running in
         if running.rollbacks[id] != nil { running.rollbacks[id] = true }
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .look(let id, let request): look(id, request)
-    case .plan, .impacts, .lint, .models, .completions, .revisions, .statements, .rehearse,
-      .writeRecipe,
-      .diagnose, .rescue, .readRemains, .sources:
+    case .picture, .copyText, .export, .plan, .rehearse, .writeRecipe, .diagnose, .rescue,
+      .readRemains, .sources:
       break
-    case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break
+    case .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
     }
   }
 

@@ -35,47 +35,13 @@ actor StoreSession {
     return try question(opened())
   }
 
-  /// The rows around one of a query's; where the filter hides that row, around it among all.
-  func rows(around place: RowPlace, in query: RowQuery) throws -> PlacedRows? {
+  func export(
+    _ request: ExportRequest, progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> (rows: Int, bytes: Int)? {
     try Task.checkCancellation()
-    let store = try opened()
-    var query = query
-    var isUnfiltered = false
-    let found: RowCursor?
-    switch place {
-    case .ordinal(let ordinal): found = try store.cursor(at: ordinal, in: query)
-    case .object(let id):
-      let shown = try store.cursor(of: id.key, in: query)
-      if shown == nil, query.filter != nil {
-        query.filter = nil
-        isUnfiltered = true
-      }
-      found = try shown ?? store.cursor(of: id.key, in: query)
-    }
-    guard let cursor = found else { return nil }
-    let half = query.limit / 2
-    query.limit = half
-    query.anchor = .before(cursor)
-    let before = try store.rows(query).rows
-    query.limit = 2 * half
-    query.anchor = before.last.map { .after($0.cursor) } ?? .start
-    let rest = try store.rows(query).rows
-    var ordinal: Int?
-    if case .ordinal(let number) = place { ordinal = max(0, number - before.count) }
-    return PlacedRows(
-      entity: query.entity, rows: before + rest, selected: before.count, ordinal: ordinal,
-      hasStart: before.count < half, hasEnd: rest.count < 2 * half, isUnfiltered: isUnfiltered)
-  }
-
-  /// Counts a hierarchy after the other, telling what is known after each.
-  func count(_ report: (([String: Int]) -> Void)) throws {
-    let store = try opened()
-    var counts: [String: Int] = [:]
-    for table in store.entityTables where table.isWholeTable {
-      try Task.checkCancellation()
-      counts.merge(try store.count(hierarchyOf: table)) { first, _ in first }
-      report(counts)
-    }
+    return try RowExport(
+      store: opened(), own: source.path, request: request, pause: pause
+    ).run(progress)
   }
 
   /// The plan; `outline` is told what is known of it at once.

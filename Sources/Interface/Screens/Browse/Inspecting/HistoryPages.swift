@@ -20,7 +20,7 @@ struct HistoryPages: Sendable, Equatable {
   mutating func wanted(isShown: Bool, _ left: Int, in state: inout State) -> [Effect] {
     guard isShown, !hasAll, pageTask == nil, left < 50 else { return [] }
     let last = entries.last?.transaction.number
-    return state.ask(&pageTask) { .look($0, .transactions(before: last)) }
+    return state.ask(&pageTask) { .ask($0, .transactions(before: last)) }
   }
 
   mutating func toggle(_ number: Int64, in state: inout State) -> [Effect] {
@@ -34,17 +34,17 @@ struct HistoryPages: Sendable, Equatable {
     guard !changesTasks.values.contains(number) else { return [] }
     let task = state.tasks.new()
     changesTasks[task] = number
-    return [.look(task, .changes(of: number, after: after))]
+    return [.ask(task, .changes(of: number, after: after))]
   }
 
-  mutating func take(_ answer: LookAnswer, to task: TaskID) {
+  mutating func take(_ answer: Answer, to task: TaskID) {
     if task == pageTask, case .transactions(let page) = answer {
       pageTask = nil
       entries += page
       hasAll = page.count < Self.page
       return
     }
-    guard let number = changesTasks[task], case .changes(_, let changes) = answer else { return }
+    guard let number = changesTasks[task], case .changes(let changes) = answer else { return }
     changesTasks[task] = nil
     if unfolded[number] != nil {
       unfolded[number]?.append(contentsOf: changes)

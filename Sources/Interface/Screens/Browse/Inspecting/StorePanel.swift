@@ -27,7 +27,7 @@ struct StorePanel: LayerContent {
   init(_ section: Section) { self.section = section }
 
   mutating func read(in state: inout State) -> [Effect] {
-    state.ask(&factsTask) { .look($0, .facts) }
+    state.ask(&factsTask) { .ask($0, .facts) }
   }
 
   func bindings(_ state: State) -> [Binding] {
@@ -35,13 +35,13 @@ struct StorePanel: LayerContent {
     let command = section == .history ? "strata history \(store)" : "strata info \(store)"
     return [
       Binding(
-        [.left, .right, .backTab, .tab], label: "← →", "section", .nextPane, command: command),
+        [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
-        [.enter], opening(state), .choose,
+        [.enter], opening(state), does("choose") { $0.choose(in: &$1) },
         unless: selected(state).map { $0.purpose == .none } == false
           ? nil : "the line leads nowhere"),
-      Keymap.movement,
-      Binding([.escape, "q", "i"], "close", .close),
+      moving { $0.move($1, in: &$2) },
+      closing([.escape, "q", "i"]),
     ]
   }
 
@@ -54,35 +54,39 @@ struct StorePanel: LayerContent {
     }
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .nextPane:
-      let all = Section.allCases
-      let step = key == .left || key == .backTab ? all.count - 1 : 1
-      section = all[(section.index + step) % all.count]
-      return .stay(
-        history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
-    case .choose:
-      switch selected(state)?.purpose {
-      case .object(let id):
-        return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
-      case .transaction(let number): return .stay(history.toggle(number, in: &state))
-      case .moreChanges(let number, let after):
-        return .stay(history.readChanges(of: number, after: after, in: &state))
-      default: return .stay()
-      }
-    case .navigate:
-      var list = list(state)
-      list.handle(key)
-      lists[section] = list
-      guard section == .history else { return .stay() }
-      return .stay(history.wanted(isShown: true, list.count - list.selected, in: &state))
+  private var turns: Action {
+    Action(key: "nextPane") { state, key in
+      Self.work(on: &state) { .stay($0.turn(key == .left || key == .backTab ? -1 : 1, in: &$1)) }
+    }
+  }
+
+  private mutating func turn(_ step: Int, in state: inout State) -> [Effect] {
+    let all = Section.allCases
+    section = all[(section.index + step + all.count) % all.count]
+    return history.wanted(
+      isShown: section == .history && facts?.hasHistory == true, 0, in: &state)
+  }
+
+  private mutating func choose(in state: inout State) -> LayerOutcome {
+    switch selected(state)?.purpose {
+    case .object(let id):
+      return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
+    case .transaction(let number): return .stay(history.toggle(number, in: &state))
+    case .moreChanges(let number, let after):
+      return .stay(history.readChanges(of: number, after: after, in: &state))
     default: return .stay()
     }
   }
 
+  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+    var list = list(state)
+    list.handle(key)
+    lists[section] = list
+    guard section == .history else { return [] }
+    return history.wanted(isShown: true, list.count - list.selected, in: &state)
+  }
+
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    guard case .looked(let answer) = answer else { return [] }
     if task == factsTask, case .facts(let facts) = answer {
       factsTask = nil
       self.facts = facts
@@ -152,6 +156,55 @@ struct StorePanel: LayerContent {
     grid.write(tabs, at: inside.origin, within: inside.width)
     list(state).draw(lines(state), in: &grid, inside.droppingRows(2), theme: theme) {
       $0.spans(theme, isSelected: $1)
+    }
+  }
+}
+
+/// A line of a popup that tells facts, and what Enter on it does.
+struct PanelLine: Sendable, Equatable {
+  enum Purpose: Sendable, Equatable {
+    case none
+    case object(ObjectID)
+    case transaction(Int64)
+    /// The rest of a transaction's changes.
+    case moreChanges(of: Int64, after: Int64)
+  }
+
+  struct Piece: Sendable, Equatable {
+    var text: String
+    var role: Theme.Role?
+    /// Cells that it takes at least.
+    var width = 0
+  }
+
+  var pieces: [Piece]
+  var purpose = Purpose.none
+
+  init(_ pieces: [Piece], _ purpose: Purpose = .none) {
+    (self.pieces, self.purpose) = (pieces, purpose)
+  }
+
+  /// A title of a part.
+  static func title(_ text: String) -> PanelLine { PanelLine([Piece(text: text, role: .title)]) }
+
+  static func note(_ text: String) -> PanelLine { PanelLine([Piece(text: text, role: .dim)]) }
+
+  static let blank = PanelLine([])
+
+  /// A name and what it is.
+  static func fact(
+    _ name: String, _ value: String, _ role: Theme.Role? = nil, width: Int = 18
+  ) -> PanelLine {
+    PanelLine([
+      Piece(text: name, role: .attribute, width: width), Piece(text: "  ", role: nil),
+      Piece(text: value, role: role),
+    ])
+  }
+
+  func spans(_ theme: Theme, isSelected: Bool) -> [Span] {
+    pieces.map { piece in
+      let text = piece.width > 0 ? piece.text.fitted(to: piece.width) : piece.text
+      return Span(text, isSelected ? .plain : piece.role.map { theme[$0] } ?? .plain)
     }
   }
 }
