@@ -34,7 +34,7 @@ struct InferenceRulesTests {
     do {
       _ = try MappingInference.mapping(from: source, to: destination)
       return nil
-    } catch { return error as? CoreDataError }
+    } catch { return error }
   }
 
   static let numbers: [AttributeType] = [

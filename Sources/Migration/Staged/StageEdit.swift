@@ -119,7 +119,7 @@ struct StageEdit {
     ).checks()
     guard let check = checks.first(where: { !$0.isWarning }) else { return }
     throw check.refusal(
-      " after the stage’s code", hint: "Let willMigrate set it right. The store is as it was.")
+      " after the stage’s code", advice: "Let willMigrate set it right. The store is as it was.")
   }
 
   /// Counts of the receipt, as the handler left them.
