@@ -15,9 +15,9 @@ struct RescueRunTests {
     let terminal = demo.open()
     let screen = terminal.screen(
       showing: "▸5 Rescue", "header", "what can be had", "2,060", "✗ does not open",
-      "The header is zeros")
+      "The header is all zeros")
     #expect(screen.contains("✗ does not open"), "\(screen)")
-    #expect(screen.contains("The header is zeros"), "\(screen)")
+    #expect(screen.contains("The header is all zeros"), "\(screen)")
     // What can be read is there to be looked at meanwhile.
     terminal.send("1")
     let rows = terminal.screen(showing: "▸1 Browse", "Amount/p1", "2,060")

@@ -107,7 +107,7 @@ struct DamagedPageTests {
     let store = try Store(path: path)
     #expect(store.damage?.problems.isEmpty == false)
     #expect(try Self.keys(store) == Array(1...1000))
-    #expect(store.gaps.isEmpty)
+    #expect(store.gaps.contains { $0.contains("other values in an index") }, "\(store.gaps)")
   }
 
   @Test("a store without rows in Z_PRIMARYKEY is read by the numbers in its rows")
