@@ -229,7 +229,7 @@ struct DataFaultTests {
     let found = try patient.diagnosis().findings.filter { $0.kind == .order }
     #expect(found.count == 2)
     #expect(found.allSatisfy { $0.entity == "Recipe" && $0.property == "steps" })
-    #expect(found.contains { $0.count == 1 && $0.sentence.contains("no place") })
+    #expect(found.contains { $0.count == 1 && $0.sentence.contains("no order key") })
     #expect(found.contains { ($0.count ?? 0) > 1 && $0.sentence.contains("share") })
   }
 

@@ -36,7 +36,8 @@ struct PageLayer {
   /// Rows that SQLite reads, and that are not what was saved.
   private func rows() -> [Finding] {
     let rows = damage.rows
-    guard !rows.isEmpty else { return [] }
+    let sentences = damage.rowSentences(tables)
+    guard !sentences.isEmpty else { return [] }
     let count =
       rows.cut.values.reduce(0) { $0 + $1.count } + rows.unreadable + rows.misplaced
       + rows.outOfPlace
@@ -45,7 +46,7 @@ struct PageLayer {
     let keys = (rows.cut.values.flatMap { $0 } + rows.missing.values.flatMap { $0 }).sorted()
     return [
       Finding(
-        .pageUnreadable, damage.rowSentences(tables).joined(separator: " "),
+        .pageUnreadable, sentences.joined(separator: " "),
         entity: table.map { table in
           tables.first { $0.table == table && $0.isWholeTable }?.entity ?? table
         }, count: count > 0 ? count : nil, first: keys.prefix(5).map { "p\($0)" }, in: place)
