@@ -115,7 +115,7 @@ struct SalvageReportTests {
       file.zero(page: leaves[leaves.count / 2])
     }
     let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
-    let note = try #require(report.notes.first { $0.contains("Links lead to objects") })
+    let note = try #require(report.notes.first { $0.contains("References to missing objects") })
     for name in ["Step.recipe", "Amount.recipe", "Recipe.tags"] {
       #expect(note.contains(name), "\(note)")
     }
