@@ -33,7 +33,7 @@ public enum Tool: String, CaseIterable, Sendable {
   /// The system's own comes first: what version managers put before it takes longer to start.
   private static let places: [Tool: String] = {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/bin"
-    let folders = ["/usr/bin"] + path.split(separator: ":")
+    let folders = ["/usr/bin"] + path.split(separator: ":").map(String.init)
     var places: [Tool: String] = [:]
     for tool in allCases {
       places[tool] = folders.map { "\($0)/\(tool.rawValue)" }.first { access($0, X_OK) == 0 }

@@ -75,7 +75,9 @@ extension Console {
     for sentence in unfetched where !told.contains(sentence) {
       note("! \(sentence) No fetch finds them, and they are not printed.")
     }
-    return gaps.isEmpty && unfetched.isEmpty ? status : .unreadable
+    let doubts = store.doubts
+    for sentence in doubts { note("! " + sentence) }
+    return gaps.isEmpty && unfetched.isEmpty && doubts.isEmpty ? status : .unreadable
   }
 }
 

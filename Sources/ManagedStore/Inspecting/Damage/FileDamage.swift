@@ -83,8 +83,7 @@ extension FileDamage {
 extension FileDamage {
   /// What of the rows is damaged, as sentences.
   package func rowSentences(_ tables: [EntityTable]) -> [String] {
-    // Which of an index and its table is right is told with the index.
-    rows.sentences(tables, withDoubts: false)
+    rows.sentences(tables)
   }
 }
 

@@ -29,7 +29,7 @@ package struct RowDamage: Sendable, Equatable {
     !cut.isEmpty || !adopted.isEmpty || unreadable > 0 || misplaced > 0 || outOfPlace > 0
   }
   /// Whether nothing was found.
-  package var isEmpty: Bool { !isReadWrong && missing.isEmpty && doubtful.isEmpty }
+  package var isEmpty: Bool { !isReadWrong && missing.isEmpty }
 
   /// Nothing.
   init() {}
@@ -112,10 +112,8 @@ package struct RowDamage: Sendable, Equatable {
 extension RowDamage {
   /// What a person should know of it, as sentences.
   ///
-  /// - Parameters:
-  ///   - tables: entities by their tables.
-  ///   - withDoubts: whether rows are named of which an index says otherwise.
-  func sentences(_ tables: [EntityTable], withDoubts: Bool = true) -> [String] {
+  /// - Parameter tables: entities by their tables.
+  func sentences(_ tables: [EntityTable]) -> [String] {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
@@ -133,9 +131,6 @@ extension RowDamage {
     }
     result += missing.sorted { $0.key < $1.key }.map { table, own in
       "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") named by an index and on no page of the table (\(keys(own)))."
-    }
-    result += (withDoubts ? doubtful : [:]).sorted { $0.key < $1.key }.map { table, own in
-      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "has" : "have") other values in an index (\(keys(own))): one of the two is older, or damaged."
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
       "\(what(count, table)) \(count == 1 ? "stands" : "stand") on pages that no tree of the table leads to."

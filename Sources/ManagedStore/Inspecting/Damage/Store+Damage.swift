@@ -52,6 +52,16 @@ extension Store {
     return drift.sentences
   }
 
+  /// Rows of which an index has other values, as sentences: they are there, and may be of another time.
+  package var doubts: [String] {
+    (damage?.rows.doubtful ?? [:]).sorted { $0.key < $1.key }.map { table, keys in
+      let entity = entityTables.first { $0.table == table && $0.isWholeTable }?.entity
+      let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+      return
+        "\(NumberText.counted(keys.count, "row")) of \(entity ?? table) \(keys.count == 1 ? "has" : "have") other values in an index (\(first)\(keys.count > 5 ? " …" : "")): one of the two is older, or damaged."
+    }
+  }
+
   /// What is wrong with a file of which every row could be read, as sentences.
   package var faults: [String] {
     guard let damage, damage.holes.isEmpty, damage.failure == nil, damage.rows.isEmpty else {
