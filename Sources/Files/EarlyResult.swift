@@ -20,7 +20,7 @@ package final class EarlyResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends it early: the result is of no interest any more.
+  /// Ends it early: the result is no longer needed.
   package func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Waits until it is made.

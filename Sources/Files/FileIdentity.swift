@@ -66,7 +66,7 @@ package final class VerifiedFile {
 }
 
 /// Which file it is, how long it is and when it was written to: two that are equal are of one file that
-/// nobody wrote to in between, whatever its name.
+/// nobody has written to since, whatever its name.
 ///
 /// Asked of the file system only: opening a file a second time and closing it again would drop the
 /// locks that this process holds on it, as POSIX has it.

@@ -15,7 +15,7 @@ package final class SharedTasks: Sendable {
 
   /// Begins.
   ///
-  /// - Parameter work: takes tasks until there are none.
+  /// - Parameter work: takes tasks until none is left.
   package func begin(on processors: Processors = .shared, _ work: @escaping @Sendable () -> Void) {
     helped.store(processors.help(in: helper, work), ordering: .relaxed)
   }
@@ -30,7 +30,7 @@ package final class SharedTasks: Sendable {
     return task < count ? task : nil
   }
 
-  /// Leaves what nobody has taken; what was found is of no interest any more.
+  /// Drops the tasks that nobody has taken; the result is no longer needed.
   package func stop() { stopped.store(true, ordering: .relaxed) }
 
   package var isStopped: Bool { stopped.load(ordering: .relaxed) }

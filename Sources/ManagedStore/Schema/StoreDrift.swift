@@ -121,7 +121,7 @@ public struct StoreDrift: Sendable, Equatable {
     }
     result += numbers.map(Self.sentence)
     result += rows.map {
-      "\($0.count) rows of the table \($0.table) have the entity number \($0.number), which belongs to no entity of it."
+      "\(NumberText.counted($0.count, "row")) of the table \($0.table) \($0.count == 1 ? "has" : "have") the entity number \($0.number), which belongs to no entity of it."
     }
     result += joins.filter { $0.found == nil }.map {
       "No join table was found for \($0.entity).\($0.relationship) (\($0.expected))."

@@ -107,7 +107,7 @@ extension FindingsLayer {
     let selected = rows.element(list.selected).map(sentences) ?? []
     let lines = selected.flatMap { Wrapping.lines($0.text, $0.role, width: width) }
     let room = max(1, rect.height - 2)
-    // The list, a line between, what is told of the selected row; or the summary alone.
+    // The list, a line between, the text of the selected row; or the summary alone.
     let listed = Self.listed(state)
     // All the room there is, so that nothing jumps as the selection moves.
     let told = rows.isEmpty ? 0 : max(1, room - listed - summary.count - 1)

@@ -46,7 +46,7 @@ extension Store {
     guard isInspected else { return [] }
     let shared = Set(entityTables.filter { $0.numbers.count > 1 }.map(\.table))
     var drift = StoreDrift()
-    drift.rows = ((try? rowsOfUnknownEntities(isExact: true)) ?? []).filter {
+    drift.rows = ((try? rowsOfUnknownEntities()) ?? []).filter {
       shared.contains($0.table)
     }
     return drift.sentences
