@@ -26,13 +26,13 @@ extension Verification {
         return (column.name, "\(actual) IS NOT \(wanted)")
       }
       // A column of real numbers keeps a whole number, and one that text tells, with no more digits than
-      // these have.
+      // these have. CASE asks the second where the first says so only, as AND does not.
       return (
         column.name,
         """
-        \(actual) IS NOT \(wanted)
-        AND (\(actual) IS NOT CAST(\(wanted) AS REAL) OR typeof(\(wanted)) NOT IN ('integer', 'text')
-        OR \(wanted) GLOB '*[^-+.0-9eE ]*')
+        CASE WHEN \(actual) IS NOT \(wanted)
+        THEN \(actual) IS NOT CAST(\(wanted) AS REAL) OR typeof(\(wanted)) NOT IN ('integer', 'text')
+        OR \(wanted) GLOB '*[^-+.0-9eE ]*' ELSE 0 END
         """
       )
     }
@@ -45,7 +45,9 @@ extension Verification {
     compared += row.columns.filter { $0.value == .empty || !isForeign && $0.value == .foreign }
       .map { ($0.name, "d.\(quoted($0.name)) IS NOT NULL") }
     guard !policyMappings.isEmpty else { return compared }
-    return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
+    return compared.map {
+      ($0.0, "CASE WHEN \($0.1) THEN NOT \(isTouched("d.Z_PK", in: row.table)) ELSE 0 END")
+    }
   }
 
   /// Whether a column holds what was planned where it is stored as planned: not so where the bytes are in

@@ -85,12 +85,13 @@ extension MappedAnalysis {
   private func valueLosses(_ entity: String) throws -> [Loss] {
     let readers = try readers(of: entity)
     let kept = try kept(entity, row: "t")
+    let taken = try takers(of: entity).map { try self.taken(by: $0, of: entity, row: "t") }
     var losses: [Loss] = []
     for entry in store.table(of: entity)?.attributes ?? [] where !entry.attribute.isDerived {
       let name = entry.attribute.name
       var conditions = ["t.\(quoted(entry.column)) IS NOT NULL"]
       if let own = readers[name] {
-        guard let read = own.anyTrue else { continue }
+        guard !covers(own, taken), let read = own.anyTrue else { continue }
         conditions.append("NOT (\(read))")
       }
       if let kept { conditions.append(kept) }
@@ -191,6 +192,7 @@ extension MappedAnalysis {
       others.removeAll { !takers(of: $0).contains(where: mapped.isPolicy) }
     }
     let places = data.sides(of: relationship, of: entity, inverse)
+    let taken = try takers(of: entity).map { try self.taken(by: $0, of: entity, row: "o") }
     var lost: [String] = []
     var carried: [String: [String]] = [:]
     for other in others {
@@ -199,14 +201,17 @@ extension MappedAnalysis {
       let here = try ways(relationship.name, of: entity, "o", to: other, "d")
       let there = try inverse.map { try ways($0.name, of: other, "d", to: entity, "o") } ?? []
       // What one side takes whole, of links that all count as its own, is not asked for.
-      let (isHereWhole, isThereWhole) = (here.anyTrue == nil, there.anyTrue == nil)
+      let otherTaken = try takers(of: other).map { try self.taken(by: $0, of: other, row: "d") }
+      let isHereWhole = isWhole(here, from: taken, to: otherTaken)
+      let isThereWhole = isWhole(there, from: otherTaken, to: taken)
       if isHereWhole && (places.isAlwaysHere || isThereWhole)
         || isThereWhole && places.isAlwaysThere
       {
         continue
       }
       lost.append([isOther, try kept(other, row: "d")].compactMap { $0 }.allTrue)
-      for (side, ways) in [("here", here), ("there", there)] where !ways.isEmpty {
+      for (side, ways) in [("here", here.map(\.sql)), ("there", there.map(\.sql))]
+      where !ways.isEmpty {
         carried[side, default: []].append([isOther, ways.anyTrue].compactMap { $0 }.allTrue)
       }
     }
@@ -221,17 +226,28 @@ extension MappedAnalysis {
       relationship, of: entity, inverse, to: others, in: "src.", where: conditions)
   }
 
-  /// How links of a relationship from an entity to another are carried: SQL of the rows of both ends each,
-  /// `nil` where all are.
+  /// Whether conditions hold wherever one of others does, as can be told from their text: each of these is
+  /// among them. Then no row needs to be asked.
+  private func covers(_ conditions: [String?], _ others: [String?]) -> Bool {
+    !others.isEmpty && Set(others).isSubset(of: conditions)
+  }
+
+  /// Whether ways carry each link between objects that both go on.
+  private func isWhole(_ ways: [LinkWay], from taken: [String?], to other: [String?]) -> Bool {
+    ways.contains { $0.sql == nil }
+      || covers(ways.filter { $0.ends.map { covers($0, other) } ?? true }.map(\.own), taken)
+  }
+
+  /// How links of a relationship from an entity to another are carried.
   private func ways(
     _ relationship: String, of entity: String, _ row: String, to other: String, _ otherRow: String
-  ) throws -> [String?] {
-    var ways: [String?] = []
+  ) throws -> [LinkWay] {
+    var ways: [LinkWay] = []
     for taker in takers(of: entity) {
       guard let to = taker.destination else { continue }
       let taken = try taken(by: taker, of: entity, row: row)
       let uses = try expressionUses(of: taker, entity).union(mapped.treeUses[taker.name] ?? [])
-      if uses.contains(relationship) { ways.append(taken) }
+      if uses.contains(relationship) { ways.append(LinkWay(own: taken)) }
       for mapping in taker.relationships {
         guard let path = mapping.source?.split(separator: "."),
           path.first.map(String.init) == relationship,
@@ -240,7 +256,7 @@ extension MappedAnalysis {
         else { continue }
         // What another relationship goes on from is not where the link leads.
         guard path.count == 1 else {
-          ways.append(taken)
+          ways.append(LinkWay(own: taken))
           continue
         }
         let ends = try mapped.takers(
@@ -249,8 +265,7 @@ extension MappedAnalysis {
           try self.taken(by: $0, of: other, row: otherRow)
         }
         guard !ends.isEmpty else { continue }
-        let both = [taken, ends.anyTrue].compactMap { $0 }
-        ways.append(both.isEmpty ? nil : both.allTrue)
+        ways.append(LinkWay(own: taken, ends: ends))
       }
     }
     return ways
@@ -317,6 +332,20 @@ extension MappedAnalysis {
       }
     }
     return all
+  }
+}
+
+/// One way in which links are carried: what is true of their owners, and of what they lead to.
+private struct LinkWay {
+  /// SQL of the owner's row; `nil`: of all.
+  var own: String?
+  /// SQL of the other end's row, one of which has to hold; `nil`: whatever it is.
+  var ends: [String?]?
+
+  /// SQL of both; `nil`: it carries all.
+  var sql: String? {
+    let both = [own, ends.flatMap(\.anyTrue)].compactMap { $0 }
+    return both.isEmpty ? nil : both.allTrue
   }
 }
 
