@@ -1,11 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// A program that depends on these libraries gets ordinary release code: flags are for this package's own build,
+// which runs in its folder.
+let isRoot = Context.environment["PWD"] == Context.packageDirectory
+
 // Half of a release build was the optimiser's work on modules in which SQLite does the work, or that
 // work once for a model or a command. What runs once a row, a byte or a cell of the screen is in others.
-let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+let unoptimized: [SwiftSetting] =
+  isRoot ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
 // Small code is compiled sooner.
-let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+let small: [SwiftSetting] =
+  isRoot ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []
 // A program that carries Swift in it starts in two thirds of the time: ten libraries less to load.
 // Tests are not: they share Swift with the libraries for testing.
 let selfContained: [LinkerSetting] = [
