@@ -12,22 +12,6 @@ enum EmptyRelationship {
   case told
   /// The migration is refused.
   case refused
-
-  static func message(_ relationship: Relationship) -> String {
-    relationship.isToMany
-      ? relationship.minCount > 0
-        ? "no objects in a to-many relationship that must have \(relationship.minCount)"
-        : "no objects in a mandatory to-many relationship"
-      : "missing objects on a mandatory destination relationship"
-  }
-
-  static func hint(_ relationship: Relationship, of entity: String) -> String {
-    relationship.emptiness == .told
-      ? "Such objects cannot be saved until the app gives them some."
-      : "Make \(entity).\(relationship.name) optional"
-        + (relationship.isToMany ? ", give it no minimum count" : "")
-        + ", or set it in those rows first."
-  }
 }
 
 extension Relationship {

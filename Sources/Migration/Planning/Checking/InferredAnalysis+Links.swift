@@ -5,57 +5,54 @@ import SQLite
 extension InferredAnalysis {
   /// Links of a relationship that goes on which are not in order. A migration carries them over as
   /// they are.
-  func brokenLinks(
+  func linkRules(
     _ relationshipMapping: RelationshipMapping, from: String, to: String
-  ) throws -> [DataCheck] {
+  ) -> [DestinationRule] {
     guard let name = relationshipMapping.source,
       let before = source.relationship(named: name, of: from),
       let after = destination.relationship(named: relationshipMapping.name, of: to)
     else { return [] }
-    let place = (to, Optional(after.name))
-    var checks: [DataCheck] = []
+    var rules: [DestinationRule] = []
+    func add(
+      _ condition: String, _ message: String, hint: String,
+      code: CoreDataError.Code = .migration
+    ) {
+      rules.append(
+        DestinationRule(
+          entity: to, property: after.name, conditions: [condition], code: code, message: message,
+          hint: hint, isWarning: true))
+    }
     if let gone = data.leadsNowhere(name, of: from) {
-      checks += try check(.dangling(after.name, of: to, where: gone), of: from)
+      rules.append(.dangling(after.name, of: to, where: gone))
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
-      checks += try rows(
-        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides disagree",
-        hint: "Both sides stay as they are. Set the relationship anew in the app.",
-        warning: .migration)
+      add(
+        oneSided, "links of a one-to-one whose two sides disagree",
+        hint: "Both sides stay as they are. Set the relationship anew in the app.")
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
-      checks += try rows(
-        of: from, where: [unordered], break: place, "ordered objects without a position",
-        hint: "Their order is not known: they are put in the order of their keys.",
-        warning: .migration)
+      add(
+        unordered, "ordered objects without a position",
+        hint: "Their order is not known: they are put in the order of their keys.")
     }
-    return try checks + counts(before, after, from: from, place)
-  }
-
-  /// Fewer or more objects than a new or tighter count allows; an optional relationship may be empty.
-  private func counts(
-    _ before: Relationship, _ after: Relationship, from: String,
-    _ place: (entity: String, property: String?)
-  ) throws -> [DataCheck] {
-    guard after.isToMany, let count = data.count(of: before.name, from: from) else { return [] }
+    // Fewer or more objects than a new or tighter count allows; an optional relationship may be empty.
+    guard after.isToMany, let count = data.count(of: before.name, from: from) else { return rules }
     let hint = "Such objects cannot be saved: change them first, or loosen the rule."
-    var checks: [DataCheck] = []
     if after.minCount > 0, after.minCount > (before.isToMany ? before.minCount : 0) {
       // None at all is another matter: allowed, or found as missing.
-      checks += try rows(
-        of: from, where: ["\(count) BETWEEN 1 AND \(after.minCount - 1)"], break: place,
+      add(
+        "\(count) BETWEEN 1 AND \(after.minCount - 1)",
         "fewer objects than the new minimum \(after.minCount)", hint: hint,
-        warning: .validationRelationshipLacksMinimumCount)
+        code: .validationRelationshipLacksMinimumCount)
     }
     let limit = Int(after.maxCount)
     let former = before.maxCount == 0 ? Int.max : Int(before.maxCount)
     if limit > 0, after.maxCount != .max, limit < former {
-      checks += try rows(
-        of: from, where: ["\(count) > \(limit)"], break: place,
-        "more objects than the new maximum \(limit)", hint: hint,
-        warning: .validationRelationshipExceedsMaximumCount)
+      add(
+        "\(count) > \(limit)", "more objects than the new maximum \(limit)", hint: hint,
+        code: .validationRelationshipExceedsMaximumCount)
     }
-    return checks
+    return rules
   }
 }
 

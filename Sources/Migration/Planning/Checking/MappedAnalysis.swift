@@ -52,6 +52,13 @@ struct MappedAnalysis {
         connection: connection) : nil
   }
 
+  /// What it would drop.
+  var account: LossAccount {
+    LossAccount(
+      data: data, source: step.source, destination: step.destination, mapping: schemas.mapping,
+      schemas: schemas, planned: planned, layout: (mapped, connection))
+  }
+
   /// Things to know that are neither losses nor failures.
   var notes: [String] {
     var notes: [String] = []

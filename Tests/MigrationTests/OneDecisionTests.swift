@@ -1,0 +1,193 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Migration
+
+/// Where an inferred mapping and a written one could differ: each is decided once, as Core Data does.
+@Suite("One decision for every kind of step")
+struct OneDecisionTests {
+  /// The ways whose plan can be told beforehand: a policy decides as it runs.
+  static let told: [Way] = [.inPlace, .copying, .mapped]
+
+  private static func plan(
+    _ way: Way, from old: [Entity], to new: [Entity], in folder: TemporaryFolder, sql: String = "",
+    _ fill: (StoreWriter) throws -> Void
+  ) throws -> MigrationPlan {
+    let path = folder.path("Made.sqlite")
+    let writer = try StoreWriter(creating: path, model: Model(entities: old))
+    try fill(writer)
+    try writer.finish()
+    if !sql.isEmpty {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute(sql)
+      connection.close()
+    }
+    return try way.plan(Store(path: path), to: Model(entities: new))
+  }
+
+  private static func text(_ checks: [DataCheck]) -> [String] {
+    checks.map { "\($0.entity).\($0.property ?? "") \($0.rows)" }
+  }
+
+  @Test(
+    "a default is applied, then what is missing is looked for: one that is nothing fills no row",
+    arguments: Way.allCases, [AttributeValue.null, .decimal("none")])
+  func emptyDefault(way: Way, nothing: AttributeValue) throws {
+    let folder = try TemporaryFolder()
+    var old = Entity("Item")
+    old.attributes = [Attribute("price", .decimal, optional: true)]
+    var new = Entity("Item")
+    new.attributes = [Attribute("price", .decimal)]
+    new.attributes[0].defaultValue = nothing
+    let plan = try Self.plan(way, from: [old], to: [new], in: folder) { writer in
+      try writer.insert("Item")
+      try writer.insert("Item", attributes: ["price": .decimal("1.5")])
+    }
+    if way != .policies { #expect(Self.text(plan.failures) == ["Item.price 1"]) }
+    let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(error?.kind == .refused && error?.property == "price")
+  }
+
+  @Test(
+    "a default that is something fills the rows, and nothing is missing", arguments: Way.allCases)
+  func filledDefault(way: Way) throws {
+    let folder = try TemporaryFolder()
+    var old = Entity("Item")
+    old.attributes = [Attribute("price", .decimal, optional: true)]
+    var new = Entity("Item")
+    new.attributes = [Attribute("price", .decimal)]
+    new.attributes[0].defaultValue = .decimal("2.5")
+    let plan = try Self.plan(way, from: [old], to: [new], in: folder) { try $0.insert("Item") }
+    #expect(plan.checks == [])
+    _ = try StoreMigration.run(plan)
+    let result = try Store(path: plan.storePath)
+    #expect(try result.connection.value("SELECT ZPRICE FROM ZITEM") == .real(2.5))
+  }
+
+  @Test("a default is asked what a save asks of every value", arguments: told)
+  func boundedDefault(way: Way) throws {
+    let folder = try TemporaryFolder()
+    let old = Entity("Item")
+    var new = Entity("Item")
+    for (name, value) in [("low", Int64(3)), ("right", 7)] {
+      var count = Attribute(name, .integer32, optional: true)
+      count.defaultValue = .integer(value)
+      count.validation.minimum = "5"
+      new.attributes.append(count)
+    }
+    let plan = try Self.plan(way, from: [old], to: [new], in: folder) { writer in
+      for _ in 0..<2 { try writer.insert("Item") }
+    }
+    #expect(Self.text(plan.checks) == ["Item.low 2"])
+    #expect(plan.checks.map(\.code) == [.validationNumberTooSmall])
+    // Only with a mapping model every object is validated.
+    #expect(plan.failures.isEmpty == (way != .mapped))
+  }
+
+  @Test("a derived attribute is asked nothing, mandatory or not", arguments: Way.allCases)
+  func derived(way: Way) throws {
+    let folder = try TemporaryFolder()
+    var old = Entity("Item")
+    old.attributes = [Attribute("name", .string, optional: true)]
+    var new = old
+    var search = Attribute("search", .string)
+    search.derivation = Attribute.Derivation(expression: "canonical:(name)")
+    search.validation.minimum = "4"
+    new.attributes.append(search)
+    let plan = try Self.plan(way, from: [old], to: [new], in: folder) { writer in
+      try writer.insert("Item")
+      try writer.insert("Item", attributes: ["name": .string("É")])
+    }
+    #expect(plan.checks == [])
+    _ = try StoreMigration.run(plan)
+    let result = try Store(path: plan.storePath)
+    #expect(
+      try result.connection.rows("SELECT ZSEARCH FROM ZITEM ORDER BY Z_PK") == [
+        [.null], [.text("e")],
+      ])
+  }
+
+  @Test("values whose files are missing are reported where they are copied", arguments: told)
+  func files(way: Way) throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let store = try Store(path: path)
+    let name = try #require(try FileSystem.list(store.files.externalDataFolder).first)
+    FileSystem.remove(store.files.externalDataFolder + "/" + name)
+    let label = #"<attribute name="label" optional="YES" attributeType="String"/>"#
+    let model = try Library.model(replacing: [
+      (label, label + #"<attribute name="height" optional="YES" attributeType="Float"/>"#)
+    ])
+    let checks = try way.plan(Store(path: path), to: model).checks.filter {
+      $0.property == "cover"
+    }
+    #expect(Self.text(checks) == ["Manual.cover 1"])
+    #expect(checks.first?.first == [ObjectID(entity: "Manual", key: 2)])
+    #expect(checks.first?.isWarning == true)
+    #expect(checks.first?.message.contains(name) == true)
+  }
+
+  @Test(
+    "lost links whose inverse has the same name count once, with the links as samples",
+    arguments: told, [true, false])
+  func sameName(way: Way, isToMany: Bool) throws {
+    let folder = try TemporaryFolder()
+    func entity(_ name: String, _ other: String, isNew: Bool) -> Entity {
+      var entity = Entity(name)
+      entity.attributes = [Attribute("name", .string, optional: true)]
+      guard !isNew else { return entity }
+      entity.relationships = [
+        Relationship("other", to: other, inverse: "other", toMany: isToMany, optional: true)
+      ]
+      return entity
+    }
+    let entities = { isNew in
+      [entity("A", "B", isNew: isNew), entity("B", "A", isNew: isNew)]
+    }
+    let plan = try Self.plan(way, from: entities(false), to: entities(true), in: folder) { writer in
+      let others = try (0..<2).map { _ in try writer.insert("B") }
+      if isToMany {
+        try writer.insert("A", toMany: ["other": others])
+        try writer.insert("A", toMany: ["other": [others[0]]])
+      } else {
+        for other in others { try writer.insert("A", toOne: ["other": other]) }
+      }
+    }
+    #expect(plan.losses.map(\.name) == ["A.other"])
+    #expect(
+      plan.losses.first?.samples
+        == (isToMany
+          ? ["A/p1 → B/p1", "A/p1 → B/p2", "A/p2 → B/p1"] : ["A/p1 → B/p1", "A/p2 → B/p2"]))
+    #expect(plan.losses.first?.values == (isToMany ? 3 : 2))
+  }
+
+  @Test(
+    "of a to-one that is its own inverse a pair counts once, and so does a link that is not returned",
+    arguments: told)
+  func ownInverse(way: Way) throws {
+    let folder = try TemporaryFolder()
+    var old = Entity("Person")
+    old.attributes = [Attribute("name", .string, optional: true)]
+    var new = old
+    old.relationships = [Relationship("mate", to: "Person", inverse: "mate", optional: true)]
+    new.relationships = []
+    let plan = try Self.plan(
+      way, from: [old], to: [new], in: folder,
+      sql: """
+        UPDATE ZPERSON SET ZMATE = CASE Z_PK WHEN 1 THEN 2 WHEN 2 THEN 1 WHEN 4 THEN 3 WHEN 5 THEN 5 END
+        """
+    ) { writer in
+      for _ in 0..<5 { try writer.insert("Person") }
+    }
+    #expect(plan.losses.map(\.name) == ["Person.mate"])
+    #expect(plan.losses.first?.values == 3)
+    #expect(
+      plan.losses.first?.samples == [
+        "Person/p1 → Person/p2", "Person/p4 → Person/p3", "Person/p5 → Person/p5",
+      ])
+  }
+}
