@@ -252,7 +252,7 @@ extension StepSchemas {
     // The largest decide: what is to be done with a small one need not be worked out.
     for (table, count) in counted.sorted(by: { $0.rows > $1.rows }) {
       open -= count
-      if case .rebuild = work(for: table) { rebuilt += count }
+      if case .rebuild = work(for: table, self.rows(for: table)) { rebuilt += count }
       if rebuilt * 10 > all * 8 { return .copy }
       if (rebuilt + open) * 10 <= all * 8 { return .inPlace }
     }
