@@ -111,6 +111,53 @@ struct OneDecisionTests {
       ])
   }
 
+  @Test(
+    "what was mandatory and empty before, links to nothing and new counts are told by a recipe's plan, too",
+    arguments: [MappingModel.Kind.inferred, .recipe])
+  func links(kind: MappingModel.Kind) throws {
+    let folder = try TemporaryFolder()
+    func entities(isNew: Bool) -> [Entity] {
+      var parent = Entity("Parent")
+      var children = Relationship(
+        "children", to: "Child", inverse: "parent", toMany: true, optional: true)
+      if isNew { children.maxCount = 2 }
+      parent.relationships = [children]
+      var child = Entity("Child")
+      if isNew { child.attributes = [Attribute("name", .string, optional: true)] }
+      child.relationships = [
+        Relationship("parent", to: "Parent", inverse: "children"),
+        Relationship("friend", to: "Child", optional: true),
+      ]
+      return [parent, child]
+    }
+    let path = folder.path("Made.sqlite")
+    let writer = try StoreWriter(creating: path, model: Model(entities: entities(isNew: false)))
+    let parent = try writer.insert("Parent")
+    for _ in 0..<4 { try writer.insert("Child", toOne: ["parent": parent]) }
+    try writer.finish()
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      UPDATE ZCHILD SET ZPARENT = NULL WHERE Z_PK = 2; UPDATE ZCHILD SET ZFRIEND = 9 WHERE Z_PK = 3
+      """)
+    connection.close()
+    let store = try Store(path: path)
+    let destination = try Model(entities: entities(isNew: true))
+    var mapping = try MappingInference.mapping(from: store.model, to: destination)
+    mapping.kind = kind
+    let plan = try store.plan(
+      steps: [
+        MigrationStep(
+          from: "1", to: "2", source: store.model, destination: destination, mapping: mapping)
+      ])
+    #expect(
+      Set(plan.checks.map { "\($0.code) \($0.entity).\($0.property ?? "") \($0.rows)" }) == [
+        "1570 Child.parent 1", "133000 Child.friend 1", "1590 Parent.children 1",
+      ])
+    #expect(plan.failures.isEmpty)
+    _ = try StoreMigration.run(plan)
+  }
+
   @Test("values whose files are missing are reported where they are copied", arguments: told)
   func files(way: Way) throws {
     let folder = try TemporaryFolder()

@@ -18,8 +18,8 @@ package struct DestinationRule {
   /// The error of Core Data's that it is.
   package var code = CoreDataError.Code.migration
   /// What is wrong, as a clause.
-  package let message: String
-  let hint: String
+  private(set) package var message: String
+  private(set) var hint: String
   /// Whether the migration runs all the same.
   package var isWarning = false
   /// NSPredicate text that takes the rows that break it among those of the source's entity.
@@ -29,12 +29,24 @@ package struct DestinationRule {
   private(set) var isOfMissingValue = false
   /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
   var former: () throws -> Int = { 0 }
+  /// Whether these are told.
+  var tellsFormer = false
 
   /// Most sums in a SELECT: SQLite takes 2000 columns.
   fileprivate static let most = 200
 
   /// SQL that is true of a row that breaks it.
   package var condition: String { conditions.isEmpty ? "1" : conditions.allTrue }
+
+  /// What is told of a mandatory relationship that was empty before, and mandatory then too.
+  var excused: DestinationRule {
+    var rule = self
+    rule.code = .validationMissingMandatoryProperty
+    rule.message = "missing objects on a relationship that was mandatory before"
+    rule.hint = "These rows cannot be saved as they are: set the relationship in the app."
+    rule.isWarning = true
+    return rule
+  }
 
   /// What is told of rows that break it.
   func check(_ rows: FoundRows) -> DataCheck {
@@ -268,7 +280,7 @@ extension [DestinationRule] {
       index, rule -> (rule: DestinationRule, rows: FoundRows)? in
       var count = counts[index]
       if case .count(let known) = rule.answer { count = known }
-      if let count, try count == 0 || count <= rule.former() { return nil }
+      if let count, try count == 0 || !rule.tellsFormer && count <= rule.former() { return nil }
       let rows: FoundRows
       if case .rows(let found) = rule.answer {
         rows = found
@@ -278,7 +290,9 @@ extension [DestinationRule] {
           of: objects ?? rule.entity, on: connection, count: count)
       }
       guard rows.count > 0 else { return nil }
-      if count == nil, try rows.count <= rule.former() { return nil }
+      if rule.tellsFormer || count == nil, try rows.count <= rule.former() {
+        return rule.tellsFormer ? (rule.excused, rows) : nil
+      }
       return (rule, rows)
     }
   }
@@ -296,5 +310,27 @@ extension SourceData {
         of: entity, on: store.connection
       ).map { $0.rule.check($0.rows) }
     }
+  }
+}
+
+/// What becomes of objects whose mandatory relationship ends up empty: one rule for every kind of
+/// mapping, before a run and after it.
+enum EmptyRelationship {
+  /// The relationship may be empty.
+  case allowed
+  /// The migration runs, and the plan tells the objects: only a save in the app looks for it.
+  ///
+  /// Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated from
+  /// 2-73-0, has 21 conversations without participantRoles), and apps' stores are full of them.
+  case told
+  /// The migration is refused.
+  case refused
+}
+
+extension Relationship {
+  /// What becomes of objects that have nothing in it.
+  var emptiness: EmptyRelationship {
+    if isOptional { return .allowed }
+    return isToMany && minCount == 0 ? .told : .refused
   }
 }

@@ -29,13 +29,6 @@ struct InferredAnalysis {
       planned: planned)
   }
 
-  /// Whether the sides of a one-to-one are set anew.
-  func isLoose(_ relationship: Relationship, of entity: String) -> Bool {
-    destination.declaringEntity(of: relationship.name, in: entity).map {
-      schemas.isLoose(relationship.name, of: $0)
-    } ?? false
-  }
-
   func checks() throws -> [DataCheck] {
     try mapping.entityMappings.flatMap { try checks(of: $0) }
       + data.brokenJoins(
@@ -57,7 +50,7 @@ struct InferredAnalysis {
     }
     for relationshipMapping in entityMapping.relationships {
       rules += try self.rules(relationshipMapping, from: from, to: to)
-      rules += linkRules(relationshipMapping, from: from, to: to)
+      rules += schemas.linkRules(relationshipMapping, from: from, to: to, data)
     }
     return try data.checks(rules, of: from)
   }
@@ -88,33 +81,26 @@ struct InferredAnalysis {
     else { return [] }
     let value = value(attributeMapping, of: from)
     var rules = DestinationRule.all(of: attribute, in: to, value)
-    guard let former = value.former else {
+    if let former = value.former {
+      rules += try data.fileRules(former, of: from, for: attribute, in: to)
+    } else {
       // Of a constant it is known at once.
-      rules = try rules.filter { rule in
-        try rule.conditions.isEmpty
-          || data.store.number("SELECT \(rule.conditions.allTrue)") != 0
+      rules = try rules.filter {
+        try $0.conditions.isEmpty || data.store.number("SELECT \($0.condition)") != 0
       }
-      return rules + unfit(attributeMapping, for: attribute, in: to, where: [])
     }
-    rules += try data.fileRules(former, of: from, for: attribute, in: to)
-    let column = data.column(of: former.name, in: from)
+    if let filling = attributeMapping.defaultValue, !attribute.type.holds(filling) {
+      // What an earlier step fills in, before a later one changes the type.
+      let column = value.former.flatMap { data.column(of: $0.name, in: from) }
+      rules.append(
+        DestinationRule(
+          entity: to, property: attribute.name,
+          conditions: column.map { ["\($0) IS NULL"] } ?? [],
+          message:
+            "a default value on the way that is no \(attribute.type.name): \(filling.literal)",
+          hint: "Give the attribute a default value that fits both types."))
+    }
     return rules
-      + unfit(
-        attributeMapping, for: attribute, in: to, where: column.map { ["\($0) IS NULL"] } ?? [])
-  }
-
-  /// What an earlier step fills in, before a later one changes the type.
-  private func unfit(
-    _ attributeMapping: AttributeMapping, for attribute: Attribute, in to: String,
-    where conditions: [String]
-  ) -> [DestinationRule] {
-    guard let value = attributeMapping.defaultValue, !attribute.type.holds(value) else { return [] }
-    return [
-      DestinationRule(
-        entity: to, property: attribute.name, conditions: conditions,
-        message: "a default value on the way that is no \(attribute.type.name): \(value.literal)",
-        hint: "Give the attribute a default value that fits both types.")
-    ]
   }
 
   /// A mandatory relationship has as many objects as it must.
@@ -124,7 +110,7 @@ struct InferredAnalysis {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
       !relationship.isOptional
     else { return [] }
-    if isLoose(relationship, of: to), let planned,
+    if let planned,
       let declarer = destination.declaringEntity(of: relationship.name, in: to),
       let keys = planned.keys(in: relationship.name, of: declarer)
     {
@@ -145,14 +131,9 @@ struct InferredAnalysis {
         broken.append(empty)
       } else if before?.emptiness != .told || relationship.emptiness != .told {
         // Of empty to-manys apps' stores are full, each array of SwiftData's among these.
-        rules.append(
-          DestinationRule(
-            entity: to, property: relationship.name, conditions: [empty],
-            code: .validationMissingMandatoryProperty,
-            message: "missing objects on a relationship that was mandatory before",
-            hint: "These rows cannot be saved as they are: set the relationship in the app.",
-            isWarning: true,
-            predicate: before?.isToMany == false ? "\(PredicateText.name(name)) == nil" : nil))
+        var rule = DestinationRule.objects(in: relationship, of: to, missing: [empty]).excused
+        rule.predicate = before?.isToMany == false ? "\(PredicateText.name(name)) == nil" : nil
+        rules.append(rule)
       }
     }
     if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)

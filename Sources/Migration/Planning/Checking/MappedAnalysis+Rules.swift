@@ -22,7 +22,7 @@ extension MappedAnalysis {
     }
     checks += try emptinessChecks() + countChecks() + unledChecks() + abstractChecks()
     for entityMapping in step.mapping.entityMappings where !mapped.isPolicy(entityMapping) {
-      checks += try danglingChecks(entityMapping)
+      checks += try linkChecks(entityMapping)
     }
     checks += try data.brokenJoins(
       of: step.mapping, hint: "They are no links, and are left out.")
@@ -36,16 +36,13 @@ extension MappedAnalysis {
     return checks
   }
 
-  /// To-ones that are taken over as they are, and lead to objects that are not there.
-  private func danglingChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
+  /// Links that are taken over as they are, and are not in order.
+  private func linkChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
     guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
-    return try entityMapping.relationships.flatMap { mapping -> [DataCheck] in
-      guard let name = mapping.source, mapping.condition == nil,
-        let before = step.source.relationship(named: name, of: from), !before.isToMany,
-        let gone = data.leadsNowhere(name, of: from)
-      else { return [] }
-      return try data.checks([.dangling(mapping.name, of: to, where: gone)], of: from)
+    let rules = entityMapping.relationships.filter { $0.condition == nil }.flatMap {
+      schemas.linkRules($0, from: from, to: to, data, isValidated: step.validatesAll)
     }
+    return try data.checks(rules, of: from)
   }
 
   /// Objects of entities that turned abstract, which nothing takes.
@@ -80,6 +77,7 @@ extension MappedAnalysis {
         missing: row.writes(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : [],
         isValidated: step.validatesAll)
       Validation(step: step, schemas: schemas, connection: connection).excuse(&rule)
+      rule.tellsFormer = !step.validatesAll
       return [rule]
     }
     return rules
