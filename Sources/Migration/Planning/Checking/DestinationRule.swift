@@ -315,7 +315,7 @@ extension SourceData {
 
 /// What becomes of objects whose mandatory relationship ends up empty: one rule for every kind of
 /// mapping, before a run and after it.
-enum EmptyRelationship {
+package enum EmptyRelationship {
   /// The relationship may be empty.
   case allowed
   /// The migration runs, and the plan tells the objects: only a save in the app looks for it.
@@ -329,7 +329,7 @@ enum EmptyRelationship {
 
 extension Relationship {
   /// What becomes of objects that have nothing in it.
-  var emptiness: EmptyRelationship {
+  package var emptiness: EmptyRelationship {
     if isOptional { return .allowed }
     return isToMany && minCount == 0 ? .told : .refused
   }

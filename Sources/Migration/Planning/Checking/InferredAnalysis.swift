@@ -211,10 +211,12 @@ struct InferredAnalysis {
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
     let connection = try Connection.scratch(over: data.store)
+    let roots = Set(wanted.map { destination.root(of: $0.0) })
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,
-        rows: schemas.destination.tables.flatMap(schemas.rows), connection: connection)
+        rows: schemas.destination.tables.filter { roots.contains($0.root) }
+          .flatMap(schemas.rows), connection: connection)
       return try wanted.flatMap { entity, constraint in
         try check.check(constraint, of: entity, isNew: !wasThere(constraint, of: entity))
       }
