@@ -238,3 +238,80 @@ struct OneDecisionTests {
       ])
   }
 }
+
+@Suite("Rules of a destination")
+struct DestinationRuleTests {
+  private static func rule(
+    _ condition: String?, _ answer: DestinationRule.Answer? = nil, former: Int = 0
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: "Item", property: condition, conditions: [condition].compactMap { $0 },
+      message: "broken", hint: "", answer: answer, former: { former })
+  }
+
+  private static func found(_ rules: [DestinationRule]) throws -> [String] {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    try connection.execute(
+      """
+      CREATE TABLE ZITEM (Z_PK INTEGER PRIMARY KEY, N INTEGER);
+      INSERT INTO ZITEM VALUES (1, 1), (2, 2), (3, NULL), (4, 4)
+      """)
+    return try rules.broken(in: "ZITEM t", key: "t.Z_PK", on: connection).map { rule, rows in
+      "\(rule.property ?? "all"): \(rows.count) \(rows.keys) \(rule.isWarning)"
+    }
+  }
+
+  @Test("rows are found alike, asked alone, asked together, or known before")
+  func answers() throws {
+    let some = Self.rule("t.N > 1 OR t.N IS NULL")
+    let none = Self.rule("t.N > 5")
+    let expected = "t.N > 1 OR t.N IS NULL: 3 [2, 3, 4] false"
+    #expect(try Self.found([]) == [])
+    #expect(try Self.found([some]) == [expected])
+    #expect(try Self.found([none]) == [])
+    #expect(
+      try Self.found([none, some, Self.rule(nil)]) == [expected, "all: 4 [1, 2, 3, 4] false"])
+    #expect(try Self.found([Self.rule("t.N > 1 OR t.N IS NULL", .count(3)), none]) == [expected])
+    #expect(try Self.found([Self.rule("t.N > 1 OR t.N IS NULL", .count(0)), none]) == [])
+    let rows = FoundRows(count: 2, first: [ObjectID(entity: "Item", key: 7)])
+    #expect(try Self.found([Self.rule("no SQL", .rows(rows))]) == ["no SQL: 2 [7] false"])
+    #expect(try Self.found((0..<450).map { Self.rule("t.Z_PK = \($0)") }).count == 4)
+  }
+
+  @Test("what was broken before is no fault, and is told where a rule says so")
+  func former() throws {
+    for others in [[], [Self.rule("t.N > 5"), Self.rule("t.N > 6")]] {
+      #expect(try Self.found([Self.rule("t.N > 1", former: 2)] + others) == [])
+      #expect(
+        try Self.found([Self.rule("t.N > 1", former: 1)] + others) == ["t.N > 1: 2 [2, 4] false"])
+      var told = Self.rule("t.N > 1", former: 2)
+      told.tellsFormer = true
+      #expect(try Self.found([told] + others) == ["t.N > 1: 2 [2, 4] true"])
+    }
+  }
+
+  @Test("of a value that is never missing nobody asks whether it is, and of a copy what is new")
+  func values() {
+    var attribute = Attribute("count", .integer32)
+    attribute.validation.minimum = "5"
+    var former = attribute
+    former.validation.minimum = "3"
+    func codes(_ value: AskedValue, validatesAll: Bool = false) -> [String] {
+      DestinationRule.all(of: attribute, in: "Item", value, validatesAll: validatesAll).map {
+        "\($0.code) \($0.isWarning)"
+      }
+    }
+    #expect(codes(AskedValue(sql: "c")) == ["134110 false", "1620 true"])
+    #expect(codes(AskedValue(sql: "c", nulls: 0)) == ["1620 true"])
+    #expect(codes(AskedValue(sql: nil)) == ["134110 false"])
+    #expect(codes(AskedValue(sql: "c", former: former)) == ["1570 true", "1620 true"])
+    #expect(codes(AskedValue(sql: "c", nulls: 0, former: attribute)) == [])
+    #expect(codes(AskedValue(sql: "c"), validatesAll: true) == ["1570 false", "1620 false"])
+    #expect(
+      codes(AskedValue(sql: "c", nulls: 0, former: attribute), validatesAll: true) == [
+        "1620 false"
+      ])
+    attribute.derivation = Attribute.Derivation(expression: "parts.@count")
+    #expect(codes(AskedValue(sql: "c")) == [])
+  }
+}

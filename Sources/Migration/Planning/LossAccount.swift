@@ -337,8 +337,10 @@ struct LossAccount {
         if uses.contains(relationship.name) { ways.append(taken) }
       }
       for mapping in taker.relationships {
+        // Only what a person wrote goes on from a relationship to another.
         guard let path = mapping.source,
-          path == relationship.name || path.hasPrefix(relationship.name + "."),
+          path == relationship.name
+            || layout != nil && path.hasPrefix(relationship.name + "."),
           let now = destination.relationship(named: mapping.name, of: to)
         else { continue }
         let end = takers(of: other, through: mapping.through, in: now)
