@@ -158,6 +158,41 @@ struct OneDecisionTests {
     _ = try StoreMigration.run(plan)
   }
 
+  @Test(
+    "of two mappings into one entity each is asked by itself: old gaps of one excuse no new ones")
+  func twoSources() throws {
+    let folder = try TemporaryFolder()
+    func entity(_ name: String, isOptional: Bool) -> Entity {
+      var entity = Entity(name)
+      entity.attributes = [Attribute("name", .string, optional: isOptional)]
+      return entity
+    }
+    let path = folder.path("Made.sqlite")
+    let writer = try StoreWriter(
+      creating: path,
+      model: Model(entities: [entity("One", isOptional: true), entity("Two", isOptional: false)]))
+    for name in ["One", "Two", "Two"] { try writer.insert(name) }
+    try writer.finish()
+    let store = try Store(path: path)
+    let mapping = MappingModel(
+      kind: .recipe,
+      entityMappings: ["One", "Two"].map { (from: String) in
+        EntityMapping(
+          name: from + "ToItem", kind: .custom, source: from, destination: "Item",
+          attributes: [AttributeMapping(name: "name", source: "name")])
+      })
+    let plan = try store.plan(
+      steps: [
+        MigrationStep(
+          from: "1", to: "2", source: store.model,
+          destination: Model(entities: [entity("Item", isOptional: false)]), mapping: mapping)
+      ])
+    #expect(
+      plan.checks.map { "\($0.code) \($0.entity).\($0.property ?? "") \($0.rows) \($0.isWarning)" }
+        == ["134110 Item.name 1 false", "1570 Item.name 2 true"])
+    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+  }
+
   @Test("values whose files are missing are reported where they are copied", arguments: told)
   func files(way: Way) throws {
     let folder = try TemporaryFolder()
