@@ -69,7 +69,7 @@ struct ChainDataTests {
     let losses = try InferredAnalysis(
       data: SourceData(store: Store(path: store)), source: first, destination: third,
       mapping: whole
-    ).losses()
+    ).account.losses()
     #expect(losses == [])
     #expect(try Self.atOnce(store, whole, from: first, to: third) == lines)
   }

@@ -59,7 +59,7 @@ extension StepSchemas {
   ) -> Bool {
     guard let kept = destination.tables.first(where: { $0.name == table }) else { return false }
     if unknownColumns(of: kept).contains(column) { return true }
-    guard strategy == .inPlace, case .alter = work(for: kept) else { return false }
+    guard strategy == .inPlace, case .alter = work(for: kept, rows(for: kept)) else { return false }
     return true
   }
 

@@ -191,7 +191,7 @@ struct MappingLayout {
     for column in table.columns {
       let derived = schemas.derivedFilling(for: column, in: entityMapping, row: "d")
       let value =
-        try derived.map { .derived($0) }
+        try derived.map { .derived($0, former: .empty) }
         ?? value(of: column.content, in: entityMapping, from: from, to: to)
       row.columns.append(ColumnProgram(column.name, value))
     }

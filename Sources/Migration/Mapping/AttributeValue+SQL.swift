@@ -3,6 +3,11 @@ import ManagedStore
 import SQLite
 
 extension AttributeValue {
+  /// Whether rows that take it have nothing.
+  var isNothing: Bool {
+    if case .decimal = self { literal == Value.null.literal } else { self == .null }
+  }
+
   /// The value as Core Data stores it in that attribute's column.
   func constant(for attribute: Attribute) -> ColumnValue {
     switch self {
@@ -14,7 +19,7 @@ extension AttributeValue {
     case .bytes(let bytes) where attribute.allowsExternalBinaryDataStorage:
       return .constant(.blob(MarkedBytes.row(bytes).column))
     case .bytes(let bytes), .uuid(let bytes): return .constant(.blob(bytes))
-    case .decimal: return .lookup(literal, reading: [])
+    case .decimal: return isNothing ? .constant(.null) : .lookup(literal, reading: [])
     }
   }
 

@@ -71,25 +71,6 @@ extension Attribute {
   }
 }
 
-extension InferredAnalysis {
-  /// Rows without a value in a mandatory composite attribute whose elements are all optional.
-  func emptyComposites(
-    _ entityMapping: EntityMapping, from: String, to: String
-  ) throws -> [DataCheck] {
-    try destination.mandatoryComposites(of: to).flatMap { composite in
-      let isMissing = composite.isMissing { name in
-        guard let mapping = entityMapping.attribute(named: name) else { return nil }
-        let literal = mapping.defaultValue?.literal
-        guard let column = mapping.source.flatMap({ data.column(of: $0, in: from) }) else {
-          return literal
-        }
-        return literal.map { "coalesce(\(column), \($0))" } ?? column
-      }
-      return try check(.composite(composite, of: to, missing: [isMissing]), of: from)
-    }
-  }
-}
-
 extension MandatoryComposite {
   var message: String {
     isElement

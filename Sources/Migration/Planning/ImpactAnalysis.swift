@@ -31,7 +31,7 @@ struct ImpactAnalysis {
     }
     let analysis = try InferredAnalysis(
       data: data, source: source, destination: rest.destination, mapping: mapping)
-    for loss in try analysis.losses() {
+    for loss in try analysis.account.losses() {
       add(impact(of: loss, rest.refusals, difference), asked: [])
     }
     for check in try analysis.checks() {

@@ -36,34 +36,18 @@ package struct CarriedProperties {
     return source.storedAttributes(of: from).filter { !$0.isDerived && !kept.contains($0.name) }
   }
 
-  /// Entities whose objects a relationship leads to and that stay: those to which its links are carried, and
-  /// those whose inverse carries them.
-  func destinations(
-    of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
-  ) -> (all: [String], carried: [String], carriedBack: [String]) {
-    guard entityMapping.destination != nil else { return ([], [], []) }
-    let all = source.subtree(of: relationship.destination).compactMap { other in
-      mapping.mapping(fromSource: other).flatMap { taker in
-        taker.destination == nil ? nil : (name: other, taker: taker)
-      }
-    }
-    return (
-      all.map(\.name),
-      all.filter { isCarried(relationship, inverse, by: entityMapping, to: $0.taker) }
-        .map(\.name),
-      all.filter { other in
-        inverse.map { isCarried($0, relationship, by: other.taker, to: entityMapping) } ?? false
-      }.map(\.name)
-    )
-  }
-
   /// Entities whose objects a relationship leads to now and no more, though both ends stay; the
   /// inverse may carry the links as well.
-  func lostDestinations(
+  private func lostDestinations(
     of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
   ) -> [String] {
-    let ends = destinations(of: relationship, inverse: inverse, in: entityMapping)
-    return ends.all.filter { !ends.carried.contains($0) && !ends.carriedBack.contains($0) }
+    guard entityMapping.destination != nil else { return [] }
+    return source.subtree(of: relationship.destination).filter { other in
+      guard let taker = mapping.mapping(fromSource: other), taker.destination != nil,
+        !isCarried(relationship, inverse, by: entityMapping, to: taker)
+      else { return false }
+      return inverse.map { !isCarried($0, relationship, by: taker, to: entityMapping) } ?? true
+    }
   }
 
   /// Whether a mapping carries a relationship's links to the objects that another makes. A to-many whose

@@ -185,13 +185,13 @@ struct PlanAnalysis {
       let analysis = try InferredAnalysis(
         data: SourceData(store: store), source: step.source, destination: step.destination,
         mapping: step.mapping)
-      plan.losses += try analysis.losses()
+      plan.losses += try analysis.account.losses()
       plan.checks += try analysis.checks()
       schemas = analysis.schemas
     } else {
       let analysis = try MappedAnalysis(
         step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
-      plan.losses += try analysis.losses()
+      plan.losses += try analysis.account.losses()
       plan.checks += try analysis.checks()
       step.previews = try analysis.previews()
       plan.notes += try analysis.notes + analysis.elementNotes()
@@ -227,7 +227,7 @@ struct PlanAnalysis {
     let analysis = try InferredAnalysis(
       data: data, source: plan.steps[first].source, destination: plan.steps[last].destination,
       mapping: whole)
-    for var loss in try analysis.losses() {
+    for var loss in try analysis.account.losses() {
       loss.values -= known.filter { $0.isSame(as: loss) }.reduce(0) { $0 + $1.values }
       if loss.values > 0 { plan.losses.append(loss) }
     }
@@ -252,7 +252,7 @@ extension StepSchemas {
     // The largest decide: what is to be done with a small one need not be worked out.
     for (table, count) in counted.sorted(by: { $0.rows > $1.rows }) {
       open -= count
-      if case .rebuild = work(for: table) { rebuilt += count }
+      if case .rebuild = work(for: table, self.rows(for: table)) { rebuilt += count }
       if rebuilt * 10 > all * 8 { return .copy }
       if (rebuilt + open) * 10 <= all * 8 { return .inPlace }
     }

@@ -22,8 +22,8 @@ indirect enum ColumnValue: Equatable {
   case computed(String, reading: Set<String>)
   /// The position in an order; objects without one are given one afterwards. `nil` where the source has none.
   case position(ColumnValue?)
-  /// A derived attribute that is computed when all is there.
-  case derived(DerivedFilling)
+  /// A derived attribute that is computed when all is there; with what a row that stays has meanwhile.
+  case derived(DerivedFilling, former: ColumnValue)
   /// Set when all objects are there, by links; a row may be written with another value before.
   case later(first: ColumnValue?)
   /// Nothing: a column of the entity's own that has no source.
@@ -77,6 +77,9 @@ indirect enum ColumnValue: Equatable {
   }
 
   var isLater: Bool { if case .later = self { true } else { false } }
+
+  /// What a row that stays in its table has before the rest is there.
+  var meanwhile: ColumnValue { if case .derived(_, let former) = self { former } else { self } }
 
   /// Whether the column holds nothing in these rows.
   var isEmpty: Bool { self == .empty || self == .foreign }

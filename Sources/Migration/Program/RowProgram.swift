@@ -20,6 +20,9 @@ struct RowProgram {
     columns.compactMap { column in column.value.sql.map { (column.name, $0) } }
   }
 
+  /// The columns that the model asks for, as the table has them.
+  var own: ArraySlice<ColumnProgram> { columns.dropFirst(3) }
+
   /// What a column holds; `nil` for one that these rows say nothing of.
   func value(of column: String) -> ColumnValue? { columns.first { $0.name == column }?.value }
 

@@ -197,7 +197,8 @@ struct MigratedContents {
 extension StepSchemas {
   /// The rows that each entity mapping gives a table.
   func rows(for table: StoreSchema.Table) -> [RowProgram] {
-    mappings(into: table).compactMap { entityMapping in
+    let unknown = unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
+    return mappings(into: table).compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
         let sourceTable = store.table(of: from), let number = destination.numbers[to],
         store.database.contains(sourceTable.table)
@@ -211,13 +212,12 @@ extension StepSchemas {
           ColumnProgram("Z_OPT", .column("Z_OPT")),
         ])
       for column in table.columns {
+        let value = value(of: column.content, in: entityMapping)
         let derived = derivedFilling(for: column, in: entityMapping, row: "d")
-        let value = derived.map { .derived($0) } ?? value(of: column.content, in: entityMapping)
-        row.columns.append(ColumnProgram(column.name, value))
+        row.columns.append(
+          ColumnProgram(column.name, derived.map { .derived($0, former: value) } ?? value))
       }
-      if sourceTable.table == table.name {
-        row.columns += unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
-      }
+      if sourceTable.table == table.name { row.columns += unknown }
       return row
     }
   }

@@ -71,7 +71,7 @@ struct StageEdit {
         return [(rule: DestinationRule, rows: FoundRows)]()
       }
       let rules =
-        table.attributes.compactMap { DestinationRule.filled($0, in: table) }
+        DestinationRule.refusing(table)
         + table.relationships.compactMap { DestinationRule.filled($0, in: table) }
       return try rules.broken(
         in: "main.\(quoted(table.table)) t", where: "t.Z_ENT = \(table.entityID)", key: "t.Z_PK",

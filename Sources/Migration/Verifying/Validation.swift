@@ -26,36 +26,21 @@ struct Validation {
   }
 
   private func rules(of table: EntityTable, _ audits: LinkAudits) -> [DestinationRule] {
-    var rules: [DestinationRule] = []
     let makers = step.mapping.mappings(toDestinations: [table.entity])
-    for entry in table.attributes {
-      let attribute = entry.attribute
-      let column = "t." + quoted(entry.column)
-      if var rule = DestinationRule.filled(entry, in: table),
-        facts?.nulls(in: entry.column, of: table) != 0
-      {
-        ask(&rule)
-        rules.append(rule)
-      }
-      if step.validatesAll, !attribute.isDerived, !attribute.name.contains(".") {
-        rules += SavingRule.all(of: attribute, column).map {
-          .saving($0, in: attribute.name, of: table.entity, isRefused: true)
-        }
-      }
+    var rules = DestinationRule.refusing(table, validatesAll: step.validatesAll) { entry in
       // What came over as it was is the source's own.
-      let isCopied = makers.contains { $0.attribute(named: attribute.name)?.source != nil }
-      if !isCopied,
-        let rule = DestinationRule.type(of: attribute, in: table.entity, value: column)
-      {
-        rules.append(rule)
-      }
+      let isCopied = makers.contains { $0.attribute(named: entry.attribute.name)?.source != nil }
+      return AskedValue(
+        sql: "t." + quoted(entry.column), nulls: facts?.nulls(in: entry.column, of: table),
+        isComputed: !isCopied)
     }
+    for index in rules.indices where rules[index].isOfMissingValue { excuse(&rules[index]) }
     for entry in table.relationships {
       let relationship = entry.relationship
-      if var rule = DestinationRule.filled(entry, in: table),
+      if var rule = DestinationRule.filled(entry, in: table, isValidated: step.validatesAll),
         entry.storage?.toOneColumn.flatMap({ facts?.nulls(in: $0, of: table) }) != 0
       {
-        ask(&rule)
+        excuse(&rule)
         rules.append(rule)
       }
       if !relationship.isToMany, let audit = audits.audit(of: relationship.name, in: table.entity),
@@ -72,21 +57,12 @@ struct Validation {
     return rules
   }
 
-  /// Makes a rule of the one who asks: of what a mapping model made NSMigrationManager does, with the code
-  /// of a save; else only what was not broken before is refused.
-  func ask(_ rule: inout DestinationRule) {
+  /// Refuses only what was not broken before; NSMigrationManager does not ask how it came about.
+  func excuse(_ rule: inout DestinationRule) {
     // How a composite's elements are validated was not seen.
-    guard !step.validatesAll || rule.property?.contains(".") == true else {
-      let isToMany =
-        rule.property.flatMap { step.destination.relationship(named: $0, of: rule.entity) }?
-        .isToMany
-      rule.code =
-        isToMany == true
-        ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty
-      return
-    }
-    let (entity, property) = (rule.entity, rule.property)
-    rule.former = { try property.map { try former($0, of: entity, isEmpty: true) } ?? 0 }
+    guard let property = rule.property, !step.validatesAll || property.contains(".") else { return }
+    let entity = rule.entity
+    rule.former = { try former(property, of: entity, isEmpty: true) }
   }
 
   /// How many source objects break the rule of the property's counterpart, where that had the rule.
@@ -117,25 +93,27 @@ struct Validation {
 
 /// What every row `t` of `main` must have.
 extension DestinationRule {
-  /// A value, in a mandatory attribute; `nil` for any other.
-  static func filled(
-    _ entry: EntityTable.AttributeColumn, in table: EntityTable
-  ) -> DestinationRule? {
-    guard !entry.attribute.isOptional, !entry.attribute.isDerived else { return nil }
-    return .value(
-      of: entry.attribute.name, in: table.entity, missing: ["t.\(quoted(entry.column)) IS NULL"],
-      hint:
-        "Give the attribute a default value, compute one with coalesce(…, …), or make it optional.")
+  /// What refuses a result, of its attributes; what only a save asks for is left out.
+  static func refusing(
+    _ table: EntityTable, validatesAll: Bool = false,
+    _ value: (EntityTable.AttributeColumn) -> AskedValue = {
+      AskedValue(column: "t." + quoted($0.column))
+    }
+  ) -> [DestinationRule] {
+    table.attributes.flatMap {
+      all(of: $0.attribute, in: table.entity, value($0), validatesAll: validatesAll)
+    }.filter { !$0.isWarning }
   }
 
   /// An object, in a mandatory relationship; `nil` for any other.
   static func filled(
-    _ entry: EntityTable.RelationshipColumns, in table: EntityTable
+    _ entry: EntityTable.RelationshipColumns, in table: EntityTable, isValidated: Bool = false
   ) -> DestinationRule? {
     guard entry.relationship.emptiness == .refused,
       let isEmpty = entry.storage?.isEmpty("t", unindexedIn: "main.")
     else { return nil }
-    return .object(in: entry.relationship.name, of: table.entity, missing: [isEmpty])
+    return .objects(
+      in: entry.relationship, of: table.entity, missing: [isEmpty], isValidated: isValidated)
   }
 }
 

@@ -37,7 +37,7 @@ extension Verification {
       )
     }
     compared += row.columns.compactMap { column in
-      guard case .derived(let derived) = column.value, derived.isExact else { return nil }
+      guard case .derived(let derived, _) = column.value, derived.isExact else { return nil }
       return (column.name, "d.\(quoted(column.name)) IS NOT \(derived.sql)")
     }
     // Core Data fills a new attribute's column with its default in all rows of the table, those of

@@ -59,8 +59,8 @@ final class GeneratedRun {
     case .refused(let refusals): try checkRefusal(refusals)
     case .planned(let checks, let losses, let objects):
       let plan = try self.plan()
-      // A mapping model's losses and checks are told by other rules.
-      if way.isMapped {
+      if way == .policies {
+        // What code leaves out nobody can tell beforehand.
         guard checks.isEmpty else { return }
       } else {
         compare(plan.checks, with: checks)
@@ -209,10 +209,22 @@ final class GeneratedRun {
   }
 
   private func compare(_ actual: [DataCheck], with expected: Set<MigrationOracle.Check>) {
+    // Of objects of an abstract entity a mapping model makes nothing that could be asked further.
+    if way == .mapped, expected.contains(where: { $0.property == nil }) {
+      if actual.allSatisfy(\.isWarning) { fail("objects of an abstract entity may be migrated") }
+      return
+    }
+    // With a mapping model every object is validated, and the code is that of a save.
+    func code(_ code: Int) -> Int { way == .mapped && [1570, 1580].contains(code) ? 134110 : code }
     let actual = Set(
       actual.map {
         MigrationOracle.Check(
-          code: $0.code.rawValue, entity: $0.entity, property: $0.property, rows: $0.rows)
+          code: code($0.code.rawValue), entity: $0.entity, property: $0.property, rows: $0.rows)
+      })
+    let expected = Set(
+      expected.map {
+        MigrationOracle.Check(
+          code: code($0.code), entity: $0.entity, property: $0.property, rows: $0.rows)
       })
     guard actual != expected else { return }
     func text(_ checks: Set<MigrationOracle.Check>) -> String {

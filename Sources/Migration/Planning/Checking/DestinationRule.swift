@@ -2,22 +2,51 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Something that the destination model asks of every row: the same before a run, where it is told,
-/// and after one, where it refuses the result.
-struct DestinationRule {
+/// Something that a model asks of every row: one list for a plan, which reports what breaks it, for a run and
+/// its stages, which refuse it, and for doctor, to whom a store is its own destination.
+package struct DestinationRule {
+  /// What is known of the rows that break it, without its conditions.
+  enum Answer {
+    case count(Int)
+    case rows(FoundRows)
+  }
+
   let entity: String
   let property: String?
   /// SQL that is true, each, of a row that breaks it; none: of every row.
   var conditions: [String]
-  var code = CoreDataError.Code.migration
-  let message: String
-  let hint: String
+  /// The error of Core Data's that it is.
+  package var code = CoreDataError.Code.migration
+  /// What is wrong, as a clause.
+  private(set) package var message: String
+  private(set) var hint: String
   /// Whether the migration runs all the same.
-  var isWarning = false
+  package var isWarning = false
   /// NSPredicate text that takes the rows that break it among those of the source's entity.
   var predicate: String?
+  var answer: Answer?
+  /// Whether it is about an attribute without a value.
+  private(set) var isOfMissingValue = false
   /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
   var former: () throws -> Int = { 0 }
+  /// Whether these are told.
+  var tellsFormer = false
+
+  /// Most sums in a SELECT: SQLite takes 2000 columns.
+  fileprivate static let most = 200
+
+  /// SQL that is true of a row that breaks it.
+  package var condition: String { conditions.isEmpty ? "1" : conditions.allTrue }
+
+  /// What is told of a mandatory relationship that was empty before, and mandatory then too.
+  var excused: DestinationRule {
+    var rule = self
+    rule.code = .validationMissingMandatoryProperty
+    rule.message = "missing objects on a relationship that was mandatory before"
+    rule.hint = "These rows cannot be saved as they are: set the relationship in the app."
+    rule.isWarning = true
+    return rule
+  }
 
   /// What is told of rows that break it.
   func check(_ rows: FoundRows) -> DataCheck {
@@ -32,7 +61,75 @@ struct DestinationRule {
   }
 }
 
+/// What rows have in an attribute, as far as rules ask for it.
+package struct AskedValue {
+  /// SQL; `nil` where nothing is written.
+  var sql: String?
+  /// How many rows have nothing there, where that is known.
+  var nulls: Int?
+  /// The source's attribute that it is a copy of.
+  var former: Attribute?
+  /// Whether it may be of another type than the attribute, as what an expression gives.
+  var isComputed = false
+  /// NSPredicate text that takes the rows that have nothing.
+  var predicate: String?
+}
+
+extension AskedValue {
+  /// What rows have in the attribute's own column.
+  package init(column sql: String) { self.sql = sql }
+}
+
 extension DestinationRule {
+  /// All that a model asks of an attribute's values.
+  ///
+  /// A derived attribute is asked nothing: its triggers compute it, after a save's validation.
+  ///
+  /// - Parameter validatesAll: whether every object is validated, as NSMigrationManager does.
+  package static func all(
+    of attribute: Attribute, in entity: String, _ value: AskedValue, validatesAll: Bool = false
+  ) -> [DestinationRule] {
+    guard !attribute.isDerived else { return [] }
+    // How a composite's elements are validated was not seen.
+    let isRefused = validatesAll && !attribute.name.contains(".")
+    var rules: [DestinationRule] = []
+    if !attribute.isOptional, value.nulls != 0 {
+      let missing = value.sql.map { ["\($0) IS NULL"] } ?? []
+      var rule =
+        !isRefused && value.former?.isOptional == false
+        ? formerGap(in: attribute.name, of: entity, missing: missing)
+        : self.value(
+          of: attribute.name, in: entity, missing: missing,
+          filling: value.isComputed
+            ? "compute one with coalesce(…, …), or make it optional"
+            : "make it optional, or fill those rows first")
+      if isRefused { rule.code = .validationMissingMandatoryProperty }
+      rule.isOfMissingValue = true
+      rule.predicate = value.predicate
+      rule.answer = value.nulls.map { .count($0) }
+      rules.append(rule)
+    }
+    guard let sql = value.sql else { return rules }
+    rules += SavingRule.all(
+      of: attribute, sql, since: isRefused ? nil : value.former?.validation
+    ).map { saving($0, in: attribute.name, of: entity, isRefused: isRefused) }
+    if value.isComputed {
+      rules += [self.type(of: attribute, in: entity, value: sql)].compactMap { $0 }
+    }
+    return rules
+  }
+
+  /// Mandatory composite attributes that have a value, and their mandatory elements.
+  ///
+  /// - Parameter sql: SQL of an element, by its path; `nil` for NULL.
+  static func composites(
+    of entity: String, in model: Model, _ sql: (String) -> String?
+  ) -> [DestinationRule] {
+    model.mandatoryComposites(of: entity).map {
+      composite($0, of: entity, missing: [$0.isMissing(sql)])
+    }
+  }
+
   /// A link leads to an object; one that does not is taken over as it is.
   static func dangling(
     _ relationship: String, of entity: String, where condition: String
@@ -53,16 +150,17 @@ extension DestinationRule {
   }
 
   /// A mandatory attribute has a value.
-  static func value(
-    of attribute: String, in entity: String, missing conditions: [String], hint: String
+  private static func value(
+    of attribute: String, in entity: String, missing conditions: [String], filling: String
   ) -> DestinationRule {
     DestinationRule(
       entity: entity, property: attribute, conditions: conditions,
-      message: "missing values on a mandatory destination attribute", hint: hint)
+      message: "missing values on a mandatory destination attribute",
+      hint: "Give \(entity).\(attribute) a default value, \(filling).")
   }
 
   /// A mandatory attribute that was mandatory before, and empty all the same: told.
-  static func formerGap(
+  private static func formerGap(
     in attribute: String, of entity: String, missing conditions: [String]
   ) -> DestinationRule {
     DestinationRule(
@@ -77,7 +175,7 @@ extension DestinationRule {
   /// A value keeps a rule that a save asks for.
   ///
   /// - Parameter isRefused: whether the migration asks for it, too.
-  static func saving(
+  private static func saving(
     _ rule: SavingRule, in attribute: String, of entity: String, isRefused: Bool = false
   ) -> DestinationRule {
     DestinationRule(
@@ -105,16 +203,6 @@ extension DestinationRule {
     )
   }
 
-  /// A mandatory relationship leads to an object, as far as that is asked of a row.
-  static func object(
-    in relationship: String, of entity: String, missing conditions: [String] = []
-  ) -> DestinationRule {
-    DestinationRule(
-      entity: entity, property: relationship, conditions: conditions,
-      message: "missing objects on a mandatory destination relationship",
-      hint: "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
-  }
-
   /// A mandatory relationship has as many objects as it must, whatever way it is kept.
   ///
   /// - Parameter isValidated: whether NSMigrationManager looks at the objects, whose error it is then.
@@ -123,20 +211,25 @@ extension DestinationRule {
     isValidated: Bool = false
   ) -> DestinationRule {
     let isTold = relationship.emptiness == .told
+    let isCounted = relationship.isToMany && relationship.minCount > 0
     return DestinationRule(
       entity: entity, property: relationship.name, conditions: conditions,
-      code: isTold
+      code: isTold || isValidated && !relationship.isToMany
         ? .validationMissingMandatoryProperty
-        : !isValidated
-          ? .migration
-          : relationship.isToMany
-            ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty,
-      message: EmptyRelationship.message(relationship),
-      hint: EmptyRelationship.hint(relationship, of: entity), isWarning: isTold)
+        : isValidated ? .validationRelationshipLacksMinimumCount : .migration,
+      message: isCounted
+        ? "no objects in a to-many relationship that must have \(relationship.minCount)"
+        : relationship.isToMany
+          ? "no objects in a mandatory to-many relationship"
+          : "missing objects on a mandatory destination relationship",
+      hint: isTold
+        ? "Such objects cannot be saved until the app gives them some."
+        : "Make \(entity).\(relationship.name) optional\(isCounted ? ", give it no minimum count" : ""), set it in those rows first, or delete those objects too.",
+      isWarning: isTold)
   }
 
   /// A mandatory composite attribute has a value.
-  static func composite(
+  private static func composite(
     _ composite: MandatoryComposite, of entity: String, missing conditions: [String] = []
   ) -> DestinationRule {
     DestinationRule(
@@ -148,7 +241,7 @@ extension DestinationRule {
   /// What an expression gives is of the attribute's type; `nil` for a type that is not stored.
   ///
   /// - Parameter value: SQL of what goes into the attribute's column, or is in it.
-  static func type(
+  private static func type(
     of attribute: Attribute, in entity: String, value: String
   ) -> DestinationRule? {
     guard attribute.type.storageClasses != nil else { return nil }
@@ -167,20 +260,77 @@ extension [DestinationRule] {
   ///   - table: what is looked at: a table or a SELECT with its alias.
   ///   - condition: what is true of the rows that are meant.
   ///   - key: SQL of an object's key.
+  ///   - objects: the entity that the rows are of, where that is not the rule's.
   func broken(
-    in table: String, where condition: String = "1", key: String, on connection: Connection
+    in table: String, where condition: String = "1", key: String, of objects: String? = nil,
+    on connection: Connection
   ) throws -> [(rule: DestinationRule, rows: FoundRows)] {
-    guard !isEmpty else { return [] }
-    let broken = map { $0.conditions.isEmpty ? "1" : $0.conditions.allTrue }
-    let sums = broken.map { "sum(\($0))" }.joined(separator: ", ")
-    let counts = try connection.rows("SELECT \(sums) FROM \(table) WHERE \(condition)").first ?? []
-    return try zip(zip(self, broken), counts).compactMap { rule, count in
-      let (rule, broken) = rule
-      guard let count = count.integer, count > 0, try count > rule.former() else { return nil }
-      let rows = try FoundRows(
-        "FROM \(table) WHERE \(condition) AND \(broken)", key: key, of: rule.entity,
-        on: connection, count: Int(count))
+    let open = indices.filter { self[$0].answer == nil }
+    var counts: [Int: Int] = [:]
+    // One alone may be answered from an index.
+    if open.count > 1 {
+      for start in stride(from: 0, to: open.count, by: DestinationRule.most) {
+        let some = open[start..<Swift.min(start + DestinationRule.most, open.count)]
+        let sums = some.map { "sum(\(self[$0].condition))" }.joined(separator: ", ")
+        let row = try connection.rows("SELECT \(sums) FROM \(table) WHERE \(condition)").first
+        for (index, sum) in zip(some, row ?? []) { counts[index] = Int(clamping: sum.integer ?? 0) }
+      }
+    }
+    return try enumerated().compactMap {
+      index, rule -> (rule: DestinationRule, rows: FoundRows)? in
+      var count = counts[index]
+      if case .count(let known) = rule.answer { count = known }
+      if let count, try count == 0 || !rule.tellsFormer && count <= rule.former() { return nil }
+      let rows: FoundRows
+      if case .rows(let found) = rule.answer {
+        rows = found
+      } else {
+        rows = try FoundRows(
+          "FROM \(table) WHERE \(condition) AND \(rule.condition)", key: key,
+          of: objects ?? rule.entity, on: connection, count: count)
+      }
+      guard rows.count > 0 else { return nil }
+      if rule.tellsFormer || count == nil, try rows.count <= rule.former() {
+        return rule.tellsFormer ? (rule.excused, rows) : nil
+      }
       return (rule, rows)
     }
+  }
+}
+
+extension SourceData {
+  /// What is told of rules that rows `t` of exactly one entity break.
+  func checks(_ rules: [DestinationRule], of entity: String) throws -> [DataCheck] {
+    guard let table = store.table(of: entity), store.database.contains(table.table) else {
+      return []
+    }
+    return try store.reading {
+      try rules.broken(
+        in: "\(quoted(table.table)) t", where: table.ownRows("t") ?? "1", key: "t.Z_PK",
+        of: entity, on: store.connection
+      ).map { $0.rule.check($0.rows) }
+    }
+  }
+}
+
+/// What becomes of objects whose mandatory relationship ends up empty: one rule for every kind of
+/// mapping, before a run and after it.
+package enum EmptyRelationship {
+  /// The relationship may be empty.
+  case allowed
+  /// The migration runs, and the plan tells the objects: only a save in the app looks for it.
+  ///
+  /// Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated from
+  /// 2-73-0, has 21 conversations without participantRoles), and apps' stores are full of them.
+  case told
+  /// The migration is refused.
+  case refused
+}
+
+extension Relationship {
+  /// What becomes of objects that have nothing in it.
+  package var emptiness: EmptyRelationship {
+    if isOptional { return .allowed }
+    return isToMany && minCount == 0 ? .told : .refused
   }
 }

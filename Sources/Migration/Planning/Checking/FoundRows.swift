@@ -44,13 +44,8 @@ extension SourceData {
   /// The rows of exactly one entity that fulfil conditions.
   func found(_ entity: String, where conditions: [String]) throws -> FoundRows? {
     guard let rows = rows(of: entity, where: conditions) else { return nil }
-    if counts.isGathering {
-      counts.gather(entity, conditions)
-      return nil
-    }
     return try store.reading {
-      try FoundRows(
-        rows, key: "t.Z_PK", of: entity, on: store.connection, count: counts[entity, conditions])
+      try FoundRows(rows, key: "t.Z_PK", of: entity, on: store.connection)
     }
   }
 }

@@ -21,148 +21,130 @@ struct InferredAnalysis {
     planned = try PlannedPairs(inferred: schemas)
   }
 
-  /// Whether the sides of a one-to-one are set anew.
-  func isLoose(_ relationship: Relationship, of entity: String) -> Bool {
-    destination.declaringEntity(of: relationship.name, in: entity).map {
-      schemas.isLoose(relationship.name, of: $0)
-    } ?? false
+  /// What it would drop.
+  var account: LossAccount {
+    LossAccount(
+      data: data, source: source, destination: destination, mapping: schemas.mapping,
+      schemas: schemas,
+      planned: planned)
   }
 
   func checks() throws -> [DataCheck] {
-    try data.countTogether { _ = try checksOfEntities() }
-    return try checksOfEntities() + brokenLinkRows() + brokenConstraints()
+    try mapping.entityMappings.flatMap { try checks(of: $0) }
+      + data.brokenJoins(
+        of: mapping,
+        hint: "They stay as they are: Core Data passes them over or meets a fault (133000).")
+      + brokenConstraints()
   }
 
-  private func brokenLinkRows() throws -> [DataCheck] {
-    try data.brokenJoins(
-      of: mapping,
-      hint: "They stay as they are: Core Data passes them over or meets a fault (133000).")
-  }
-
-  private func checksOfEntities() throws -> [DataCheck] {
-    var checks: [DataCheck] = []
-    for entityMapping in mapping.entityMappings {
-      guard let from = entityMapping.source, let to = entityMapping.destination,
-        let entity = destination.entity(named: to)
-      else { continue }
-      if entity.isAbstract {
-        checks += try check(.concrete(to), of: from)
-      }
-      for attributeMapping in entityMapping.attributes {
-        checks += try self.checks(attributeMapping, from: from, to: to)
-      }
-      checks += try emptyComposites(entityMapping, from: from, to: to)
-      for relationshipMapping in entityMapping.relationships {
-        checks += try self.check(relationshipMapping, from: from, to: to)
-        checks += try brokenLinks(relationshipMapping, from: from, to: to)
-      }
+  private func checks(of entityMapping: EntityMapping) throws -> [DataCheck] {
+    guard let from = entityMapping.source, let to = entityMapping.destination,
+      let entity = destination.entity(named: to)
+    else { return [] }
+    var rules: [DestinationRule] = entity.isAbstract ? [.concrete(to)] : []
+    for attributeMapping in entityMapping.attributes {
+      rules += try self.rules(attributeMapping, from: from, to: to)
     }
-    return checks
+    rules += DestinationRule.composites(of: to, in: destination) { name in
+      entityMapping.attribute(named: name).flatMap { value($0, of: from).sql }
+    }
+    for relationshipMapping in entityMapping.relationships {
+      rules += try self.rules(relationshipMapping, from: from, to: to)
+      rules += schemas.linkRules(relationshipMapping, from: from, to: to, data)
+    }
+    return try data.checks(rules, of: from)
   }
 
-  /// The rows of a source entity that fulfil conditions, as a check that failed, or as a warning
-  /// with that code; none where there are none.
-  func rows(
-    of from: String, where conditions: [String], break rule: (entity: String, property: String?),
-    _ message: String, hint: String, warning code: CoreDataError.Code? = nil,
-    predicate: String? = nil
-  ) throws -> [DataCheck] {
-    try check(
-      DestinationRule(
-        entity: rule.entity, property: rule.property, conditions: conditions,
-        code: code ?? .migration,
-        message: message, hint: hint, isWarning: code != nil, predicate: predicate), of: from)
+  /// What rows will have in an attribute: a NULL takes the default before a rule is asked, as Core Data
+  /// looks for what is missing when all is done.
+  private func value(_ attributeMapping: AttributeMapping, of from: String) -> AskedValue {
+    let former = attributeMapping.source.flatMap { source.storedAttribute(named: $0, of: from) }
+    let column = former.flatMap { data.column(of: $0.name, in: from) }
+    var value = AskedValue(sql: column, former: former)
+    value.predicate = former.map { "\(PredicateText.name($0.name)) == nil" }
+    if let filling = attributeMapping.defaultValue, !filling.isNothing {
+      value.sql = column.map { "coalesce(\($0), \(filling.literal))" } ?? filling.literal
+      value.nulls = 0
+    } else if let former, let table = data.store.table(of: from),
+      let name = table.column(of: former.name)
+    {
+      value.nulls = data.store.facts?.nulls(in: name, of: table)
+    }
+    return value
   }
 
-  /// What is told of the rows of a source entity that break a rule.
-  func check(_ rule: DestinationRule, of from: String) throws -> [DataCheck] {
-    guard let rows = try data.found(from, where: rule.conditions), rows.count > 0 else { return [] }
-    return [rule.check(rows)]
-  }
-
-  private func checks(
+  private func rules(
     _ attributeMapping: AttributeMapping, from: String, to: String
-  ) throws -> [DataCheck] {
+  ) throws -> [DestinationRule] {
     guard let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
       !attribute.isDerived
     else { return [] }
-    var checks: [DataCheck] = []
-    let before = attributeMapping.source.flatMap { source.storedAttribute(named: $0, of: from) }
-    if !attribute.isOptional, attributeMapping.defaultValue == nil {
-      let optional = before.flatMap { $0.isOptional ? data.isMissing($0.name, in: from) : nil }
-      if before == nil || optional != nil {
-        var rule = DestinationRule.value(
-          of: attribute.name, in: to, missing: optional.map { [$0] } ?? [],
-          hint:
-            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
-        )
-        rule.predicate = before.map { "\(PredicateText.name($0.name)) == nil" }
-        checks += try check(rule, of: from)
+    let value = value(attributeMapping, of: from)
+    var rules = DestinationRule.all(of: attribute, in: to, value)
+    if let former = value.former {
+      rules += try data.fileRules(former, of: from, for: attribute, in: to)
+    } else {
+      // Of a constant it is known at once.
+      rules = try rules.filter {
+        try $0.conditions.isEmpty || data.store.number("SELECT \($0.condition)") != 0
       }
     }
-    if let before {
-      checks += try missingFiles(before, from: from, attribute, of: to)
-      checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
-      checks += try brokenRules(before, from: from, attribute, of: to)
-    }
-    if let value = attributeMapping.defaultValue, !attribute.type.holds(value) {
+    if let filling = attributeMapping.defaultValue, !attribute.type.holds(filling) {
       // What an earlier step fills in, before a later one changes the type.
-      checks += try rows(
-        of: from,
-        where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
-          ?? [], break: (to, attribute.name),
-        "a default value on the way that is no \(attribute.type.name): \(value.literal)",
-        hint: "Give the attribute a default value that fits both types.")
+      let column = value.former.flatMap { data.column(of: $0.name, in: from) }
+      rules.append(
+        DestinationRule(
+          entity: to, property: attribute.name,
+          conditions: column.map { ["\($0) IS NULL"] } ?? [],
+          message:
+            "a default value on the way that is no \(attribute.type.name): \(filling.literal)",
+          hint: "Give the attribute a default value that fits both types."))
     }
-    return checks
+    return rules
   }
 
-  private func check(
+  /// A mandatory relationship has as many objects as it must.
+  private func rules(
     _ relationshipMapping: RelationshipMapping, from: String, to: String
-  ) throws -> [DataCheck] {
+  ) throws -> [DestinationRule] {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
       !relationship.isOptional
     else { return [] }
-    var former: [DataCheck] = []
-    let conditions: [String]
-    if isLoose(relationship, of: to), let planned,
+    if let planned,
       let declarer = destination.declaringEntity(of: relationship.name, in: to),
       let keys = planned.keys(in: relationship.name, of: declarer)
     {
       return try unset(relationship, relationshipMapping, from: from, to: to, keys, planned)
     }
-    if let name = relationshipMapping.source {
-      // Empty ones that were allowed before and are not now; others were broken already. Those
-      // that lead to an object that goes will be empty afterwards.
-      var broken: [String] = []
-      if let empty = data.isEmpty(name, of: from) {
-        let before = source.relationship(named: name, of: from)
-        if before?.isOptional == true {
-          broken.append(empty)
-        } else if before?.emptiness != .told || relationship.emptiness != .told {
-          // Of empty to-manys apps' stores are full, each array of SwiftData's among these.
-          former = try rows(
-            of: from, where: [empty], break: (to, relationship.name),
-            "missing objects on a relationship that was mandatory before",
-            hint: "These rows cannot be saved as they are: set the relationship in the app.",
-            warning: .validationMissingMandatoryProperty,
-            predicate: before?.isToMany == false
-              ? "\(PredicateText.name(name)) == nil" : nil)
-        }
-      }
-      if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)
-        ?? onlyToRemoved(name, of: from)
-      {
-        broken.append(gone)
-      }
-      if let crowded = schemas.isCrowdedOut(relationship, of: to) { broken.append(crowded) }
-      guard !broken.isEmpty else { return former }
-      conditions = [broken.joined(separator: " OR ")]
-    } else {
+    guard let name = relationshipMapping.source else {
       // What the inverse carries is in it, too.
-      conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
+      let missing = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
+      return [.objects(in: relationship, of: to, missing: missing)]
     }
-    return try former + check(.objects(in: relationship, of: to, missing: conditions), of: from)
+    // Empty ones that were allowed before and are not now; others were broken already. Those that lead to
+    // an object that goes will be empty afterwards.
+    var rules: [DestinationRule] = []
+    var broken: [String] = []
+    if let empty = data.isEmpty(name, of: from) {
+      let before = source.relationship(named: name, of: from)
+      if before?.isOptional == true {
+        broken.append(empty)
+      } else if before?.emptiness != .told || relationship.emptiness != .told {
+        // Of empty to-manys apps' stores are full, each array of SwiftData's among these.
+        var rule = DestinationRule.objects(in: relationship, of: to, missing: [empty]).excused
+        rule.predicate = before?.isToMany == false ? "\(PredicateText.name(name)) == nil" : nil
+        rules.append(rule)
+      }
+    }
+    if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)
+      ?? onlyToRemoved(name, of: from)
+    {
+      broken.append(gone)
+    }
+    if let crowded = schemas.isCrowdedOut(relationship, of: to) { broken.append(crowded) }
+    guard !broken.isEmpty else { return rules }
+    return rules
+      + [.objects(in: relationship, of: to, missing: [broken.joined(separator: " OR ")])]
   }
 
   /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
@@ -188,7 +170,7 @@ struct InferredAnalysis {
   private func unset(
     _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, from: String,
     to: String, _ keys: String, _ planned: PlannedPairs
-  ) throws -> [DataCheck] {
+  ) throws -> [DestinationRule] {
     var conditions = ["t.Z_PK NOT IN (\(keys))"]
     // What was mandatory and empty before was broken already.
     if let name = relationshipMapping.source,
@@ -198,12 +180,10 @@ struct InferredAnalysis {
       conditions.append("NOT (\(empty))")
     }
     // Asked of another connection: not with the others.
-    guard !data.counts.isGathering, let rows = data.rows(of: from, where: conditions, in: "src.")
-    else { return [] }
-    let found = try FoundRows(
-      rows, key: "t.Z_PK", of: from, on: planned.connection)
-    guard found.count > 0 else { return [] }
-    return [DestinationRule.objects(in: relationship, of: to).check(found)]
+    guard let rows = data.rows(of: from, where: conditions, in: "src.") else { return [] }
+    var rule = DestinationRule.objects(in: relationship, of: to)
+    rule.answer = .rows(try FoundRows(rows, key: "t.Z_PK", of: from, on: planned.connection))
+    return [rule]
   }
 
   /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
@@ -231,10 +211,12 @@ struct InferredAnalysis {
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
     let connection = try Connection.scratch(over: data.store)
+    let roots = Set(wanted.map { destination.root(of: $0.0) })
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,
-        rows: schemas.destination.tables.flatMap(schemas.rows), connection: connection)
+        rows: schemas.destination.tables.filter { roots.contains($0.root) }
+          .flatMap(schemas.rows), connection: connection)
       return try wanted.flatMap { entity, constraint in
         try check.check(constraint, of: entity, isNew: !wasThere(constraint, of: entity))
       }

@@ -19,13 +19,16 @@ extension MappedAnalysis {
           "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e WHERE e.Z_PK NOT IN (\(keys))"
         }.joined(separator: " UNION ALL ")
         let found = try FoundRows("FROM (\(empty))", key: "key", of: entity.name, on: connection)
-        guard found.count > 0,
-          try step.validatesAll
-            || found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
-        else { continue }
-        checks.append(
-          DestinationRule.objects(in: relationship, of: entity.name, isValidated: step.validatesAll)
-            .check(found))
+        guard found.count > 0 else { continue }
+        let rule = DestinationRule.objects(
+          in: relationship, of: entity.name, isValidated: step.validatesAll)
+        if try step.validatesAll
+          || found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
+        {
+          checks.append(rule.check(found))
+        } else if relationship.emptiness == .refused {
+          checks.append(rule.excused.check(found))
+        }
       }
     }
     return checks

@@ -15,15 +15,14 @@ extension MappedAnalysis {
       checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
         // What is computed is computed here, whether or not a rule asks for it.
         if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
-        return try (valueRules(row) + savingRules(row) + typeRules(row) + compositeRules(row))
-          .broken(
-            in: "(\(row.selectAll)) e", key: "e.Z_PK", on: connection
-          ).map { $0.rule.check($0.rows) }
+        return try (rules(row) + fileRules(row)).broken(
+          in: "(\(row.selectAll)) e", key: "e.Z_PK", on: connection
+        ).map { $0.rule.check($0.rows) }
       }
     }
     checks += try emptinessChecks() + countChecks() + unledChecks() + abstractChecks()
     for entityMapping in step.mapping.entityMappings where !mapped.isPolicy(entityMapping) {
-      checks += try danglingChecks(entityMapping)
+      checks += try linkChecks(entityMapping)
     }
     checks += try data.brokenJoins(
       of: step.mapping, hint: "They are no links, and are left out.")
@@ -37,113 +36,90 @@ extension MappedAnalysis {
     return checks
   }
 
-  /// To-ones that are taken over as they are, and lead to objects that are not there.
-  private func danglingChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
+  /// Links that are taken over as they are, and are not in order.
+  private func linkChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
     guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
-    return try entityMapping.relationships.flatMap { mapping -> [DataCheck] in
-      guard let name = mapping.source, mapping.condition == nil,
-        let before = step.source.relationship(named: name, of: from), !before.isToMany,
-        let gone = data.leadsNowhere(name, of: from),
-        let found = try data.found(from, where: [gone]), found.count > 0
-      else { return [] }
-      return [DestinationRule.dangling(mapping.name, of: to, where: gone).check(found)]
+    let rules = entityMapping.relationships.filter { $0.condition == nil }.flatMap {
+      schemas.linkRules($0, from: from, to: to, data, isValidated: step.validatesAll)
     }
+    return try data.checks(rules, of: from)
   }
 
   /// Objects of entities that turned abstract, which nothing takes.
   private func abstractChecks() throws -> [DataCheck] {
     try step.mapping.entityMappings.flatMap { entityMapping -> [DataCheck] in
       guard let from = entityMapping.source, let to = entityMapping.destination,
-        step.destination.entity(named: to)?.isAbstract == true,
-        let found = try data.found(from, where: []), found.count > 0
+        step.destination.entity(named: to)?.isAbstract == true
       else { return [] }
-      return [DestinationRule.concrete(to).check(found)]
+      return try data.checks([.concrete(to)], of: from)
     }
   }
 
-  /// Mandatory values that the mapping would leave out.
-  private func valueRules(_ row: RowProgram) -> [DestinationRule] {
-    guard let table = schemas.destination.table(of: row.entity) else { return [] }
-    return table.columns.filter { !row.isLater($0.name) }.compactMap { column in
-      let missing = row.writes(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : []
-      switch column.content {
-      case .attribute(let declarer, let name)
-      where step.destination.isKind(row.entity, of: declarer):
-        let attribute = step.destination.storedAttribute(named: name, of: row.entity)
-        guard attribute?.isOptional == false, attribute?.isDerived == false,
-          !isCopyOfFull(name, row)
-        else { return nil }
-        guard !wasMandatory(name, row) else {
-          return .formerGap(in: name, of: row.entity, missing: missing)
-        }
-        var rule = DestinationRule.value(
-          of: name, in: row.entity, missing: missing,
-          hint:
-            "Compute a value with coalesce(…, …), give the attribute a default, or make it optional."
-        )
-        Validation(step: step, schemas: schemas, connection: connection).ask(&rule)
-        return rule
-      case .toOne(let declarer, let name)
-      where step.destination.isKind(row.entity, of: declarer):
-        let relationship = step.destination.relationship(named: name, of: row.entity)
-        guard relationship?.isOptional == false else { return nil }
-        var rule = DestinationRule.object(in: name, of: row.entity, missing: missing)
-        Validation(step: step, schemas: schemas, connection: connection).ask(&rule)
-        return rule
-      default: return nil
+  /// What the destination asks of the rows `e` of a mapping.
+  private func rules(_ row: RowProgram) -> [DestinationRule] {
+    guard let table = schemas.destination.table(of: row.entity),
+      let entity = schemas.destination.entityTable(of: row.entity)
+    else { return [] }
+    let rules = table.columns.flatMap { column -> [DestinationRule] in
+      guard !row.isLater(column.name) else { return [] }
+      if let attribute = schemas.destination.attribute(of: column.name, in: row) {
+        return DestinationRule.all(
+          of: attribute, in: row.entity, value(of: attribute, column.name, row),
+          validatesAll: step.validatesAll)
       }
+      guard case .toOne(let declarer, let name) = column.content,
+        step.destination.isKind(row.entity, of: declarer),
+        let relationship = step.destination.relationship(named: name, of: row.entity),
+        !relationship.isOptional
+      else { return [] }
+      var rule = DestinationRule.objects(
+        in: relationship, of: row.entity,
+        missing: row.writes(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : [],
+        isValidated: step.validatesAll)
+      Validation(step: step, schemas: schemas, connection: connection).excuse(&rule)
+      rule.tellsFormer = !step.validatesAll
+      return [rule]
     }
+    return rules
+      + DestinationRule.composites(of: row.entity, in: step.destination) { name in
+        entity.column(of: name).flatMap { row.writes($0) ? "e.\(quoted($0))" : nil }
+      }
   }
 
-  /// Whether the attribute is a copy of one that was mandatory before: what is empty in it was broken
-  /// already. NSMigrationManager does not ask how it came about.
-  private func wasMandatory(_ attribute: String, _ row: RowProgram) -> Bool {
-    (!step.validatesAll || attribute.contains("."))
-      && former(attribute, row)?.isOptional == false
-  }
-
-  /// Whether it is known that the attribute is a copy of one that has a value in every object.
-  private func isCopyOfFull(_ attribute: String, _ row: RowProgram) -> Bool {
-    guard let from = step.mapping.mapping(named: row.mapping)?.source,
-      let former = former(attribute, row), let table = store.table(of: from),
-      let column = table.column(of: former.name)
-    else { return false }
-    return store.facts?.nulls(in: column, of: table) == 0
-  }
-
-  /// The source's attribute of which one is a copy.
-  private func former(_ attribute: String, _ row: RowProgram) -> Attribute? {
+  private func value(of attribute: Attribute, _ column: String, _ row: RowProgram) -> AskedValue {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
-      entityMapping.destination == row.entity, let from = entityMapping.source,
-      let source = entityMapping.attribute(named: attribute)?.source
-    else { return nil }
-    return step.source.storedAttribute(named: source, of: from)
-  }
-
-  /// What a save asks of values: of all where a mapping model is carried out, else of those that are
-  /// computed, and of copies where the rule is new or tighter.
-  private func savingRules(_ row: RowProgram) -> [DestinationRule] {
-    row.written.flatMap { column -> [DestinationRule] in
-      guard let attribute = schemas.destination.attribute(of: column.name, in: row),
-        !attribute.isDerived
-      else { return [] }
-      // How a composite's elements are validated was not seen.
-      let isRefused = step.validatesAll && !attribute.name.contains(".")
-      return SavingRule.all(
-        of: attribute, "e.\(quoted(column.name))",
-        since: isRefused ? nil : former(attribute.name, row)?.validation
-      ).map { .saving($0, in: attribute.name, of: row.entity, isRefused: isRefused) }
+      entityMapping.destination == row.entity, let from = entityMapping.source
+    else {
+      return AskedValue(sql: row.writes(column) ? "e.\(quoted(column))" : nil, isComputed: true)
     }
+    let mapped = entityMapping.attribute(named: attribute.name)
+    let former = mapped?.source.flatMap { step.source.storedAttribute(named: $0, of: from) }
+    var value = AskedValue(
+      sql: row.writes(column) ? "e.\(quoted(column))" : nil, former: former,
+      isComputed: mapped?.expression != nil)
+    // A copy of one that has a value in every object.
+    if let former, let table = store.table(of: from), let name = table.column(of: former.name),
+      store.facts?.nulls(in: name, of: table) == 0
+    {
+      value.nulls = 0
+    }
+    return value
   }
 
-  /// Mandatory composite attributes that a mapping would leave without a value.
-  private func compositeRules(_ row: RowProgram) -> [DestinationRule] {
-    guard let table = schemas.destination.entityTable(of: row.entity) else { return [] }
-    return step.destination.mandatoryComposites(of: row.entity).map { composite in
-      let isMissing = composite.isMissing { name in
-        table.column(of: name).flatMap { row.writes($0) ? "e.\(quoted($0))" : nil }
-      }
-      return .composite(composite, of: row.entity, missing: [isMissing])
+  /// Copies of values in files that cannot be had.
+  private func fileRules(_ row: RowProgram) throws -> [DestinationRule] {
+    guard let entityMapping = step.mapping.mapping(named: row.mapping),
+      entityMapping.destination == row.entity, let from = entityMapping.source
+    else { return [] }
+    return try entityMapping.attributes.flatMap { mapped -> [DestinationRule] in
+      guard
+        let former = mapped.source.flatMap({ step.source.storedAttribute(named: $0, of: from) }),
+        former.allowsExternalBinaryDataStorage,
+        let attribute = step.destination.storedAttribute(named: mapped.name, of: row.entity)
+      else { return [] }
+      return try data.fileRules(
+        former, of: from, for: attribute, in: row.entity,
+        where: account.taken(by: entityMapping, of: from, row: "t"), on: connection)
     }
   }
 }

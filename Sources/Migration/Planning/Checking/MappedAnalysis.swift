@@ -52,6 +52,13 @@ struct MappedAnalysis {
         connection: connection) : nil
   }
 
+  /// What it would drop.
+  var account: LossAccount {
+    LossAccount(
+      data: data, source: step.source, destination: step.destination, mapping: schemas.mapping,
+      schemas: schemas, planned: planned, layout: (mapped, connection))
+  }
+
   /// Things to know that are neither losses nor failures.
   var notes: [String] {
     var notes: [String] = []
@@ -72,5 +79,95 @@ struct MappedAnalysis {
       }
     }
     return notes
+  }
+}
+
+extension MappedAnalysis {
+  /// Objects whose `each` gives no JSON array: nothing hangs on what becomes of them.
+  ///
+  /// Elements of elements are not looked at.
+  func elementNotes() throws -> [String] {
+    var notes: [String] = []
+    for entityMapping in step.mapping.entityMappings {
+      guard let from = entityMapping.source else { continue }
+      for child in entityMapping.children {
+        guard let each = child.each else { continue }
+        let scope = ExpressionScope(store: store, entity: from, row: "t", schema: "")
+        let list = try each.compiled(
+          in: scope, mapping: entityMapping.name, property: child.relationship
+        ).sql
+        let condition = try entityMapping.condition.map {
+          try $0.compiled(in: scope, mapping: entityMapping.name, property: nil).sql
+        }
+        let other =
+          "CASE WHEN json_valid(\(list)) THEN json_type(\(list)) <> 'array' ELSE (\(list)) IS NOT NULL END"
+        guard
+          let rows = data.rows(
+            of: from, where: [other] + (condition.map { [$0] } ?? []), in: "src.")
+        else { continue }
+        let found = try entityMapping.evaluating(property: { child.relationship }) {
+          try connection.rows("SELECT count(*), min(t.Z_PK) \(rows)")
+        }
+        guard let row = found.first, let count = row.first?.integer, count > 0,
+          let key = row.last?.integer
+        else { continue }
+        let first = ObjectID(entity: from, key: key)
+        notes.append(
+          "“each” of \(child.relationship) (\(entityMapping.name)) is no JSON array in \(NumberText.counted(count, "row")), the first \(first): no \(child.destination) is made there."
+        )
+      }
+    }
+    return notes
+  }
+}
+
+extension MappedAnalysis {
+  /// The first rows of mappings that compute something, before and after.
+  func previews(limit: Int = 3) throws -> [MappingPreview] {
+    var previews: [MappingPreview] = []
+    for row in mapped.rows {
+      guard let entityMapping = step.mapping.mapping(named: row.mapping),
+        let from = entityMapping.source, let table = schemas.destination.entityTable(of: row.entity)
+      else { continue }
+      let computes =
+        entityMapping.destination != row.entity || entityMapping.distinct != nil
+        || entityMapping.condition != nil
+        || entityMapping.attributes.contains { $0.expression != nil }
+      guard computes else { continue }
+      let read =
+        store.table(of: from)?.attributes.filter {
+          mapped.used[from]?.contains($0.attribute.name) == true
+        } ?? []
+      let after = table.attributes.filter { entry in
+        row.writes(entry.column)
+      }
+      let values =
+        read.map { "s.\(quoted($0.column))" }
+        + after.map { entry in row.value(of: entry.column)?.sql ?? "NULL" }
+      let rows = try connection.rows(
+        "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(row.conditions.filter) ORDER BY \(row.ranges.key) LIMIT \(limit)"
+      )
+      for values in rows where values.count == 1 + read.count + after.count {
+        previews.append(
+          MappingPreview(
+            mapping: row.mapping, source: values[0].integer.map { ObjectID(entity: from, key: $0) },
+            destination: row.entity,
+            before: read.enumerated().map { index, entry in
+              .init(
+                name: entry.attribute.name,
+                value: Self.text(values[1 + index], of: entry.attribute))
+            },
+            after: after.enumerated().map { index, entry in
+              .init(
+                name: entry.attribute.name,
+                value: Self.text(values[1 + read.count + index], of: entry.attribute))
+            }))
+      }
+    }
+    return previews
+  }
+
+  private static func text(_ value: Value, of attribute: Attribute) -> String {
+    SampleText.text(of: .value(AttributeValue(column: value, of: attribute)))
   }
 }

@@ -5,8 +5,6 @@ import SQLite
 /// Questions that planning asks of a store's rows.
 struct SourceData {
   let store: Store
-  /// What was counted together.
-  let counts = GatheredCounts()
 
   /// The rows of exactly one entity: `FROM … WHERE …`, with further conditions to be added.
   ///
@@ -24,18 +22,6 @@ struct SourceData {
 
   func column(of attribute: String, in entity: String) -> String? {
     store.table(of: entity)?.attribute(named: attribute)?.place(in: "t")
-  }
-
-  /// SQL that is true for rows with nothing in an attribute.
-  func isMissing(_ attribute: String, in entity: String) -> String? {
-    guard let table = store.table(of: entity), let column = table.column(of: attribute) else {
-      return nil
-    }
-    let condition = "t.\(quoted(column)) IS NULL"
-    if let count = store.facts?.nulls(in: column, of: table) {
-      counts.know(entity, condition, count)
-    }
-    return condition
   }
 
   func count(_ entity: String, where conditions: [String]) throws -> Int {

@@ -39,7 +39,8 @@ struct InPlaceMigration {
   }
 
   private func migrateRows() throws {
-    let works = destination.tables.map { ($0, schemas.work(for: $0)) }
+    let rows = Dictionary(grouping: contents.rows, by: \.table)
+    let works = destination.tables.map { ($0, schemas.work(for: $0, rows[$0.name] ?? [])) }
     let kept = Set(
       works.compactMap { table, work -> String? in
         if case .alter = work { table.name } else { nil }
@@ -51,7 +52,7 @@ struct InPlaceMigration {
     for (table, work) in works {
       switch work {
       case .alter(let alteration): try alter(table, alteration)
-      case .rebuild: try rebuild(table)
+      case .rebuild: try rebuild(table, rows[table.name] ?? [])
       }
     }
   }
@@ -66,42 +67,30 @@ struct InPlaceMigration {
       try connection.execute(
         "ALTER TABLE \(name) ADD COLUMN \(StoreSchema.name(column.name)) \(column.type)")
     }
-    let mappings = schemas.mappings(into: table)
-    let kept = Set(mappings.compactMap { $0.source.flatMap { source.table(of: $0)?.entityID } })
-    let former = source.schema.table(named: table.name).map { source.model.subtree(of: $0.root) }
-    let removed = (former ?? []).compactMap { source.table(of: $0)?.entityID }
-      .filter { !kept.contains($0) }
-    if !removed.isEmpty {
-      try connection.execute("DELETE FROM \(name) WHERE Z_ENT IN (\(removed.list))")
+    if !alteration.removed.isEmpty {
+      try connection.execute("DELETE FROM \(name) WHERE Z_ENT IN (\(alteration.removed.list))")
     }
-    for entityMapping in mappings { try meter.begin(.entity, title: entityMapping.title) }
-    try update(table, alteration, kept: kept, mappings)
+    for entityMapping in schemas.mappings(into: table) {
+      try meter.begin(.entity, title: entityMapping.title)
+    }
+    try update(table, alteration)
     for numbering in table.numberings { try numbering.run(on: connection) }
   }
 
   /// Everything about a row in one UPDATE: what is read is what the row held before, its entity
   /// number too.
-  private func update(
-    _ table: StoreSchema.Table, _ alteration: TableAlteration, kept: Set<Int64>,
-    _ mappings: [EntityMapping]
-  ) throws {
-    let renumbering = schemas.renumbering(of: kept.sorted()).filter { $0.old != $0.new }
-    var assignments = alteration.assignments
-    if !renumbering.isEmpty {
-      assignments.append(("Z_ENT", renumbering.map { ($0.old, String($0.new)) }))
-    }
-    let numbers = Set(assignments.flatMap { $0.values.map(\.number) })
-    guard !numbers.isEmpty,
-      let any = mappings.lazy.compactMap({ $0.source.flatMap(source.table(of:)) }).first
-    else { return }
-    let isOnly = kept.count == 1
-    let sets = assignments.map { assignment in
+  private func update(_ table: StoreSchema.Table, _ alteration: TableAlteration) throws {
+    let numbers = Set(alteration.assignments.flatMap { $0.values.map(\.number) })
+    guard !numbers.isEmpty else { return }
+    let sets = alteration.assignments.map { assignment in
       let column = quoted(assignment.column)
-      if isOnly, let value = assignment.values.first { return "\(column) = \(value.sql)" }
+      if alteration.kept.count == 1, let value = assignment.values.first {
+        return "\(column) = \(value.sql)"
+      }
       let cases = assignment.values.map { "WHEN \($0.number) THEN \($0.sql)" }
       return "\(column) = CASE s.Z_ENT \(cases.joined(separator: " ")) ELSE s.\(column) END"
     }
-    try KeyRanges(connection: connection, table: "src." + quoted(any.table)).run(
+    try KeyRanges(connection: connection, table: "src." + quoted(table.name)).run(
       """
       UPDATE main.\(quoted(table.name)) AS s SET \(sets.joined(separator: ", "))
       WHERE s.Z_PK BETWEEN ? AND ?
@@ -109,9 +98,9 @@ struct InPlaceMigration {
       """, meter)
   }
 
-  private func rebuild(_ table: StoreSchema.Table) throws {
+  private func rebuild(_ table: StoreSchema.Table, _ rows: [RowProgram]) throws {
     try connection.execute(schemas.sql(of: table))
-    for row in contents.rows where row.table == table.name {
+    for row in rows {
       try meter.begin(.entity, title: row.entity)
       try KeyRanges(connection: connection, table: row.ranges.table).run(row.insert, meter)
     }

@@ -18,6 +18,10 @@ struct TableAlteration {
   var added: [StoreSchema.Column] = []
   /// Column and, for rows of each Z_ENT of the source, the expression over the row `s` itself.
   var assignments: [(column: String, values: [(number: Int64, sql: String)])] = []
+  /// Z_ENT of the source's rows that stay.
+  var kept: Set<Int64> = []
+  /// Z_ENT of rows that nothing takes.
+  var removed: [Int64] = []
 
   /// The renamings one after the other: by way of names that nobody has, where a name is taken until
   /// another column has given it up.
@@ -34,14 +38,15 @@ struct TableAlteration {
 }
 
 extension StepSchemas {
-  /// Decides how a table of the destination comes about.
+  /// Decides how a table of the destination comes about: how its rows differ from those that it has.
   ///
   /// Renaming and appending columns costs no more than their values. A column that goes or changes
   /// its place needs the whole table written again, as Core Data does too.
-  func work(for table: StoreSchema.Table) -> TableWork {
-    let mappings = self.mappings(into: table)
-    let sourceTables = Set(mappings.compactMap { $0.source.flatMap { store.table(of: $0)?.table } })
-    guard sourceTables == [table.name], let actual = store.database.tables[table.name],
+  ///
+  /// - Parameter rows: those that the step gives it, as ``rows(for:)`` has them.
+  func work(for table: StoreSchema.Table, _ rows: [RowProgram]) -> TableWork {
+    guard !rows.isEmpty, rows.allSatisfy({ $0.source == .objects(of: table.name) }),
+      let actual = store.database.tables[table.name],
       let former = store.schema.table(named: table.name)
     else { return .rebuild }
     let present = Dictionary(first: actual.map { ($0.name, $0.type) })
@@ -52,7 +57,7 @@ extension StepSchemas {
       return .rebuild
     }
     var alteration = TableAlteration()
-    alteration.renamed = renames(of: table, present, mappings)
+    alteration.renamed = renames(of: table, present, rows)
     // Where all names stay, values change their columns, and the table's text is the same then. Row by
     // row a constraint would see two of one value.
     if isKept, !alteration.renamed.isEmpty { return .rebuild }
@@ -66,16 +71,19 @@ extension StepSchemas {
     guard former.columns.allSatisfy({ kept[$0.name] == nil || wanted.contains($0.name) }),
       table.columns.allSatisfy({ kept[$0.name].map { $0.uppercased() } ?? $0.type == $0.type })
     else { return .rebuild }
-    let numbered = mappings.compactMap { mapping in
-      mapping.source.flatMap { store.table(of: $0)?.entityID }.map {
-        (number: $0, mapping: mapping)
-      }
+    let sources = rows.compactMap { row in
+      mapping.mapping(named: row.mapping)?.source.flatMap(store.table(of:)).map { ($0, row) }
     }
+    alteration.kept = Set(sources.map { $0.0.entityID })
+    alteration.removed = sourceModel.subtree(of: former.root).compactMap {
+      store.table(of: $0)?.entityID
+    }.filter { !alteration.kept.contains($0) }
     var foreign: [(number: Int64, column: String)] = []
-    for column in table.columns where !renamed.contains(column.name) {
+    for (index, column) in table.columns.enumerated() where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
-      for (number, entityMapping) in numbered {
-        let value = value(of: column.content, in: entityMapping)
+      for (source, row) in sources {
+        let number = source.entityID
+        let value = row.own[row.own.startIndex + index].value.meanwhile
         guard value.reads.isDisjoint(with: gone) else { return .rebuild }
         // Links are set later, in columns that are empty until then.
         let sql = value.isLater ? "NULL" : value.sql
@@ -85,10 +93,8 @@ extension StepSchemas {
         }
         // Columns of other entities are empty in these rows, unless they were theirs before.
         guard let sql else {
-          let isHeld =
-            entityMapping.destination.map { column.content.isHeld(by: $0, in: destinationModel) }
-            ?? false
-          guard !isHeld, !held(column.name, before: entityMapping)
+          guard !column.content.isHeld(by: row.entity, in: destinationModel),
+            !held(column.name, before: source.entity)
           else { return .rebuild }
           foreign.append((number, column.name))
           continue
@@ -98,6 +104,12 @@ extension StepSchemas {
       }
       if !values.isEmpty { alteration.assignments.append((column.name, values)) }
     }
+    let numbers = sources.compactMap { source, row -> (Int64, String)? in
+      guard case .constant(.integer(let new))? = row.value(of: "Z_ENT"), new != source.entityID
+      else { return nil }
+      return (source.entityID, String(new))
+    }
+    if !numbers.isEmpty { alteration.assignments.append(("Z_ENT", numbers)) }
     return hasLeftovers(foreign, in: table.name) ? .rebuild : .alter(alteration)
   }
 
@@ -118,10 +130,10 @@ extension StepSchemas {
   /// its own: a composite attribute that comes before an attribute `id` and has an element of that
   /// name turns ZID into ZID1.
   private func renames(
-    of table: StoreSchema.Table, _ present: [String: String], _ mappings: [EntityMapping]
+    of table: StoreSchema.Table, _ present: [String: String], _ rows: [RowProgram]
   ) -> [(from: String, to: StoreSchema.Column)] {
-    let formers = table.columns.compactMap { column in
-      formerName(of: column, mappings).flatMap {
+    let formers = table.columns.enumerated().compactMap { index, column in
+      formerName(rows.map { $0.own[$0.own.startIndex + index].value.meanwhile }).flatMap {
         present[$0]?.uppercased() == column.type ? (from: $0, to: column) : nil
       }
     }
@@ -137,22 +149,16 @@ extension StepSchemas {
   }
 
   /// The column that all rows of the table take a new one from as it is.
-  private func formerName(of column: StoreSchema.Column, _ mappings: [EntityMapping]) -> String? {
-    var names: Set<String> = []
-    for entityMapping in mappings {
-      // Rows of other entities may hold what an earlier migration left there.
-      guard let name = value(of: column.content, in: entityMapping).plainColumn else { return nil }
-      names.insert(name)
-    }
-    return names.count == 1 ? names.first : nil
+  private func formerName(_ values: [ColumnValue]) -> String? {
+    // Rows of other entities may hold what an earlier migration left there.
+    let names = values.map(\.plainColumn)
+    return names.allSatisfy { $0 == names.first } ? names.first ?? nil : nil
   }
 
-  /// Whether the mapping's source objects may have something in a column.
-  private func held(_ column: String, before entityMapping: EntityMapping) -> Bool {
-    guard let from = entityMapping.source,
-      let former = store.schema.table(of: from)?.columns.first(where: { $0.name == column })
-    else { return true }
-    return former.content.isHeld(by: from, in: sourceModel)
+  /// Whether a source entity's objects may have something in a column.
+  private func held(_ column: String, before from: String) -> Bool {
+    store.schema.table(of: from)?.columns.first { $0.name == column }?.content
+      .isHeld(by: from, in: sourceModel) ?? true
   }
 
   /// Mappings whose objects end in the table of a hierarchy.

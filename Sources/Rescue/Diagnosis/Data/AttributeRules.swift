@@ -27,10 +27,11 @@ struct AttributeRules {
           kind: kind, severity: severity, advice: advice, property: attribute.name,
           condition: condition, what: what, predicate: predicate))
     }
-    // Whether an element of a composite attribute must be there, the composite decides.
-    if !attribute.isOptional, !attribute.isDerived, entry.path.count == 1 {
+    // What a migration refuses is missing; the rest is what a save asks for.
+    let asked = DestinationRule.all(of: attribute, in: table.entity, AskedValue(column: column))
+    for rule in asked where !rule.isWarning {
       add(
-        .mandatory, "\(column) IS NULL", "have no value, which the model requires",
+        .mandatory, rule.condition, "have no value, which the model requires",
         predicate: "\(attribute.name) == nil")
     }
     if let classes = attribute.type.storageClasses {
@@ -65,7 +66,12 @@ struct AttributeRules {
     if attribute.type == .transformable, !attribute.allowsExternalBinaryDataStorage {
       add(.archive, broken(attribute, column), "have archives that cannot be read")
     }
-    return rules + validation(attribute, column)
+    return rules
+      + asked.filter(\.isWarning).map { rule in
+        RowRule(
+          kind: .validation, code: rule.code, property: attribute.name, condition: rule.condition,
+          what: "have \(rule.message)")
+      }
   }
 
   /// Of a transformer that archives, every value is an archive; of an app's own, what begins as one.
@@ -77,13 +83,5 @@ struct AttributeRules {
       CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValueFunctions.largestArchive) \
       AND \(isArchive) THEN strata_opens(\(column)) = 0 ELSE 0 END
       """
-  }
-
-  private func validation(_ attribute: Attribute, _ column: String) -> [RowRule] {
-    SavingRule.all(of: attribute, column).map { rule in
-      RowRule(
-        kind: .validation, code: rule.code, property: attribute.name, condition: rule.condition,
-        what: "have values \(rule.clause)")
-    }
   }
 }

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// What the relationships of an entity ask of its rows.
@@ -13,12 +14,13 @@ struct RelationshipRules {
     let relationship = entry.relationship
     guard let storage = entry.storage else { return [] }
     var rules = relationship.isToMany ? [] : toOne(relationship)
-    if !relationship.isOptional {
-      // Apple's engine lets a mandatory to-many begin empty, and apps' stores are full of them.
+    if relationship.emptiness != .allowed {
+      // What a migration only tells is a note.
+      let isTold = relationship.emptiness == .told
       rules.append(
         RowRule(
-          kind: .mandatory, severity: relationship.isToMany ? .note : nil,
-          advice: relationship.isToMany
+          kind: .mandatory, severity: isTold ? .note : nil,
+          advice: isTold
             ? "Apple's own apps leave such relationships empty, and Core Data saves and migrates them."
             : nil,
           property: relationship.name, condition: storage.isEmpty("t"),
