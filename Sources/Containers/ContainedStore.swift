@@ -30,7 +30,7 @@ package struct ContainedStore: Sendable, Equatable {
         : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
     case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
     case .damaged(let message): "damaged: \(message)"
-    case .nothing: "no SQLite file in spite of its name: damaged, or encrypted"
+    case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
     }
   }
 

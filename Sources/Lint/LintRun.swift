@@ -138,7 +138,7 @@ public struct LintRun: Sendable {
 
   /// What is told where nothing says what shipped.
   static let noBase =
-    "Nothing is known of what shipped: only the last step is looked at. --git-base REF or --against OLD names it."
+    "It is not known what shipped: only the last step is checked. Name it with --git-base REF or --against OLD."
 
   /// What is said to be released, and is no version.
   private static func unknownVersions(
@@ -146,7 +146,7 @@ public struct LintRun: Sendable {
   ) -> [String] {
     let names = Set(models.flatMap(\.versions).map(\.name))
     return (configuration.released ?? []).subtracting(names).sorted().map {
-      "\(configuration.path): “\($0)” is said to be released, and no version is called so."
+      "\(configuration.path): “\($0)” is listed as released, but no version has that name."
     }
   }
 
@@ -226,7 +226,7 @@ public struct LintRun: Sendable {
       }.map { version in
         LintFinding(
           .versionDeleted, at: LintPlace(path: model.path), version: version.name,
-          "The model shipped at \(base?.name ?? "the base") with “\(version.name)”, and is gone.")
+          "The model shipped with “\(version.name)” at \(base?.name ?? "the base"), and was removed.")
       }
     }
   }

@@ -162,7 +162,7 @@ struct ExplainTests {
     let info = Captured("info", store)
     #expect(info.status == .done)
     #expect(info.out.contains("! The table ZTAG has a column ZODD (BLOB)"))
-    #expect(info.out.contains("have the entity number 99"))
+    #expect(info.out.contains("have the entity ID 99"))
     do {
       let connection = try Connection(path: store, mode: .readWrite)
       try connection.execute("DROP TABLE Z_MODELCACHE")

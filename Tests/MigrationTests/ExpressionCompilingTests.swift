@@ -208,17 +208,17 @@ struct ExpressionCompilingTests {
   @Test(
     "what SQL cannot compute is refused with the expression and the way out",
     arguments: [
-      ("$source.boss", "leads to an object"), ("$source", "is the object itself"),
+      ("$source.boss", "references an object"), ("$source", "is the object itself"),
       ("$source.reports.name", "has many objects"),
       ("$source.reports.@distinctUnionOfObjects.name", "gives many values"),
       ("$destination.name", "migration manager alone"),
       ("$entityMapping.userInfo.x", "migration manager alone"),
-      ("$source.name + 1", "computes with no number"),
+      ("$source.name + 1", "computes with a value that is not a number"),
       ("$source.name + $source.name", "stringByAppendingString:"),
-      ("random()", "another value each time"), ("median:({1})", "no SQL"),
+      ("random()", "a different value each time"), ("median:({1})", "no SQL"),
       ("FUNCTION($source.name, \"makeItSo:\", 1)", "no SQL"),
-      ("FUNCTION($source.name, \"substringToIndex:\")", "0 arguments in place of 1"),
-      ("add:to:(1)", "1 arguments in place of 2"), ("{1, 2}", "gives many values"),
+      ("FUNCTION($source.name, \"substringToIndex:\")", "takes 1 argument, not 0"),
+      ("add:to:(1)", "takes 2 arguments, not 1"), ("{1, 2}", "gives many values"),
       ("CAST($source.name, \"NSDate\")", "cannot be one"),
       (MappingSamples.objects("P", "$source.boss"), "only a relationship can hold"),
     ])

@@ -200,7 +200,7 @@ struct RecipeTests {
 
   static let mistakes: [Mistake] = [
     Mistake(text: "{", marked: "{", message: "“{” is not closed (line 1, column 1)"),
-    Mistake(text: "{}}", marked: "}", message: "something follows the end (line 1, column 3)"),
+    Mistake(text: "{}}", marked: "}", message: "unexpected text after the end (line 1, column 3)"),
     Mistake(
       text: "[]", marked: "[]",
       message: "a recipe is an object in braces, not a list (line 1, column 1)"),
@@ -310,7 +310,7 @@ struct RecipeTests {
     let error = #expect(throws: CoreDataError.self) { try Self.mapping("{ form: 'a' }") }
     #expect(
       error?.hint
-        == "Did you mean from? Known are from, to, entityMappings, policies, rename, userInfo.")
+        == "Did you mean from? Available: from, to, entityMappings, policies, rename, userInfo.")
   }
 
   @Test("a file that is missing, no text or too deep is an error")

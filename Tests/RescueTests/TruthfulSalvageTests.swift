@@ -54,7 +54,7 @@ struct TruthfulSalvageTests {
     #expect(most != nil && report.gone["Tag"] == most && report.gone.count == 1)
     #expect(report.isLossy && !report.isWhole)
     let lost = report.remarks.filter { $0.sign == "!" }.map(\.text)
-    #expect(lost.contains { $0.hasPrefix("Tag: its table is not there") })
+    #expect(lost.contains { $0.hasPrefix("Tag: its table is missing") })
     #expect(report.remarks.contains { $0.text.hasSuffix("strata undelete \(path)") })
   }
 

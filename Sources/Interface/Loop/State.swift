@@ -184,7 +184,7 @@ extension State {
 
   /// It is done: the store may be another file now, or one that opens.
   mutating func takeRecovered(_ sentences: [String]) -> [Effect] {
-    notice = Notice(sentences.first ?? "nothing was left to recover", .warning)
+    notice = Notice(sentences.first ?? "there was nothing left to recover", .warning)
     return reopen()
   }
 }

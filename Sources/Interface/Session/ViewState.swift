@@ -104,7 +104,7 @@ extension State {
     guard let view = history.step(back: back, from: { _ in now }) else { return [] }
     let effects = arrange(view)
     let changed = ViewChange.words(from: now, to: view)
-    let text = (back ? "undone" : "done again") + (changed.isEmpty ? "" : ": " + changed)
+    let text = (back ? "undone" : "redone") + (changed.isEmpty ? "" : ": " + changed)
     if notice == nil { notice = Notice(text) }
     return effects
   }

@@ -81,7 +81,7 @@ struct StepChecks {
         LintFinding(
           .renamingIdentifierShared, at: to.place(of: entity ?? name, entity == nil ? nil : name),
           version: to.name, entity: entity ?? name, property: entity == nil ? nil : name,
-          "\(list)\(entity.map { " of “\($0)”" } ?? "") have one renaming identifier in “\(version)”, “\(identifier)”: the step \(words) cannot be inferred (134190)."
+          "\(list)\(entity.map { " of “\($0)”" } ?? "") have the same renaming identifier in “\(version)”, “\(identifier)”: the step \(words) cannot be inferred (134190)."
         ), entity ?? name, entity == nil ? [nil] : names
       )
     }
@@ -182,13 +182,13 @@ struct StepChecks {
       return LintFinding(
         .renamingIdentifierDangling, at: place, version: to.name, entity: entity,
         property: property,
-        "\(name) is said to be the former “\(identifier)”, which “\(step.from.name)” does not have."
+        "\(name) has the renaming identifier “\(identifier)”, which names nothing in “\(step.from.name)”."
       )
     }
     guard let twin = twin(of: identifier, entity, property) else { return nil }
     return LintFinding(
       .elementIDStale, at: place, version: to.name, entity: entity, property: property,
-      "\(name) is said to be the former “\(identifier)”, and so is “\(twin)”.")
+      "\(name) has the renaming identifier “\(identifier)”, and so has “\(twin)”.")
   }
 
   /// Whether a thing of that name has the identifier already.

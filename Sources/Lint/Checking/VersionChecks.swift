@@ -58,10 +58,10 @@ struct VersionChecks {
         LintFinding(
           .releasedVersionEdited, at: version.place(of: isThere ? entity.name : nil, property),
           version: version.name, entity: entity.name, property: property,
-          "“\(version.name)” shipped, and is another version than at \(subject.baseName ?? "the base"): \(what).",
+          "“\(version.name)” has shipped and was edited since \(subject.baseName ?? "the base"): \(what).",
           device: notFound)
       }
-      guard !changes.isEmpty else { return [finding(nil, "the hash of \(entity.name) moved")] }
+      guard !changes.isEmpty else { return [finding(nil, "the version hash of \(entity.name) changed")] }
       return changes.map { finding($0.property, $0.description) }
     }
   }
@@ -87,10 +87,10 @@ struct VersionChecks {
       .versionDeleted,
       at: nearest?.place(of: first?.destination?.name, change?.property) ?? now.currentPlace,
       version: nearest?.name, entity: first?.name, property: change?.property,
-      "The classes that shipped without a version are none of the plan's versions." + (what ?? ""),
+      "The classes that shipped without a version match no version of the plan." + (what ?? ""),
       device: LintRule.liveTypeInFrozenSchema.device,
       advice:
-        "Begin the plan with a VersionedSchema that is what shipped, to the last property and inverse."
+        "Begin the plan with a VersionedSchema that matches exactly what shipped, with every property and inverse."
     )
   }
 
@@ -104,7 +104,7 @@ struct VersionChecks {
       return [
         LintFinding(
           .currentRolledBack, at: now.currentPlace, version: current.name,
-          "“\(current.name)” is current, where “\(before.name)” was at \(subject.baseName ?? "the base").",
+          "“\(current.name)” is current; at \(subject.baseName ?? "the base") it was “\(before.name)”.",
           device: now.form == .source ? .none : LintRule.noPath.device)
       ]
     }

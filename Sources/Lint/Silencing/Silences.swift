@@ -70,7 +70,7 @@ struct Silences {
     let words = comment.message.split(separator: " ", maxSplits: 1).map(String.init)
     guard words.first == "disable" else {
       mistakes.append(
-        "\(comment.place): “strata:\(comment.message)” is not understood; strata:disable RULE is."
+        "\(comment.place): “strata:\(comment.message)” is not understood; write strata:disable RULE."
           .printable)
       return
     }

@@ -119,12 +119,12 @@ public struct StoreFiles: Sendable, Equatable {
     }
     throw CoreDataError(
       .unreadable, code: .persistentStoreInvalidType,
-      "this is no SQLite store, but \(Self.describe(head))", path: path,
+      "not an SQLite store: it is \(Self.describe(head))", path: path,
       hint: "strata reads Core Data stores of the SQLite type.")
   }
 
   private static func describe(_ head: [UInt8]) -> String {
-    known(head) ?? "something else (or it is encrypted)"
+    known(head) ?? "of an unknown format, or encrypted"
   }
 
   /// What a file is that begins so, where that can be told.
@@ -197,7 +197,7 @@ public struct StoreFiles: Sendable, Equatable {
     {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the -wal could not be applied: \(pages) pages, and not \(wal.pages)", path: walPath,
+        "the -wal could not be applied: \(pages) pages instead of \(wal.pages)", path: walPath,
         hint: "Is a program writing to the store? Close it and try again.")
     }
     return (connection, .snapshot, snapshot)

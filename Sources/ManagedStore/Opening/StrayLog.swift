@@ -96,19 +96,19 @@ extension StrayLog {
     let name = FileSystem.name(of: store)
     if kind == .journal {
       let what =
-        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberText.counted(frames, "page")), not put back)."
+        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberText.counted(frames, "page")), not rolled back)."
       if isOfAnotherTime {
-        return what + " The store was written to since: it is of an earlier save."
+        return what + " The store was written to since then: the -journal is of an earlier save."
       }
       return isNeeded
         ? what
-          + " The store may hold half of a save. In a copy of both, rename it to \(name)-journal and look again."
+          + " The store may hold half of a save. In a copy of both, rename it to \(name)-journal and check again."
         : what
     }
     let what =
       "The file \(self.name) beside the store looks like its -wal under another name (\(NumberText.counted(frames, "frame")), not applied)."
     return isNeeded
-      ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and look again."
+      ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and check again."
       : what
   }
 }

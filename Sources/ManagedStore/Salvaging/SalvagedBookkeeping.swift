@@ -59,20 +59,20 @@ package struct SalvagedBookkeeping {
     var (numbers, maxima) = (0, 0)
     for change in changes {
       switch change.place {
-      case .table(let name): notes.append("There was no \(name).")
+      case .table(let name): notes.append("\(name) was missing.")
       case .modelCache:
-        notes.append("The model cache (Z_MODELCACHE) was not readable and was made of the model.")
+        notes.append("The model cache (Z_MODELCACHE) was not readable and was rebuilt from the model.")
       case .metadata(let keepsUUID):
         notes.append(
-          "The metadata (Z_METADATA) was not readable and was made of the model"
+          "The metadata (Z_METADATA) was not readable and was rebuilt from the model"
             + (keepsUUID
-              ? "." : ", with a new UUID: what the app keeps as object URIs no longer fits."))
+              ? "." : ", with a new UUID: object URIs that the app saved are no longer valid."))
       case .number: numbers += 1
       case .maximum: maxima += 1
       case .parent: continue
       }
     }
-    return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(numbers) entities."] : [])
+    return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(NumberText.counted(numbers, "entity", plural: "entities"))."] : [])
       + (maxima > 0
         ? [
           "Z_PRIMARYKEY was raised to the greatest key of \(maxima) \(maxima == 1 ? "table" : "tables")."
@@ -115,7 +115,7 @@ package struct SalvagedBookkeeping {
       [.blob(try ModelCache.deflate(model.archived()))])
     return [
       Change(
-        place: .modelCache, old: cached.map { "a model of other hashes: \($0.versionChecksum)" },
+        place: .modelCache, old: cached.map { "a model with other version hashes: \($0.versionChecksum)" },
         new: model.versionChecksum)
     ]
   }

@@ -11,7 +11,7 @@ extension SalvagedCopy {
       do { try create(sql) } catch let error as SQLiteError {
         let info = try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))")
         guard !info.isEmpty else {
-          notes.append("The table \(entry.object.name) could not be made: \(error.message).")
+          notes.append("The table \(entry.object.name) could not be created: \(error.message).")
           continue
         }
       }
@@ -128,7 +128,7 @@ extension SalvagedCopy {
       guard let sql = entry.object.sql else { continue }
       do { try create(sql) } catch {
         let message = (error as? SQLiteError)?.message ?? "\(error)"
-        notes.append("The \(type) \(entry.object.name) could not be made: \(message).")
+        notes.append("The \(type) \(entry.object.name) could not be created: \(message).")
       }
     }
   }
@@ -171,7 +171,7 @@ extension SalvagedCopy {
   func make(_ statements: [(name: String, sql: String)]) throws {
     for (name, sql) in statements {
       do { try create(sql) } catch let error as SQLiteError {
-        notes.append("\(name) could not be made: \(error.message).")
+        notes.append("\(name) could not be created: \(error.message).")
       }
     }
   }

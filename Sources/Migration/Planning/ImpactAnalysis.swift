@@ -66,7 +66,7 @@ struct ImpactAnalysis {
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
       message: isRefused
-        ? "only a mapping of your own would carry over"
+        ? "only a recipe or a mapping model would keep"
         : loss.misfit.map { "would be read cut off: \($0.clause)" } ?? "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
       code: isRefused ? .inferredMappingModel : nil, misfit: loss.misfit,

@@ -137,7 +137,7 @@ public struct StagedMigration: Sendable {
       "cannot use staged migration with an unknown model version: \(what) has the checksum \(checksum)",
       hint: candidates.isEmpty
         ? "Give the versions of the app’s model."
-        : "Known are " + candidates.joined(separator: ", ") + ".")
+        : "Available: " + candidates.joined(separator: ", ") + ".")
   }
 }
 

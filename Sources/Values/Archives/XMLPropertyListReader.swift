@@ -102,7 +102,7 @@ enum XMLPropertyListReader {
       guard let value = Int64(text.trimmed) else { throw reader.error("“\(text)” is no integer") }
       return .integer(value)
     case "real":
-      guard let value = Double(text.trimmed) else { throw reader.error("“\(text)” is no number") }
+      guard let value = Double(text.trimmed) else { throw reader.error("“\(text)” is not a number") }
       return .real(value)
     case "date":
       guard let value = CoreDataDate.seconds(iso8601: text.trimmed) else {

@@ -195,7 +195,7 @@ struct CustomShapeTests {
     let folder = try TemporaryFolder()
     let scope = ExpressionScope(store: try Store(path: Self.store(in: folder)), entity: "City")
     let error = #expect(throws: CoreDataError.self) { try scope.value(of: ["country", "cities"]) }
-    #expect(error?.message == "the relationship leads to many objects, which are no value")
+    #expect(error?.message == "the relationship is to-many and has no single value")
     #expect(error?.hint == "Use count(country.cities).")
   }
 

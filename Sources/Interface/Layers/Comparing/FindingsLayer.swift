@@ -168,7 +168,7 @@ extension FindingsLayer {
 
   private static func summary(_ findings: DiffFindings) -> [TextLine] {
     switch findings.result {
-    case nil: return [("looking at the models …", .dim)]
+    case nil: return [("checking the models …", .dim)]
     case .failure(let error):
       let place = error.path.map { ": \($0)" } ?? ""
       var lines: [TextLine] = [("✗ \(error.message)\(place)", .error)]
@@ -180,7 +180,7 @@ extension FindingsLayer {
       let counts = findings.counts.map { NumberText.counted($1, $0.rawValue) }
       var lines: [TextLine] =
         counts.isEmpty
-        ? [("✓ nothing was found between these versions; \(looked)", .success)]
+        ? [("✓ no findings between these versions; \(looked)", .success)]
         : [("\(counts.joined(separator: ", ")) between these versions; \(looked)", .text)]
       if let base = comparison.base { lines.append(("shipped: \(base)", .dim)) }
       return lines

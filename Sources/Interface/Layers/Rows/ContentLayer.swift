@@ -49,7 +49,7 @@ struct ContentLayer: LayerContent {
       ]
     }
     let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
-    let unsearched = searched.isEmpty ? "nothing was searched for" : nil
+    let unsearched = searched.isEmpty ? "no search yet" : nil
     return [
       Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
       Binding(
@@ -156,7 +156,7 @@ struct ContentLayer: LayerContent {
     findTask = nil
     match = place
     guard let place else {
-      state.notice = Notice("“\(searched.prefix(60))” is not there", .warning)
+      state.notice = Notice("“\(searched.prefix(60))” was not found", .warning)
       return []
     }
     if form == .hex {

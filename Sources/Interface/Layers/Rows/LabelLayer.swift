@@ -59,7 +59,7 @@ struct LabelLayer: LayerContent {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
-    let inside = Popup("objects of \(entity) are called by", min(72, names + 24), choices.count)
+    let inside = Popup("label objects of \(entity) by", min(72, names + 24), choices.count)
       .draw(in: &grid, rect, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, isSelected in
       switch choice {

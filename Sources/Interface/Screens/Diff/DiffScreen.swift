@@ -250,7 +250,7 @@ extension DiffScreen {
           $0.searched = ""
           $0.refilter()
         },
-        unless: isSearching || focus == .meaning ? nil : "nothing is searched for",
+        unless: isSearching || focus == .meaning ? nil : "no search yet",
         footer: isSearching),
       Binding(
         [.tab, .backTab], "other pane",

@@ -137,7 +137,7 @@ extension MappingScreen {
 
   /// Adds changes and plans anew.
   mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    change(edits, in: &state, "✎ ", "; x takes it back") { $0.add($1) }
+    change(edits, in: &state, "✎ ", "; x undoes it") { $0.add($1) }
   }
 
   mutating func removeEdits(in state: inout State) -> [Effect] {

@@ -122,10 +122,10 @@ extension PickerScreen {
       Binding(
         [.right, "l"], label: "→ l", "into the folder",
         does("rightColumn") { $0.enter(in: &$1) },
-        unless: isFolder ? nil : "it is no folder"),
+        unless: isFolder ? nil : "it is not a folder"),
       Binding(
         [.left, "h", .backspace], label: "← h ⌫", "up", does("leftColumn") { $0.leave(in: &$1) },
-        unless: listing?.parent == nil ? "this is the top" : nil),
+        unless: listing?.parent == nil ? "this is the top folder" : nil),
       Binding(["/"], "find", shows("search") { SearchLayer(.screen, in: $1) }),
       Binding(
         ["."], showsHidden ? "without hidden files" : "hidden files",
@@ -137,7 +137,7 @@ extension PickerScreen {
         }, unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
         [.escape], "everything again", does("close") { $0.search("", in: &$1) },
-        unless: filter.isEmpty ? "nothing is narrowed" : nil,
+        unless: filter.isEmpty ? "nothing is filtered" : nil,
         footer: false),
       scrolling { screen, key, _ in screen.move(key) },
     ]
@@ -240,7 +240,7 @@ extension PickerScreen {
 
   private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
     if peeks[entry.path] == .database {
-      state.notice = Notice("\(entry.name) is SQLite, but no Core Data store", .warning)
+      state.notice = Notice("\(entry.name) is an SQLite file, but not a Core Data store", .warning)
       return []
     }
     return [.choose(entry.path)]

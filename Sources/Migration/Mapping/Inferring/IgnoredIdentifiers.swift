@@ -24,7 +24,7 @@ enum IgnoredIdentifiers {
             || source.relationship(named: asked, of: entity.name) != nil
         else { return nil }
         return
-          "\(entity.name).\(name) is said to be the former “\(asked)”, but nothing that counts for the entity’s version hash changed: Core Data takes it as it is, and “\(name)” holds what “\(taken)” held. A recipe can rename it."
+          "\(entity.name).\(name) has the renaming identifier “\(asked)”, but nothing in the entity’s version hash changed: Core Data copies the entity as it is, and “\(name)” gets the values of “\(taken)”. A recipe can rename it."
       }
     }
   }

@@ -21,7 +21,7 @@ extension Inference {
         entity: root.name,
         hint: isForRecipe
           ? "Map every one of them in the recipe, beginning with { \"source\": \"\(first)\", \"destination\": \"\(target)\" }."
-          : "Keep the hierarchies apart, or merge them with a mapping of your own.",
+          : "Keep the hierarchies apart, or merge them with a recipe or a mapping model.",
         coreData:
           "Cannot merge multiple root entity source tables into one destination entity root table")
     }
@@ -31,7 +31,7 @@ extension Inference {
   func hint(
     _ advice: String, _ former: String, _ entity: String, _ property: String, isLink: Bool = false
   ) -> String {
-    guard isForRecipe else { return advice + ", or use a mapping of your own." }
+    guard isForRecipe else { return advice + ", or write a recipe or a mapping model." }
     let part =
       isLink
       ? "\"relationships\": { \"\(property)\": null or a key path of \(former) }"

@@ -195,11 +195,11 @@ struct Inference {
       else { return RelationshipMapping(name: relationship.name, source: nil) }
       if before.isToMany && !relationship.isToMany {
         throw refusal(
-          "the relationship would turn from to-many to to-one", entity: entity,
+          "the relationship would change from to-many to to-one", entity: entity,
           property: relationship.name,
           hint: isForRecipe
             ? hint("Keep it to-many", former, entity, relationship.name, isLink: true)
-            : "Keep it to-many, or say in a mapping of your own which object is kept.",
+            : "Keep it to-many, or say in a recipe or a mapping model which object to keep.",
           coreData: "Can not map from a to-many to a to-one relationship")
       }
       try checkDestination(of: relationship, before: before, entity: entity, former: former)
@@ -232,13 +232,13 @@ struct Inference {
     guard !kept.isEmpty, !isReachable else { return }
     throw CoreDataError(
       .refused,
-      "the relationship would lead to \(relationship.destination) where it led to \(before.destination): Core Data would keep the keys, which then name other objects",
+      "the destination of the relationship would change from \(before.destination) to \(relationship.destination): Core Data would keep the keys, which then reference other objects",
       entity: entity, property: relationship.name,
       hint: isForRecipe
         ? hint(
-          "Let it lead to the same entity or to a parent of it", former, entity, relationship.name,
+          "Keep the destination, or use a parent entity of it", former, entity, relationship.name,
           isLink: true)
-        : "Let it lead to the same entity or to a parent of it, or give it another name.")
+        : "Keep the destination, or use a parent entity of it, or give it another name.")
   }
 }
 

@@ -79,7 +79,7 @@ struct RecipeReader {
     guard let kind = known.first(where: { $0.name == word.text }) else {
       throw source.wrong(
         "there is no kind “\(word.text)”", word.range,
-        hint: "Known are " + known.map(\.name).joined(separator: ", ") + ".")
+        hint: "Available: " + known.map(\.name).joined(separator: ", ") + ".")
     }
     return kind
   }

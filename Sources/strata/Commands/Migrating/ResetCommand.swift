@@ -50,7 +50,7 @@ enum ResetCommand {
     if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
     for path in receipt.setAside { console.line("set aside: \(path)") }
     if let backup = receipt.backupPath {
-      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
+      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
     }
     for note in receipt.notes { console.line("note: \(note)") }
   }

@@ -95,7 +95,7 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
-      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
+      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
     }
     if let support = receipt.undoneSupportPath {
       console.line("kept: \(support), with the external data of what was there before")
@@ -103,7 +103,7 @@ enum RollbackCommand {
     for note in receipt.notes { console.line("note: \(note)") }
     if !receipt.orphaned.isEmpty {
       console.line(
-        "note: \(receipt.orphaned.count) external data files are named by no object now; they stay."
+        "note: \(receipt.orphaned.count) external data filesare no longer referenced by any object; they stay."
       )
     }
     if !receipt.missing.isEmpty {

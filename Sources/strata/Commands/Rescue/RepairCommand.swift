@@ -122,7 +122,7 @@ enum RepairText {
     if let backup = receipt.backupPath {
       console.line("backup: \(backup.printable)")
       if let sum = receipt.checksums.backup { console.line("SHA-256 of the backup: \(sum)") }
-      console.line("the way back: \(ReceiptText.wayBack(receipt.storePath))")
+      console.line("to roll back: \(ReceiptText.wayBack(receipt.storePath))")
     }
     left(receipt, console)
   }

@@ -264,7 +264,7 @@ enum UndeleteText {
     }
     for (property, count) in report.emptied.sorted(by: { $0.key < $1.key }) {
       console.line(
-        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: what it named is not there."
+        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: the object that it referenced is missing."
       )
     }
     SalvageText.print(report.salvage, to: console)

@@ -85,7 +85,7 @@ struct DatePattern: Equatable {
       throw CoreDataError(
         .usage, "“\(letters)” is no part of a date pattern here",
         hint:
-          "Known are yyyy MM M dd d HH H mm m ss s S Z ZZZZZ; put text that is meant literally in quotes."
+          "Available: yyyy MM M dd d HH H mm m ss s S Z ZZZZZ; put text that is meant literally in quotes."
       )
     }
   }

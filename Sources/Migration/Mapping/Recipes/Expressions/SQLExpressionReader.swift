@@ -116,7 +116,7 @@ struct SQLExpressionReader {
       throw wrong(
         "there is no function “\(name)”", token.range,
         hint: Nearest.question(name.lowercased(), in: known.sorted())
-          ?? "Known are SQLite's own that depend on nothing else, and "
+          ?? "Available: SQLite's own that depend on nothing else, and "
           + SQLVocabulary.ours.union(["uuid"]).sorted().joined(separator: ", "))
     }
     throw unknown(name, in: entity, token.range)

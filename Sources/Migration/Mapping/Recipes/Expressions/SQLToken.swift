@@ -161,7 +161,7 @@ struct SQLTokenizer {
     guard place >= bytes.count || !Self.isLetter(bytes[place]),
       Self.isHexDigit(bytes[place - 1]) || bytes[place - 1] == UInt8(ascii: ".")
     else {
-      throw wrong("this is no number", start..<min(place + 1, bytes.count))
+      throw wrong("invalid number", start..<min(place + 1, bytes.count))
     }
     return .number
   }
