@@ -107,7 +107,7 @@ struct SeedCommandTests {
     let text = rehearse()
     #expect(text.out.contains("Recipes → Recipes 2"))
     #expect(text.out.contains("nothing to do"))
-    #expect(text.out.contains("there is no way from “Recipes 4”"))
+    #expect(text.out.contains("there is no migration path from “Recipes 4”"))
     #expect(!text.out.contains("strata-copy") && !text.err.contains("strata-copy"))
   }
 

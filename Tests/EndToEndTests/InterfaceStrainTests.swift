@@ -208,7 +208,7 @@ struct InterfaceStrainTests {
         '\(Shell.strata)' migrate '\(demo.store)' --to '\(demo.place)/Recipes.xcdatamodeld' 2>&1
         """, through: demo.folder + "/other")
     #expect(other.contains("2060"), "\(other)")
-    #expect(other.contains("another strata is at work on this store"), "\(other)")
+    #expect(other.contains("another strata process is working on this store"), "\(other)")
     // The one that waits still owns what it made.
     terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))

@@ -48,7 +48,7 @@ struct WholeWayTests {
     _ = terminal.screen(showing: "Recipes  ⟷  Recipes 3", "change 1 of")
     terminal.send("/", "-l legacy", "Enter", "n")
     let lost = terminal.screen(
-      showing: "135 values would go", "attribute “legacyCode” removed",
+      showing: "135 values would be lost", "attribute “legacyCode” removed",
       "give it the renaming identifier “legacyCode”")
     #expect(lost.contains("attribute “legacyCode” removed"), "\(lost)")
     #expect(lost.contains("give it the renaming identifier “legacyCode”"), "\(lost)")
@@ -76,7 +76,7 @@ struct WholeWayTests {
     #expect(names.contains("Recipe.notes    String, same type only"), "\(names)")
     // Nothing is likely, so nothing is what Enter would take.
     terminal.send("j", "Enter")
-    _ = terminal.screen(showing: "✎ Recipe.notes is the former Recipe.legacyCode", "(134110)")
+    _ = terminal.screen(showing: "✎ Recipe.notes was formerly Recipe.legacyCode", "(134110)")
     terminal.send("g", "=")
     _ = terminal.screen(showing: "Recipe.difficulty =")
     terminal.send("C-u", "-l \"coalesce(difficulty, 'medium')\"", "Enter")

@@ -152,8 +152,8 @@ struct MigrateTests {
     #expect(session.state.migrate.phase == .verified(SampleStore.receipt))
     try session.send("Esc", "y")
     #expect(session.effects.last == .confirmCutover(id, false))
-    try session.send(.failed(id, CoreDataError(.cancelled, "the result was thrown away")))
-    #expect(session.state.notice?.text == "the result was thrown away; the store is as it was")
+    try session.send(.failed(id, CoreDataError(.cancelled, "the result was discarded")))
+    #expect(session.state.notice?.text == "the result was discarded; the store is as it was")
     #expect(session.state.mapping.plan != nil, "it can be tried again at once")
   }
 

@@ -212,7 +212,7 @@ struct RecipeTests {
       message: "“from” is text in quotes, not a number (line 1, column 9)"),
     Mistake(
       text: "{ from: 'a' }", marked: "{",
-      message: "a recipe says from which version it leads to which (line 1, column 1)"),
+      message: "a recipe must name the version before and the version after (line 1, column 1)"),
     Mistake(
       text: "{ from: 'a', from: 'b' }", marked: "from",
       message: "the key “from” stands twice (line 1, column 14)"),
@@ -284,11 +284,11 @@ struct RecipeTests {
       text: recipe(
         "{ source: 'Records', destination: 'DayRecord', attributes: { date: null }, create: [ { destination: 'Question', relationship: 'sectionRecords' } ] }"
       ), marked: "'sectionRecords'",
-      message: "“sectionRecords” leads to SectionRecord, not to Question (line 6, column 127)"),
+      message: "the destination of “sectionRecords” is SectionRecord, not Question (line 6, column 127)"),
     Mistake(
       text: recipe("{ destination: 'Template', attributes: { name: '1' } }"), marked: "{",
       message:
-        "without a \"source\" the entity begins without objects, and nothing can be computed (line 6, column 1)"
+        "without a \"source\" the entity has no objects, and nothing can be computed (line 6, column 1)"
     ),
     Mistake(
       text: "{ from: 'old', to: 'new', rename: { 'Recipe.serve': 'Recipe.portions' } }",

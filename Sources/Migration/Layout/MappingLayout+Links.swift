@@ -125,7 +125,7 @@ extension MappingLayout {
       else { continue }
       throw CoreDataError(
         .usage,
-        "“\(relationship.name)” and its inverse “\(inverse.name)” are taken from two relationships that are no inverses of each other: “\(former)” and “\(other)”",
+        "“\(relationship.name)” and its inverse “\(inverse.name)” are taken from two relationships that are not inverses of each other: “\(former)” and “\(other)”",
         entity: entityMapping.destination, property: relationship.name,
         hint: "Leave one of the two empty: \"\(relationship.name)\": null in a recipe.")
     }

@@ -92,7 +92,7 @@ struct MappingLayout {
       guard entityMapping.children.isEmpty, entityMapping.distinct == nil else {
         throw CoreDataError(
           .usage,
-          "a Swift policy carries out “\(entityMapping.name)”, so nothing does what its “\(entityMapping.distinct == nil ? "create" : "distinct")” says",
+          "a Swift policy carries out “\(entityMapping.name)”, so its “\(entityMapping.distinct == nil ? "create" : "distinct")” has no effect",
           entity: to, hint: "Leave one of them out.")
       }
       // Room for the keys of the sources; what a policy makes beyond that comes after.

@@ -180,7 +180,7 @@ struct PlannedPairs {
           "\(ObjectID(entity: to, key: $0.owner)) → \(ObjectID(entity: relationship.destination, key: $0.destination))"
         },
         suggestion:
-          "\(to).\(relationship.name) is one-to-one: where several lead to one object, the later one keeps it."
+          "\(to).\(relationship.name) is one-to-one: if several objects reference the same one, the last one keeps it."
       )
     }
   }

@@ -98,6 +98,6 @@ extension MandatoryComposite {
   }
 
   var hint: String {
-    "Core Data lets these rows through, and SwiftData stops an app that reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."
+    "Core Data accepts these rows, but an app with SwiftData crashes when it reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."
   }
 }

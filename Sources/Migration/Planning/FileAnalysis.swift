@@ -55,7 +55,7 @@ struct FileAnalysis {
         code: .persistentStoreOpen, entity: FileSystem.name(of: placeholder.file), property: nil,
         rows: 0, message: "this file of the store is not downloaded from iCloud",
         hint: CloudPlaceholder.advice(placeholder.file)
-          + " If it cannot be had, delete the placeholder \(placeholder.name).")
+          + " If it cannot be downloaded, delete the placeholder \(placeholder.name).")
     }
   }
 

@@ -160,7 +160,7 @@ struct PlanAnalysis {
     for check in plan.checks[known...] where !check.isWarning {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       plan.notes.append(
-        "\(place): \(check.summary); a stage’s code runs before, then it is checked.")
+        "\(place): \(check.summary); it is checked after a stage’s code has run.")
     }
     plan.checks.removeSubrange(known...)
   }
@@ -197,7 +197,7 @@ struct PlanAnalysis {
       plan.notes += try analysis.notes + analysis.elementNotes()
       if strategy == .inPlace {
         plan.notes.append(
-          "“In place” is a way of inferred steps: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
+          "“In place” works for inferred steps only: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
         )
       }
     }

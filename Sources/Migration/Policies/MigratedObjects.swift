@@ -120,7 +120,7 @@ public final class DestinationObject {
     let keeper = try atWork()
     if values == nil { values = try entity.values(of: id.key) }
     guard values?.indices.contains(index) == true else {
-      throw CoreDataError(.usage, "\(id) is not there", entity: id.entity, property: attribute)
+      throw CoreDataError(.usage, "\(id) does not exist", entity: id.entity, property: attribute)
     }
     // Asked first: it may save what was kept, and this object is in the file then.
     if isStored { try keeper.change(self) }

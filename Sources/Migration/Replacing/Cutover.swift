@@ -180,6 +180,6 @@ enum HardLinks {
     else { return nil }
     let count = entry.names - 1
     return
-      "The store's file has \(NumberText.counted(count, "other name (a hard link), which keeps", plural: "other names (hard links), which keep")) the old file: only \(name) becomes the new one."
+      "The store's file has \(NumberText.counted(count, "other name (a hard link), which keeps", plural: "other names (hard links), which keep")) the old file: only \(name) is replaced."
   }
 }

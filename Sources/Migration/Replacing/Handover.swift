@@ -151,7 +151,7 @@ struct Handover: Equatable {
       do {
         try body()
       } catch {
-        result.problems.append("\(name) could not be put back: \(error.clause).")
+        result.problems.append("\(name) could not be restored: \(error.clause).")
       }
     }
     let isForeign = isForeign && !isOutput

@@ -154,7 +154,7 @@ final class JournalFile {
       info.st_mode & 0o022 == 0
     else {
       throw CoreDataError(
-        .refused, "a file that another user made lies where the journal is to be", path: path,
+        .refused, "another user's file is in the place of the journal", path: path,
         hint: "Find out whose it is, and remove it.")
     }
   }
@@ -174,7 +174,7 @@ final class JournalFile {
     }
     if reason == ELOOP {
       return CoreDataError(
-        .refused, "a link lies where the journal is to be", path: path,
+        .refused, "a symbolic link is in the place of the journal", path: path,
         hint: "Find out whose it is, and remove it.")
     }
     errno = reason

@@ -35,7 +35,7 @@ final class MigrationJournal {
       try self.init(names, JournalFile(names, storePath))
     } catch is JournalFile.Busy {
       throw CoreDataError(
-        .failed, "another strata is at work on this store", path: storePath,
+        .failed, "another strata process is working on this store", path: storePath,
         hint: "Wait until it is done.")
     }
     do {
@@ -61,8 +61,8 @@ final class MigrationJournal {
       isFinished = true
       throw CoreDataError(
         .failed,
-        "what an interrupted run left cannot be put right: \(result.problems.joined(separator: " "))",
-        path: names.path(names.store), hint: "Put right what keeps it, and try again.")
+        "an interrupted run cannot be recovered: \(result.problems.joined(separator: " "))",
+        path: names.path(names.store), hint: "Fix the cause, and try again.")
     }
     PrivateFolder.removeAbandoned()
   }

@@ -34,7 +34,7 @@ struct RollbackRun {
         throw CoreDataError(
           .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.gaps[0])",
           path: backup.path,
-          advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
+          advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
       }
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
@@ -95,7 +95,7 @@ struct RollbackRun {
     case .unreadable(let error):
       throw CoreDataError(
         .refused, code: error.code,
-        "the present store cannot be read, so nothing tells whether the backup is its own: \(error.message)",
+        "the present store cannot be read, so it is not known whether the backup belongs to it: \(error.message)",
         path: given,
         advice: "Use \(.force) to put \(FileSystem.name(of: backup.path)) in its place.")
     case .store(let own):
@@ -105,7 +105,7 @@ struct RollbackRun {
       guard !isKnown, own != uuid else { return }
       throw CoreDataError(
         .refused, "the backup is of another store: its UUID is \(uuid), the store's \(own)",
-        path: backup.path, advice: "Use \(.force) to put it in place all the same.")
+        path: backup.path, advice: "Use \(.force) to restore it anyway.")
     }
   }
 
@@ -137,11 +137,11 @@ struct RollbackRun {
         .refused, code: .persistentStoreOpen,
         "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
         path: backup.path,
-        advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
+        advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
     }
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
-        .failed, code: .migration, "the clone does not hold what the backup holds",
+        .failed, code: .migration, "the clone differs from the backup",
         path: backup.path, hint: "The store is as it was. Is a program using the backup?")
     }
     return file
@@ -191,7 +191,7 @@ struct RollbackRun {
     do {
       store = try backup.opened(path)
       guard try StoreBackup.Contents(store) == contents else {
-        throw CoreDataError(.failed, code: .migration, "it does not hold what the backup holds")
+        throw CoreDataError(.failed, code: .migration, "it differs from the backup")
       }
     } catch let error as CoreDataError {
       throw CoreDataError(

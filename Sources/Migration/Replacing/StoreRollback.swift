@@ -148,8 +148,8 @@ public enum StoreRollback {
         throw CoreDataError(
           .unreadable, "there is no backup of the store beside it", path: given,
           advice: all.first.map {
-            "What a rollback put aside lies there: \(.backup, of: [$0.path]) puts that newer store back."
-          } ?? "Name one that lies elsewhere with \(.backup, "FILE").")
+            "A rollback kept the newer store: \(.backup, of: [$0.path]) restores it."
+          } ?? "Name one in another place with \(.backup, "FILE").")
       }
       return newest
     }

@@ -199,7 +199,7 @@ package enum SupportTree {
     try FileSystem.copy(file, into: copy) { _ in try check() }
     guard try file.sha256() == copy.sha256() else {
       throw CoreDataError(
-        .failed, "an external data file is not what was copied", path: copy.path)
+        .failed, "an external data file differs from its original", path: copy.path)
     }
     FileAttributes.copy(from: .file(file), to: copy)
     if isToStay { try copy.sync() }

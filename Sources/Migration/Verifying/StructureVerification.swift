@@ -105,7 +105,7 @@ struct StructureVerification {
       !DeferredColumn.isName($0)
     }
     for column in there.keys.sorted() where !isOwn.contains(column) {
-      fail("has a column \(column) that the model does not ask for")
+      fail("has a column \(column) that the model does not have")
     }
   }
 
@@ -229,7 +229,7 @@ struct StructureVerification {
         default: objects.before[object.name] != nil
         }
       guard !isAsked else { continue }
-      fail("the \(object.type) \(object.name) is there, and nothing asks for it")
+      fail("the \(object.type) \(object.name) is not expected")
     }
   }
 

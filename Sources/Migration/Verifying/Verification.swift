@@ -200,7 +200,7 @@ struct Verification {
       guard !objects.isEmpty else { continue }
       report.fail(
         entity: row.entity, property: destination.property(of: column.name, in: row),
-        message: "values in the column \(column.name) differ from what was planned",
+        message: "mismatched values in the column \(column.name)",
         count: wrong[index], first: objects)
     }
     return all

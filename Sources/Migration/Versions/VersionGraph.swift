@@ -97,13 +97,13 @@ struct VersionGraph {
       return .refused(
         CoreDataError(
           .refused, code: .migrationMissingMappingModel,
-          "a mapping of its own is given for a step between them, which must not be jumped over"))
+          "a mapping is given for a step between them, which must not be skipped"))
     }
     if let (entity, property) = missing(in: carried, from, to) {
       return .refused(
         CoreDataError(
           .refused, code: .migrationMissingMappingModel,
-          "going there at once would lose what the versions between them carry", entity: entity,
+          "migrating directly would lose what the versions in between keep", entity: entity,
           property: property))
     }
     return .open(.inferred)

@@ -34,7 +34,7 @@ struct PatternParser {
   mutating func whole() throws -> PatternNode {
     guard rest.count <= 10_000 else { throw TextPattern.tooLarge }
     let node = try alternatives()
-    guard rest.isEmpty else { throw wrong("a “)” closes nothing") }
+    guard rest.isEmpty else { throw wrong("a unmatched “)”") }
     return node
   }
 

@@ -59,7 +59,7 @@ struct DeletePostsTests {
       #expect(plan.losses == [])
       #expect(
         plan.notes.contains(
-          "What becomes of Post is up to a Swift policy (PostToPost): what it leaves out cannot be told beforehand."
+          "A Swift policy decides what becomes of Post (PostToPost): what it leaves out is not known in advance."
         ))
     }
     let receipt = try StoreMigration.runAndRead(plan)
@@ -85,7 +85,7 @@ struct DeletePostsTests {
     #expect(check.first.map(\.description) == ["Comment/p1", "Comment/p2", "Comment/p3"])
     #expect(
       check.hint
-        == "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
+        == "Delete those objects too, change the destination of the relationship, or make it optional.")
     let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.kind == .refused)
     #expect(

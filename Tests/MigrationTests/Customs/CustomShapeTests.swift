@@ -185,8 +185,8 @@ struct CustomShapeTests {
     #expect(
       plan.failures.map { "\($0.entity).\($0.property ?? "") \($0.summary)" } == [
         "Label.code missing values on a mandatory destination attribute, in 1 row (134110)",
-        "Label.code values that are no String, in 2 rows (134110)",
-        "Label.number values that are no UUID, in 3 rows (134110)",
+        "Label.code values that are not of type String, in 2 rows (134110)",
+        "Label.number values that are not of type UUID, in 3 rows (134110)",
       ])
   }
 

@@ -33,7 +33,7 @@ extension MappingAssembly {
     guard let (steps, former) = composite(at: path, of: entity.source) else {
       throw refusal(
         entity, attribute.name,
-        "gives a composite attribute the value of “\(path.joined(separator: "."))”, which is none",
+        "gives a composite attribute the value of “\(path.joined(separator: "."))”, which is not one",
         hint: "Give its elements values in a recipe, such as \"\(columns.first?.name ?? "")\".")
     }
     return try ElementAlignment(attribute, from: former).pairs.map { pair in

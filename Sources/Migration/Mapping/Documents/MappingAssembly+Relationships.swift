@@ -81,7 +81,7 @@ extension MappingAssembly {
     for step in names {
       guard let next = holder.flatMap({ source.relationship(named: step, of: $0) }) else {
         throw refusal(
-          entity, name, "follows “\(step)”, which is no relationship of \(holder ?? "the source")")
+          entity, name, "follows “\(step)”, which is not a relationship of \(holder ?? "the source")")
       }
       holder = next.destination
     }
@@ -95,7 +95,7 @@ extension MappingAssembly {
       return mapping
     }
     throw refusal(
-      entity, property, "asks for the objects that a mapping “\(mapping)” made, and there is none",
+      entity, property, "asks for the objects of a mapping “\(mapping)”, which does not exist",
       hint: "The mappings are " + file.entityMappings.map(\.name).joined(separator: ", ") + ".")
   }
 

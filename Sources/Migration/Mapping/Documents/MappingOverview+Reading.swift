@@ -21,7 +21,7 @@ extension MappingOverview {
         from: before.model.versionHashesDigest, to: after.model.versionHashesDigest)
       if !before.isComplete || !after.isComplete {
         notes.append(
-          "The copies of the models in it hold something that is not understood: their digests may be others."
+          "The copies of the models in it contain something that is not understood: their digests may differ."
         )
       }
     }
@@ -76,7 +76,7 @@ extension MappingOverview {
           "It cannot be carried out: \(error).")
       }
     } else if recipe.isFor != nil {
-      notes.append("What it does not name is inferred, which takes the two models to tell.")
+      notes.append("What it does not name is inferred from the two models, which are not in it.")
     }
     if entities.isEmpty { entities = mappings.map(Entity.init) }
   }

@@ -125,7 +125,7 @@ extension MappingSuggestion {
         let (same, of) = guess.shared(from, entity)
         return MappingSuggestion(
           edit: .rename(from: from, to: entity), name: from,
-          note: "goes, shares \(same) of \(of) attributes",
+          note: "removed, shares \(same) of \(of) attributes",
           likeness: 0.4 * NameSimilarity.of(from, entity)
             + (of == 0 ? 0 : 0.6 * Double(same) / Double(of)))
       })

@@ -194,7 +194,7 @@ struct RecipeMapping {
       && mapping.condition == nil && mapping.distinct == nil
     guard isBare, let entity = destination.entity(named: to) else {
       throw text.wrong(
-        "without a \"source\" the entity begins without objects, and nothing can be computed",
+        "without a \"source\" the entity has no objects, and nothing can be computed",
         mapping.range.lowerBound..<mapping.range.lowerBound + 1,
         hint: "Add \"source\": with the entity whose objects these are made of.")
     }
@@ -218,7 +218,7 @@ struct RecipeMapping {
       }
       guard !isMade else { continue }
       throw text.wrong(
-        "no mapping makes a \(target) of \(from): “self” leads nowhere", word.range,
+        "no mapping makes a \(target) of \(from): “self” refers to nothing", word.range,
         hint:
           "Add { \"source\": \"\(from)\", \"destination\": \"\(target)\" }, or give a key path of \(from)."
       )

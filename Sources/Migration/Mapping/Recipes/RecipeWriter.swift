@@ -23,7 +23,7 @@ extension Recipe {
     writer.isFull = true
     let full = writer.text()
     return writer.isRead(full)
-      ? full : "// Not everything of this mapping can be said in a recipe.\n" + full
+      ? full : "// Not everything in this mapping can be expressed in a recipe.\n" + full
   }
 }
 

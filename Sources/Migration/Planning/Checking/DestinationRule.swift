@@ -40,15 +40,15 @@ extension DestinationRule {
     DestinationRule(
       entity: entity, property: relationship, conditions: [condition],
       code: .managedObjectReferentialIntegrity,
-      message: "links that lead to objects that are not there",
-      hint: "Core Data meets a fault there (133000): empty them in the app.", isWarning: true)
+      message: "references to missing objects",
+      hint: "Core Data fails to fulfill a fault there (133000): empty them in the app.", isWarning: true)
   }
 
   /// No object is of an entity that is abstract now.
   static func concrete(_ entity: String) -> DestinationRule {
     DestinationRule(
       entity: entity, property: nil, conditions: [],
-      message: "objects of an entity that turned abstract",
+      message: "objects of an entity that became abstract",
       hint: "Keep \(entity) concrete, or delete its objects first.")
   }
 
@@ -112,7 +112,7 @@ extension DestinationRule {
     DestinationRule(
       entity: entity, property: relationship, conditions: conditions,
       message: "missing objects on a mandatory destination relationship",
-      hint: "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
+      hint: "Delete those objects too, change the destination of the relationship, or make it optional.")
   }
 
   /// A mandatory relationship has as many objects as it must, whatever way it is kept.
@@ -155,7 +155,7 @@ extension DestinationRule {
     return DestinationRule(
       entity: entity, property: attribute.name,
       conditions: ["strata_misplaced(\(value), \(attribute.type.rawValue))"],
-      message: "values that are no \(attribute.type.name)",
+      message: "values that are not of type \(attribute.type.name)",
       hint: "Let the expression give a value of that type.")
   }
 }

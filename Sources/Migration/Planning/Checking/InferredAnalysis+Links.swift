@@ -19,14 +19,14 @@ extension InferredAnalysis {
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
-        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides disagree",
-        hint: "Both sides stay as they are. Set the relationship anew in the app.",
+        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides do not match",
+        hint: "Both sides stay as they are. Set the relationship again in the app.",
         warning: .migration)
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
       checks += try rows(
         of: from, where: [unordered], break: place, "ordered objects without a position",
-        hint: "Their order is not known: they are put in the order of their keys.",
+        hint: "Their order is not known: they are sorted by their keys.",
         warning: .migration)
     }
     return try checks + counts(before, after, from: from, place)
@@ -75,7 +75,7 @@ extension SourceData {
       return DataCheck(
         code: .managedObjectReferentialIntegrity, entity: audit.entity,
         property: audit.relationship.name, rows: broken.count, first: broken.first,
-        message: "links that lead to objects that are not there, in \(table)", hint: hint,
+        message: "references to missing objects, in \(table)", hint: hint,
         isWarning: true, asked: [table])
     }
   }

@@ -26,10 +26,10 @@ extension InferredAnalysis {
     }
     let folder = data.store.files.externalDataFolder
     return check(
-      found.missing, "values in files that are not there",
+      found.missing, "values in missing files",
       "Copy them from another copy of the store: into \(folder).")
       + check(
-        found.unreadable, "values in files that are there and cannot be read",
+        found.unreadable, "values in files that cannot be read",
         "Make them readable for this user: in \(folder).")
   }
 

@@ -36,7 +36,7 @@ struct InferredAnalysis {
   private func brokenLinkRows() throws -> [DataCheck] {
     try data.brokenJoins(
       of: mapping,
-      hint: "They stay as they are: Core Data passes them over or meets a fault (133000).")
+      hint: "They stay as they are: Core Data ignores them or fails to fulfill a fault (133000).")
   }
 
   private func checksOfEntities() throws -> [DataCheck] {
@@ -111,7 +111,7 @@ struct InferredAnalysis {
         of: from,
         where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
           ?? [], break: (to, attribute.name),
-        "a default value on the way that is no \(attribute.type.name): \(value.literal)",
+        "a default value in an earlier step that is not of type \(attribute.type.name): \(value.literal)",
         hint: "Give the attribute a default value that fits both types.")
     }
     return checks

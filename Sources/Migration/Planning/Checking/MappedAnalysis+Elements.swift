@@ -32,7 +32,7 @@ extension MappedAnalysis {
         else { continue }
         let first = ObjectID(entity: from, key: key)
         notes.append(
-          "“each” of \(child.relationship) (\(entityMapping.name)) is no JSON array in \(NumberText.counted(count, "row")), the first \(first): no \(child.destination) is made there."
+          "“each” of \(child.relationship) (\(entityMapping.name)) is not a JSON array in \(NumberText.counted(count, "row")), the first \(first): no \(child.destination) is created there."
         )
       }
     }

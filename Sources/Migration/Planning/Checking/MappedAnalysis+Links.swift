@@ -137,8 +137,8 @@ extension MappedAnalysis {
         rows: lost.count,
         first: lost.first.map { ObjectID(entity: relationship.destination, key: $0.destination) },
         message:
-          "objects made for \(lost.link.entity).\(relationship.name), which has room for one: the later keeps it",
-        hint: "Make one object, or let the relationship be to-many.", isWarning: true)
+          "several objects created for \(lost.link.entity).\(relationship.name), which is to-one: the last one is kept",
+        hint: "Create one object, or make the relationship to-many.", isWarning: true)
     }
   }
 }

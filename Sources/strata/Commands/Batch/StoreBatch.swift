@@ -150,7 +150,7 @@ struct StoreBatch {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
     case .rehearsal(let result): return result.print(title, path, to: console)
     case .nothingToDo(let plan, let faults):
-      console.line("nothing to do: \(path) is of that model already")
+      console.line("nothing to do: \(path) already has that model")
       for note in plan.notes { console.line("note: \(note)") }
       for fault in faults { console.note("! " + fault) }
     case .failure(let error):

@@ -71,7 +71,7 @@ enum MigrateCommand {
       try file?.write(JSONWriter.line { $0.null("receipt") })
       isJSON
         ? console.json { $0.null("receipt") }
-        : console.line("nothing to do: the store is of that model already")
+        : console.line("nothing to do: the store already has that model")
       // Nothing was written, and the store is not what it looks like.
       let faults = plan.faults(allowing: request.options.allowedLosses)
       for fault in faults { console.note("! " + fault) }

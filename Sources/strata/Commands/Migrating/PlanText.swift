@@ -12,7 +12,7 @@ struct PlanText {
 
   func print() {
     if plan.isNothingToDo {
-      console.line("nothing to do: the store is of that model already")
+      console.line("nothing to do: the store already has that model")
       for note in plan.notes { console.paragraph("note:", note) }
       for loss in plan.losses { print(loss) }
       for check in plan.checks { print(check) }

@@ -174,7 +174,7 @@ extension Rehearsal.Result {
     if let receipt {
       ReceiptText.print(receipt, verb: verb, to: console)
     } else {
-      console.line("nothing to do: \(path) is of that model already")
+      console.line("nothing to do: \(path) already has that model")
     }
     printRemarks(to: console)
     console.line("the store itself is as it was")

@@ -83,7 +83,7 @@ struct DatePattern: Equatable {
     default:
       let letters = String(repeating: String(Unicode.Scalar(letter)), count: min(count, 20))
       throw CoreDataError(
-        .usage, "“\(letters)” is no part of a date pattern here",
+        .usage, "“\(letters)” is not supported in a date pattern",
         hint:
           "Available: yyyy MM M dd d HH H mm m ss s S Z ZZZZZ; put text that is meant literally in quotes."
       )

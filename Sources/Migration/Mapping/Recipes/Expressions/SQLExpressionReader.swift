@@ -58,7 +58,7 @@ struct SQLExpressionReader {
         throw wrong("the expression is nested too deeply", token.range)
       }
     case ")":
-      guard let call = open.popLast() else { throw wrong("“)” closes nothing", token.range) }
+      guard let call = open.popLast() else { throw wrong("unmatched “)”", token.range) }
       try check(call)
       if call.function == "max" || call.function == "min", call.commas == 0 {
         throw wrong(
@@ -151,7 +151,7 @@ struct SQLExpressionReader {
       guard !relationship.isToMany else {
         let path = names.map(\.text).joined(separator: ".")
         throw wrong(
-          "“\(last.text)” leads to many objects", last.range,
+          "“\(last.text)” is to-many", last.range,
           hint: "Use count(\(path)) for how many.")
       }
     } else if !isAttribute(name, of: holder) {
@@ -186,7 +186,7 @@ struct SQLExpressionReader {
       }
       guard !relationship.isToMany else {
         throw wrong(
-          "“\(name.text)” leads to many objects", name.range,
+          "“\(name.text)” is to-many", name.range,
           hint: "A key path goes through to-one relationships.")
       }
       holder = relationship.destination
@@ -236,7 +236,7 @@ struct SQLExpressionReader {
     {
       take(.uuid(number), function.range.lowerBound..<close.range.upperBound, tokens: 4)
     } else {
-      throw wrong("uuid takes nothing, or a whole number that tells it from others", function.range)
+      throw wrong("uuid takes no argument, or a whole number that distinguishes it from others", function.range)
     }
     uuids += 1
   }
@@ -263,6 +263,6 @@ struct SQLExpressionReader {
     return wrong(
       unknown.message, range,
       hint: Nearest.question(name, in: known)
-        ?? unknown.hint.map { $0 + ". Text stands in single quotes." })
+        ?? unknown.hint.map { $0 + ". Text goes in single quotes." })
   }
 }
