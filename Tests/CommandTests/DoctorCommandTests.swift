@@ -58,7 +58,7 @@ struct DoctorCommandTests {
     #expect(
       run.out.hasPrefix(
         """
-        ✗ 2 objects of Step.recipe lead to objects of Recipe that are not there. [to-one-dangling]
+        ✗ 2 objects of Step.recipe reference missing objects of Recipe. [to-one-dangling]
           first: Step/p1, Step/p2
           Core Data: NSCocoaErrorDomain 133000, “A fault could not be fulfilled: the object's row is gone.”
         """))

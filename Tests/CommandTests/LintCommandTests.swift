@@ -253,7 +253,7 @@ struct LintCommandTests {
 
   @Test("a file that is no model is said to be none, and not to be bad XML")
   func noModel() throws {
-    for (text, message) in [("hello <x\n", "this is no model"), ("\n", "the file is empty")] {
+    for (text, message) in [("hello <x\n", "this is not a model"), ("\n", "the file is empty")] {
       let path = folder.path("t.txt")
       try FileSystem.write(Array(text.utf8), to: path)
       let told = Captured("lint", path)

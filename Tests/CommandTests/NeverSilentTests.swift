@@ -65,7 +65,7 @@ struct NeverSilentTests {
     }
     let plan = Captured("plan", path, "--to", models)
     #expect(plan.status == .refused)
-    #expect(!plan.out.contains("✓ it can run"))
+    #expect(!plan.out.contains("✓ can migrate"))
     #expect(plan.out.contains("--allow-loss wal"))
     let migration = Captured("migrate", path, "--to", models)
     #expect(migration.status == .refused)

@@ -42,7 +42,7 @@ struct PlanWarningTests {
       plan.out.contains(
         "warning: Note.folder: references to missing objects, in 1 row (133000)"))
     #expect(plan.out.contains("about 1 s"))
-    #expect(plan.out.contains("✓ it can run"))
+    #expect(plan.out.contains("✓ can migrate"))
     let json = Captured("plan", path, "--to", bundle, "--json")
     #expect(json.out.contains(#""warning":true"#))
     #expect(json.out.contains(#""secondsEstimated":0.0"#))

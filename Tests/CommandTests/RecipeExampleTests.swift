@@ -85,7 +85,7 @@ struct RecipeExampleTests {
     for text in [
       "Contacts → Contacts 2  recipe", "firstName = split_part(fullName, ' ', 1)",
       "+ phones: Phone", "number = phone", "deleted, as the recipe says: Draft, 1 object",
-      "Person/p3  Cy van der Meer", "✓ it can run",
+      "Person/p3  Cy van der Meer", "✓ can migrate",
     ] {
       #expect(plan.out.contains(text), "\(text) is not in \(plan.out)")
     }

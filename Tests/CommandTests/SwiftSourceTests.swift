@@ -66,7 +66,7 @@ struct SwiftSourceTests {
     #expect(same.status == .done)
     let other = Captured("explain", store, source)
     #expect(other.status == .no)
-    #expect(other.out.contains("The store is of the version “SchemaV1”."))
+    #expect(other.out.contains("The store has the version “SchemaV1”."))
     #expect(other.out.contains("“title”"))
   }
 

@@ -60,7 +60,7 @@ struct WholeWayTests {
 
     // What is lost in numbers: the plan for that version.
     terminal.send("3")
-    _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can run")
+    _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can migrate")
     terminal.send("o")
     _ = terminal.screen(showing: "Migrate to which version")
     terminal.send("j", "Enter")
@@ -85,8 +85,8 @@ struct WholeWayTests {
     terminal.send("g", "a")
     _ = terminal.screen(showing: "Accept the loss")
     terminal.send("-l Draft", "Enter")
-    let ready = terminal.screen(showing: "losses accepted  ✓ can run")
-    #expect(ready.contains("losses accepted  ✓ can run"), "\(ready)")
+    let ready = terminal.screen(showing: "losses accepted  ✓ can migrate")
+    #expect(ready.contains("losses accepted  ✓ can migrate"), "\(ready)")
 
     // Rehearse: nothing is put in place.
     terminal.send("R")

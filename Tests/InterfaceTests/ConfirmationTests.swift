@@ -194,7 +194,7 @@ struct ConfirmationTests {
     session.otherAnswer = { effect in
       guard case .diagnose(let id) = effect else { return nil }
       let finding = Finding(
-        .externalOrphaned, "12 files are named by no object.", count: 12,
+        .externalOrphaned, "12 files are unreferenced.", count: 12,
         in: StorePlace(path: "Recipes.sqlite"))
       return [
         .answer(id, .diagnosed(StoreCondition(findings: [finding]))), .answer(id, .held(nil)),

@@ -98,7 +98,7 @@ struct StoreChecks {
 
   // MARK: Its version
 
-  /// The store is of no version that is there.
+  /// The store matches no version that is there.
   private func unproven() -> [LintFinding] {
     let nearest = (now.stagedPlan == nil ? now.versions : now.sequence).nearest(to: store.hashes)
     // SwiftData infers a step from the store's own model where no plan says otherwise.

@@ -112,7 +112,7 @@ struct RepairCopy {
     let connection = try Self.open(next)
     connection.onProgress { [meter] in meter.shouldStop }
     var made = Made(path: next, file: file, connection: connection)
-    made.notes.append("The file was written anew by SQLite: every page of it is another.")
+    made.notes.append("SQLite rewrote the file: every page of it changed.")
     try IndexMending(indexes: wrong).remake(&made)
     return made
   }
@@ -208,7 +208,7 @@ struct IndexMending {
       }
     } catch let error as SQLiteError where error.isEvaluation {
       made.notes.append(
-        "The index \(index.name) was left as it is: it cannot be made here (\(error.message)).")
+        "The index \(index.name) was left as it is: it cannot be created here (\(error.message)).")
     }
   }
 }

@@ -167,7 +167,7 @@ package enum StoreRepair {
     } catch {
       let error = CoreDataError(error, or: .failed)
       let path = error.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
-      notes.append("Files that no object names could not be moved aside: \(error.message)\(path).")
+      notes.append("Unreferenced files could not be moved aside: \(error.message)\(path).")
       return nil
     }
   }

@@ -76,7 +76,7 @@ package enum StoreSalvage {
       if source.isForeign { throw StoreMetadata.noStore(path) }
       throw CoreDataError(
         .unreadable,
-        "the store's schema is gone, and with it what its tables and columns are called",
+        "the store's schema is gone, and with it the names of its tables and columns",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     let pending = try PendingOutput(for: FileSystem.place(of: output))

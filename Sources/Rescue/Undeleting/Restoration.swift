@@ -90,7 +90,7 @@ package struct Restoration {
     report.salvage = salvage
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
-        "\(count) \(entity) came back under a new key, since nothing tells the old one: what named them does not lead to them."
+        "\(count) \(entity) were restored under a new key, because the old one is unknown: references to them were not restored."
       } + undeletion.missed + report.salvage.notes
     return report
   }
@@ -120,7 +120,7 @@ package struct Restoration {
       for object in objects {
         guard let origin = try undeletion.origin(of: object) else {
           throw CoreDataError(
-            .usage, "no deleted object is called \(object)", path: undeletion.path,
+            .usage, "there is no deleted object \(object)", path: undeletion.path,
             advice:
               "\(.deed("undeletion"), of: [ShellText.quoted(undeletion.path)]) lists them.")
         }

@@ -75,7 +75,7 @@ package final class Undeletion {
     guard let model = try given ?? source.model() else {
       throw CoreDataError(
         .unreadable,
-        "\(try source.reasonWithoutModel()), and without a model its rows cannot be told apart",
+        "\(try source.reasonWithoutModel()), and without a model its rows cannot be recognized",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     self.model = model
@@ -97,13 +97,13 @@ package final class Undeletion {
         missed + source.notes + remains.notes
         + (remains.isComparedInPart
           ? [
-            "More rows without a key were found than could be compared with the store: some may be earlier states of objects that live."
+            "More rows without a key were found than could be compared with the store: some may be earlier states of objects that still exist."
           ] : [])
         + remains.lost.sorted { $0.key < $1.key }.map { table, keys in
           let name = remains.schema.table(named: table)?.root ?? table
           let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
           return
-            "History says that \(keys.count) \(name) were deleted of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
+            "History records \(keys.count) deleted \(name) of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
         }
       places = Dictionary(remains.tables.enumerated().map { ($1, $0) }) { first, _ in first }
       remains.connection.close()
@@ -131,7 +131,7 @@ package final class Undeletion {
       }
       guard unused > found else { return nil }
       return
-        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be had."
+        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be recovered."
     }
   }
 

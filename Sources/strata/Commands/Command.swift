@@ -115,10 +115,10 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
     switch self {
     case .done: "Done, and the answer is yes."
     case .no:
-      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold, no store is there."
+      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold, or there is no store."
     case .usage: "Wrong usage."
     case .refused:
-      "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."
+      "Refused: values would be lost, a check failed, or there is no migration path. With several stores, the most serious status is returned."
     case .unreadable: "The input is unreadable or damaged."
     case .failed:
       "It failed, or another program holds the store; the store is as it was."

@@ -69,7 +69,7 @@ enum DemoCommand {
     for path in [base + "/" + storeName, base + "/" + bundleName]
     where FileIdentity(of: path) != nil {
       throw CoreDataError(
-        .refused, "there is one already", path: path,
+        .refused, "the folder has a demo already", path: path,
         hint: "Name another folder, or none for a fresh temporary one.")
     }
     try NewStorePlace.require(base + "/" + storeName)

@@ -67,7 +67,7 @@ extension Console {
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     if store.isChanged {
       note(
-        "! Another program wrote to the store while it was read: what is printed may be of two states. Close that program, and run the command again."
+        "! Another program wrote to the store while it was read: the output may mix two states. Close that program, and run the command again."
       )
       return .unreadable
     }

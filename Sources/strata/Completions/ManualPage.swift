@@ -6,7 +6,7 @@ enum ManualPage {
     var page = ""
     page +=
       ".TH STRATA 1 \(CommandLineTool.versionDate) \"strata \(CommandLineTool.version)\" \"User Commands\"\n"
-    page += ".SH NAME\nstrata \\- looks into Core Data stores and migrates them\n"
+    page += ".SH NAME\nstrata \\- inspects, migrates and repairs Core Data stores\n"
     page += ".SH SYNOPSIS\n" + synopsis(InterfaceCommand.command)
     page += ".br\n.B strata\n.I COMMAND\n\\&...\n"
     page += ".SH DESCRIPTION\n" + paragraphs(description)

@@ -134,9 +134,9 @@ extension MappingScreen {
       if let free = plan.bytesFree, free < plan.bytesNeeded {
         note.append(Span("✗ only \(NumberText.bytes(free)) free ", theme[.error]))
       } else if !plan.obstacles.isEmpty {
-        note.append(Span("✗ cannot run now ", theme[.error]))
+        note.append(Span("✗ cannot migrate now ", theme[.error]))
       } else if plan.failures.isEmpty && losses.isEmpty {
-        note.append(Span("✓ can run ", theme[.success]))
+        note.append(Span("✓ can migrate ", theme[.success]))
       }
     }
     let width = note.width(upTo: line.width)

@@ -28,7 +28,7 @@ package enum RestorationText {
       + report.refused.sorted { $0.key < $1.key }.map { entity, keys in
         let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
         return
-          "\(entity): \(NumberText.grouped(keys.count)) left out, since an object with their unique values or key is there: \(first)\(keys.count > 5 ? " …" : "")"
+          "\(entity): \(NumberText.grouped(keys.count)) left out, because an object with their unique values or key exists: \(first)\(keys.count > 5 ? " …" : "")"
       }
       + report.emptied.sorted { $0.key < $1.key }.map {
         "\($0.key) of \(NumberText.grouped($0.value)) is empty now: the object that it referenced is missing"

@@ -126,7 +126,7 @@ struct StoreBatch {
     guard !Interruption.isRequested else {
       return .failure(
         CoreDataError(
-          .cancelled, code: .migrationCancelled, "cancelled", path: path, hint: "Nothing was begun."
+          .cancelled, code: .migrationCancelled, "cancelled", path: path, hint: "Nothing was started."
         ))
     }
     // At most ten times a second: what waits to be told takes memory.
@@ -277,7 +277,7 @@ extension StoreBatch {
     }
     let version = ShellText.quoted(unwritten.path)
     console.paragraph(
-      "a recipe to begin with: strata seed \(version) NEW-STORE, then strata plan NEW-STORE --to MODEL --mapping FOLDER --write-recipe FILE, with the folder of the mapping models",
+      "a recipe to start with: strata seed \(version) NEW-STORE, then strata plan NEW-STORE --to MODEL --mapping FOLDER --write-recipe FILE, with the folder of the mapping models",
       indent: 2)
   }
 }

@@ -35,7 +35,7 @@ struct StoreList {
         let first = found.links.first.map { "The link \($0) is not followed: name it to use it. " }
         throw CoreDataError(
           .unreadable, "no Core Data store is in the folder", path: argument,
-          hint: (first ?? "") + "Looked at are the files in it and those one folder below.")
+          hint: (first ?? "") + "Only the files in it and one folder below were checked.")
       }
       for path in found.stores { add(path) }
     }

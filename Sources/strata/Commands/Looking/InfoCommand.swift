@@ -175,7 +175,7 @@ enum InfoCommand {
       for links in oneSided {
         let first = links.first.map(\.description).joined(separator: ", ")
         console.line(
-          "· \(links.objects) of \(links.entity).\(links.relationship) lead to objects that do not lead back (first: \(first)): Core Data's own migrations leave such one-to-ones, each side is read as it is."
+          "· \(links.objects) of \(links.entity).\(links.relationship) reference an object that does not reference them back (first: \(first)): Core Data's own migrations leave such one-to-ones; each side is read as it is."
         )
       }
       for note in notes { console.line("· " + note) }

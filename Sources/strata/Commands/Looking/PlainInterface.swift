@@ -164,7 +164,7 @@ struct PlainInterface {
 extension PlainInterface {
   private static let words = """
     1, 2, 3 or 4 reads a screen again. A command goes as in the shell, without strata and without
-    the store: rows Recipe --limit 5, object Recipe/p12, info, plan --to MODEL. help COMMAND tells
+    the store: rows Recipe --limit 5, object Recipe/p12, info, plan --to MODEL. help COMMAND lists
     its options, commands lists what the screens can do, quit ends.
     """
 

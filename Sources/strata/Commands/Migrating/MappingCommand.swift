@@ -104,11 +104,11 @@ enum MappingCommand {
     }
     if let condition = entity.condition { console.paragraph("    where \(condition)", indent: 8) }
     if let policy = entity.policy { console.line("    policy \(policy)") }
-    if entity.isDeletionIntended { console.line("    the objects it does not take go on purpose") }
+    if entity.isDeletionIntended { console.line("    the objects that it does not take are deleted on purpose") }
     let copied = entity.carried.filter {
       !$0.isComputed && $0.name == $0.value && $0.through == nil
     }
-    names("    carried as they are: ", copied.map(\.name), console)
+    names("    copied as they are: ", copied.map(\.name), console)
     for property in entity.carried where !copied.contains(property) {
       let through = property.through.map { " through \($0)" } ?? ""
       let sign = property.isComputed ? "=" : "←"

@@ -202,7 +202,7 @@ struct CutoverConfirmation {
 
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
   private func ask(_ receipt: MigrationReceipt) -> Bool {
-    console.note("made and verified, not in place yet:")
+    console.note("made and verified; the store is not replaced yet:")
     for count in receipt.entities {
       console.note("  \(count.entity): \(count.before) before, \(count.after) after")
     }
@@ -212,7 +212,7 @@ struct CutoverConfirmation {
         "  ! lost: \(loss.name), \(loss.values)\(loss.isOfFile || loss.misfit != nil ? " " + loss.noun : "")"
       )
     }
-    console.rewrite("Put it in place? [y/N] ")
+    console.rewrite("Replace the store? [y/N] ")
     guard let answer = Self.line() else {
       console.note("")
       return false

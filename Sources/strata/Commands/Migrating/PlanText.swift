@@ -36,7 +36,7 @@ struct PlanText {
         "refused unless allowed: "
           + unallowed.map { "--allow-loss \(ShellText.quoted($0.name))" }.joined(separator: " "))
     } else if plan.failures.isEmpty, plan.obstacles.isEmpty {
-      console.line("✓ it can run")
+      console.line("✓ can migrate")
     }
   }
 

@@ -24,14 +24,14 @@ enum RehearseCommand {
     if let bundle = arguments[SeededRehearsal.bundle] {
       guard given.isEmpty, arguments[.from] == nil else {
         throw CoreDataError(
-          .usage, "--seeded makes its own stores, so STORE and --from mean nothing with it",
+          .usage, "--seeded generates its own stores, so STORE and --from cannot be used with it",
           hint: "strata rehearse --seeded PATH [--to MODEL] [--mapping FILE]…")
       }
       return try SeededRehearsal.run(bundle, arguments, console)
     }
     for name in SeededRehearsal.options.map(\.declaration) where !arguments[name].isEmpty {
       throw CoreDataError(
-        .usage, "--\(name.name) is for stores that are made: it means nothing without --seeded",
+        .usage, "--\(name.name) is for generated stores: it needs --seeded",
         hint: "strata rehearse --seeded PATH")
     }
     let request = try MigrationArguments(arguments)

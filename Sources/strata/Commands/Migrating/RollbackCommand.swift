@@ -29,7 +29,7 @@ enum RollbackCommand {
     options.isForced = arguments[force]
     try StoreRollback.requireBackup(path: path, options: options)
     RecoveryNotice.write(for: [path], to: console)
-    let receipt = try Waiting.tell("putting the backup back", on: console) {
+    let receipt = try Waiting.tell("restoring the backup", on: console) {
       try StoreRollback.run(
         path: path, options: options, isCancelled: { Interruption.isRequested })
     }
@@ -55,7 +55,7 @@ enum RollbackCommand {
     if isJSON {
       console.json { $0.objects("backups", backups) { members($0.0, $0.1) } }
     } else if backups.isEmpty {
-      console.line("no backup of \(path) lies beside it")
+      console.line("there is no backup of \(path) beside it")
     } else {
       var rows = [["backup", "left by", "version", "last changed", "size", "objects"]]
       rows += backups.map { backup, contents in
@@ -91,7 +91,7 @@ enum RollbackCommand {
     console.line(
       "✓ opens, is intact, and holds what the backup held: \(NumberText.bytes(receipt.bytes))")
     if receipt.isBackupRemoved {
-      console.line("the backup's own file is gone: it is the store now")
+      console.line("the backup's own file was moved: it is the store now")
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")

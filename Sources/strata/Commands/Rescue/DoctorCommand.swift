@@ -98,7 +98,7 @@ extension Diagnosis {
     }
     if !isReadable { return "✗ nothing of the store can be read" }
     let rest =
-      isComplete ? "" : "; the store does not open, so that its objects were not looked at"
+      isComplete ? "" : "; the store does not open, so its objects were not checked"
     if count(.error) + count(.warning) == 0, isComplete {
       let notes = count(.note) == 0 ? "" : " (\(number(.note)))"
       return "✓ nothing is wrong\(notes)"

@@ -99,7 +99,7 @@ enum RepairText {
       for note in receipt.notes { console.note("note: " + note.printable) }
       console.line(
         receipt.left.isEmpty
-          ? "✓ nothing to repair" : "nothing to repair that needs no choice")
+          ? "✓ nothing to repair" : "nothing to repair without a decision")
       return left(receipt, console)
     }
     let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
@@ -116,7 +116,7 @@ enum RepairText {
     }
     for note in receipt.notes { console.line("note: " + note.printable) }
     if let folder = receipt.orphanFolder {
-      console.line("files that no object names are now in: \(folder.printable)")
+      console.line("unreferenced files are now in: \(folder.printable)")
     }
     if let sum = receipt.checksums.result { console.line("SHA-256 of the result: \(sum)") }
     if let backup = receipt.backupPath {
@@ -146,8 +146,8 @@ extension Repaired {
     } catch let error as SQLiteError {
       throw CoreDataError(
         .failed,
-        "the list of changes cannot be read (\(error.message)), but the work is done and in place",
-        path: receipt.resultPath, hint: "The receipt tells where the backup is.")
+        "the list of changes cannot be read (\(error.message)), but the repair is complete",
+        path: receipt.resultPath, hint: "The receipt says where the backup is.")
     }
   }
 
