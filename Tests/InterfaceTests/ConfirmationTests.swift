@@ -188,7 +188,7 @@ struct ConfirmationTests {
     #expect(text.contains("one rename") && text.contains("y roll back"), "\(text)")
   }
 
-  @Test("files that no object names are moved without a backup, and that is said")
+  @Test("unreferenced files are moved without a backup, and that is said")
   func filesAlone() throws {
     var session = try Session(width: 80, height: 24)
     session.otherAnswer = { effect in

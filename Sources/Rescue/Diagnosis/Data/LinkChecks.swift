@@ -54,7 +54,7 @@ struct LinkChecks {
         first: ends, in: place, remedy: remedy)
     }
     switch fault {
-    case .empty: return finding(.joinNull, "have no object at one end (NULL)")
+    case .empty: return finding(.joinNull, "have a NULL key at one end")
     case .dangling: return finding(.joinDangling, "have a missing object at one end")
     case .wrongEntity, .wrongNumber:
       return finding(

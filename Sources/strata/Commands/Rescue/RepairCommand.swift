@@ -32,7 +32,7 @@ enum RepairCommand {
     Without --fix, every fault is repaired that needs no guess about the data: Core Data's bookkeeping
     (metadata, model cache, counters, entity IDs, names of join tables, triggers), indexes, the freelist and
     the pointer map, history of missing objects, dangling references, order keys. No row is changed for what
-    doctor calls a note; files that no object names are moved into a folder beside the store. With --fix,
+    doctor calls a note; unreferenced files are moved into a folder beside the store. With --fix,
     only the named kinds are repaired; doctor lists the names.
 
     Repairs that need a decision run only when requested: which object to keep of those that violate a
