@@ -104,7 +104,7 @@ public struct ModelReference: Sendable, Equatable {
         throw CoreDataError(
           .unreadable, code: .migrationMissingSourceModel,
           "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
-          advice: "Name the model itself; \(.deed("model-search")) looks for it.")
+          advice: "Name the model itself; \(.deed("model-search")) searches for it.")
       }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)
     }
@@ -175,7 +175,7 @@ public struct ModelReference: Sendable, Equatable {
       }
       throw CoreDataError(
         .usage,
-        "“\(revision)” is no version of the bundle, and no git revision: \(reason.description)",
+        "“\(revision)” is neither a version of the bundle nor a git revision: \(reason.description)",
         path: path, hint: "Its versions are \(names).")
     }
   }

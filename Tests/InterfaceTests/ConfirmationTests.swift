@@ -139,7 +139,7 @@ struct ConfirmationTests {
       #expect(session.screen().description.contains("looking at the folder"))
       try session.send("y", "y")
       #expect(Self.changes(session).isEmpty)
-      #expect(session.state.notice?.text.contains("the folder is still being looked at") == true)
+      #expect(session.state.notice?.text.contains("the folder is still being checked") == true)
     }
   }
 

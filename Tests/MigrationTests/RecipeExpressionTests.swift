@@ -150,7 +150,7 @@ struct RecipeExpressionTests {
       Mistake(
         text: "regex_replace(title, '(?=a)', '')", marked: "'(?=a)'",
         message:
-          "the pattern is not understood: looking around, atomic groups and flags within are not supported"
+          "the pattern is not understood: look-around, atomic groups and inner flags are not supported"
       ),
       Mistake(
         text: "title score", marked: "score",

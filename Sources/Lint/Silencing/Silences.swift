@@ -82,7 +82,7 @@ struct Silences {
     let reach = comment.place.line...comment.place.line + Self.reach
     guard let target = reach.lazy.compactMap({ lines?[$0] }).first else {
       mistakes.append(
-        "\(comment.place): strata:disable stands before no property, class or version.")
+        "\(comment.place): strata:disable precedes no property, class or version.")
       return
     }
     for rule in named {

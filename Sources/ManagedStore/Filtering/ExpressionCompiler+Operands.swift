@@ -75,7 +75,7 @@ extension ExpressionCompiler {
     guard let sql = scope.variables[name] else {
       throw wrong(
         "the variable $\(name) has no value here", expression.place, of: expression,
-        "is known to Core Data's migration manager alone")
+        "is known to Core Data's migration manager only")
     }
     return ExpressionTerm(SQLText(own: sql), .any, name: "$" + name, range: expression.range)
   }

@@ -141,7 +141,7 @@ extension CoreDataError {
       case 5, 6: "Another program is using the store: close it and try again."
       case 8: "The store or its folder is read-only."
       case 11, 26:
-        "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal, or take another copy of the store."
+        "The file is damaged, or a -wal of another store is beside it: try a copy without the -wal, or take another copy of the store."
       case 13: "The disk is full: free some space and try again."
       case 18:
         "An expression, of a recipe or of an index in the store, computes a value that is too long for a store of this size."

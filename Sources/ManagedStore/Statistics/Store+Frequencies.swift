@@ -98,7 +98,7 @@ private struct FrequencySubject {
       attribute = Attribute("", .integer64)
       return
     case .constant, .list:
-      throw CoreDataError(.usage, "“\(path)” is no property", entity: table.entity)
+      throw CoreDataError(.usage, "“\(path)” is not a property", entity: table.entity)
     }
     let known = store.attribute(atPath: path, of: table.entity)
     attribute = known ?? Attribute("", .integer64)

@@ -208,7 +208,7 @@ extension MappingLayout {
     guard model.isKind(made, of: destination) else {
       throw CoreDataError(
         .usage,
-        "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
+        "the mapping “\(through)” makes \(made), and the destination of the relationship is \(destination)",
         entity: entityMapping.destination, property: relationship.name)
     }
     return [named]

@@ -306,7 +306,7 @@ struct Leftovers {
     if isBusy { return ["Another strata process is working on this store."] }
     guard isReadable || !hasJournal else {
       return [
-        "\(names.journal), another user's, lies beside the store: a strata process of that user is working on it, or was interrupted."
+        "\(names.journal), another user's, is beside the store: a strata process of that user is working on it, or was interrupted."
       ]
     }
     let noun = recovery.operation?.noun ?? "run"

@@ -271,7 +271,7 @@ extension StoreReplacement {
       else { continue }
       // SQLite would take it for the output's own.
       throw CoreDataError(
-        .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,
+        .refused, "a \(suffix) is where the output's own would be", path: output + suffix,
         hint: "Name another output, or move that file away.")
     }
   }
@@ -321,7 +321,7 @@ extension StoreReplacement {
     if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal lies beside it", path: storePath,
+        "the store's last change was cut off: a -journal is beside it", path: storePath,
         advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
     }
   }

@@ -111,7 +111,7 @@ package enum SupportTree {
         notes.append("\(path) is a link to \(target), and was copied as a link.")
       case .other:
         throw CoreDataError(
-          .refused, "neither a file, a folder nor a link lies in the support folder",
+          .refused, "the support folder has something that is neither a file, a folder nor a link",
           path: folder.path(of: name), hint: "Move it away. The store is as it was.")
       case .file, nil: continue
       }
@@ -170,7 +170,7 @@ package enum SupportTree {
       case .other:
         if links, source.link(name, to: name, in: made) { continue }
         throw CoreDataError(
-          .refused, "neither a file, a folder nor a link lies in the support folder",
+          .refused, "the support folder has something that is neither a file, a folder nor a link",
           path: source.path(of: name), hint: "Move it away. The store is as it was.")
       }
     }

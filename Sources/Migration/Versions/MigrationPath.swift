@@ -122,7 +122,7 @@ public struct MigrationPath: Sendable, Equatable {
       "the store's version is none of the \(versions.versions.count) that were given",
       path: versions.path,
       advice:
-        "\(nearest ?? "None has an entity in common with it. ")\(note(of: versions.unreadable))\(.deed("model-search")) looks for the right one."
+        "\(nearest ?? "None has an entity in common with it. ")\(note(of: versions.unreadable))\(.deed("model-search")) searches for the right one."
     )
   }
 

@@ -61,7 +61,7 @@ struct Configuration: Sendable, Equatable {
     do {
       let whole = try JSON5.read(bytes)
       guard case .object(let found) = whole.kind else {
-        problems = ["config.json line \(line(whole.range)): it is to be an object, in { }"]
+        problems = ["config.json line \(line(whole.range)): it must be an object, in { }"]
         return
       }
       members = found
@@ -114,7 +114,7 @@ struct Configuration: Sendable, Equatable {
       return [(section.keyRange, problem)]
     }
     guard case .object(let actions) = section.value.kind else {
-      return [(section.value.range, "“\(section.key)” is an object of actions and keys")]
+      return [(section.value.range, "“\(section.key)” must be an object of actions and keys")]
     }
     var problems: [Problem] = []
     for action in actions {

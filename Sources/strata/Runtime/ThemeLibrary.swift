@@ -48,7 +48,7 @@ struct ThemeLibrary {
     } else {
       throw CoreDataError(
         .usage, "there is no theme “\(name)”",
-        hint: "There are \(names.joined(separator: ", ")); a path of a theme file will do too.")
+        hint: "There are \(names.joined(separator: ", ")); or give the path of a theme file.")
     }
     themes[name] = theme
     return theme

@@ -29,7 +29,7 @@ struct ConfirmLayer: WaitingLayer {
   /// Why it cannot be answered with yes yet.
   private var reasonNotToConfirm: String? {
     guard confirmation.request != nil, footprint == nil else { return nil }
-    return task == nil ? "the folder was not checked" : "the folder is still being looked at"
+    return task == nil ? "the folder was not checked" : "the folder is still being checked"
   }
 
   /// The keys that answer, for whoever shows the question.

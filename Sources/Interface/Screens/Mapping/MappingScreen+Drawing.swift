@@ -11,7 +11,7 @@ extension MappingScreen {
       lines = [("looking for \(chosen?.name ?? "the version") …", .dim)]
     } else if isChosenGone, let chosen {
       lines = [
-        ("\(chosen.name), which was chosen, is not there any more:", .warning),
+        ("\(chosen.name), which was chosen, no longer exists:", .warning),
         (state.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]

@@ -184,7 +184,8 @@ enum RollbackText {
           sign: "·", role: .dim,
           text: NumberText.counted(receipt.orphaned.count, "external data file")
             + (receipt.orphaned.count == 1
-              ? "is no longer referenced by any object; it stays" : "are no longer referenced by any object; they stay")))
+              ? " is no longer referenced by any object; it stays"
+                : " are no longer referenced by any object; they stay")))
     }
     if !receipt.missing.isEmpty {
       lines.append(

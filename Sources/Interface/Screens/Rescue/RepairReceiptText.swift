@@ -33,7 +33,7 @@ enum RepairReceiptText {
       lines.append(Line(text: "unreferenced files are now in  \(folder)"))
     }
     if !receipt.kinds.isEmpty {
-      lines += [Line(), Line(role: .columnTitle, text: "put right", numbers: ["changes"])]
+      lines += [Line(), Line(role: .columnTitle, text: "repaired", numbers: ["changes"])]
       for kind in receipt.kinds {
         lines.append(
           Line(

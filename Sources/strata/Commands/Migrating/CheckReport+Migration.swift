@@ -16,7 +16,7 @@ extension CheckReport {
     guard let format = arguments[option] else { return nil }
     guard !arguments[.json] else {
       throw CoreDataError(
-        .usage, "--format \(format.rawValue) and --json are two ways to print one thing",
+        .usage, "--format \(format.rawValue) and --json exclude each other",
         hint: "Give one of them.")
     }
     return format

@@ -103,7 +103,7 @@ enum RollbackCommand {
     for note in receipt.notes { console.line("note: \(note)") }
     if !receipt.orphaned.isEmpty {
       console.line(
-        "note: \(receipt.orphaned.count) external data filesare no longer referenced by any object; they stay."
+        "note: \(receipt.orphaned.count) external data files are no longer referenced by any object; they stay."
       )
     }
     if !receipt.missing.isEmpty {

@@ -32,17 +32,17 @@ enum RepairCommand {
     Without --fix, every fault is repaired that needs no guess about the data: Core Data's bookkeeping
     (metadata, model cache, counters, entity IDs, names of join tables, triggers), indexes, the freelist and
     the pointer map, history of missing objects, dangling references, order keys. No row is changed for what
-    doctor calls a note; unreferenced files are moved into a folder beside the store. With --fix,
-    only the named kinds are repaired; doctor lists the names.
+    doctor calls a note; unreferenced files are moved into a folder beside the store. With --fix, only the
+    named kinds are repaired; doctor lists the names.
 
     Repairs that need a decision run only when requested: which object to keep of those that violate a
-    uniqueness constraint (--keep newest, the greatest key, or oldest; links to the others then lead to it),
-    references to missing external files (--fix external-missing makes them null), missing tables that never
+    uniqueness constraint (--keep newest, the greatest key, or oldest; links to the others then reference it),
+    references to missing external files (--fix external-missing sets them to NULL), missing tables that never
     held anything (--fix table-missing creates them, empty; others only with --force), triggers of an app
     that call missing functions or tables (--fix triggers removes them), the entity of objects whose entity
-    ID is unknown and that nothing in the store tells (--fix entity-unknown --entity ENTITY), one-to-ones
-    whose sides disagree (--fix one-to-one fills the empty side, and keeps the pair that agrees of links that
-    contradict each other).
+    ID is unknown and cannot be found in the store (--fix entity-unknown --entity ENTITY), one-to-ones whose
+    sides do not match (--fix one-to-one fills the empty side, and of links that contradict each other keeps
+    the pair that matches).
 
     If deleted objects can still be restored, and the repair would destroy what restores them (links that
     name them, rows of join tables, external files, free pages), it is refused with the command for

@@ -38,8 +38,8 @@ enum UndeleteCommand {
     store with the chosen objects restored, or with all of them without --only and --where.
 
     A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
-    “unknown”: such an object gets a new key. It is “ambiguous” if two rows that differ have it, and nothing
-    tells which is the later one. An object “may be lost” if its row may have been in a damaged part of the
+    “unknown”: such an object gets a new key. It is “ambiguous” if two different rows have it, and it is
+    not known which is the later one. An object “may be lost” if its row may have been in a damaged part of the
     store: it may not have been deleted at all. --versions prints earlier states of objects instead, also of
     objects that still exist.
     """

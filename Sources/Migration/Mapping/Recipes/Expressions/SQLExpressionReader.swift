@@ -256,7 +256,7 @@ struct SQLExpressionReader {
       return wrong(refusal.message, range, hint: refusal.hint)
     }
     if model.declares(name, atOrAbove: entity) {
-      return wrong("the store keeps no column for \(entity).\(name)", range)
+      return wrong("the store has no column for \(entity).\(name)", range)
     }
     let known = model.names(of: .property, in: entity) + variables.sorted()
     let unknown = UnknownName("property", name, of: entity, known: known)
