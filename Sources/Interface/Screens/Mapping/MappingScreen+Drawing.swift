@@ -19,7 +19,7 @@ extension MappingScreen {
       !state.versions.contains(where: { $0.isStores && $0.isCurrent })
     {
       lines = [
-        ("There is no version after the store’s.", .text), ("", .dim),
+        ("No version follows the store’s.", .text), ("", .dim),
         ("→ o chooses a version, a path or a git revision.", .success),
       ]
     } else if state.versions.count > 1 {
