@@ -90,7 +90,8 @@ extension Container {
     }
     for archive in archives.prefix(3) {
       notes.append(
-        "\(EntryName.quoted(archive.name)) is an archive inside this one: unpack it, and give the result.")
+        "\(EntryName.quoted(archive.name)) is an archive inside this one: unpack it, and give the result."
+      )
     }
   }
 
@@ -132,7 +133,8 @@ extension Container {
     for part in group.companions + group.external where part.kind != .file {
       throw refused(
         part.name,
-        part.kind == .link ? "is a link, and links are not followed" : "is neither a file nor a folder"
+        part.kind == .link
+          ? "is a link, and links are not followed" : "is neither a file nor a folder"
       )
     }
     return group

@@ -36,7 +36,9 @@ package final class Container {
             ? "this is an SQLite file, not a container of stores"
             : "not a folder, backup or archive that strata reads",
         path: path,
-        hint: "strata reads folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz archives of these.")
+        hint:
+          "strata reads folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz archives of these."
+      )
     }
     self.path = path
     self.form = form

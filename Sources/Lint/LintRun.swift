@@ -226,7 +226,8 @@ public struct LintRun: Sendable {
       }.map { version in
         LintFinding(
           .versionDeleted, at: LintPlace(path: model.path), version: version.name,
-          "The model shipped with “\(version.name)” at \(base?.name ?? "the base"), and was removed.")
+          "The model shipped with “\(version.name)” at \(base?.name ?? "the base"), and was removed."
+        )
       }
     }
   }

@@ -258,7 +258,8 @@ struct RecoveryTests {
   @Test("a run that is under way is no question")
   func busy() throws {
     var session = try Session()
-    let busy = StoreLeftovers(["Another strata process is working on this store."], isRecoverable: false)
+    let busy = StoreLeftovers(
+      ["Another strata process is working on this store."], isRecoverable: false)
     try session.send(.leftovers(busy))
     #expect(session.state.layers.isEmpty)
     #expect(session.state.notice?.text == "Another strata process is working on this store.")

@@ -33,7 +33,8 @@ struct DiffTests {
   @Test("each change says how many rows it touches, which, and what to do")
   func impacts() throws {
     var session = try session()
-    #expect(session.screen().description.contains("! 2 objects would be lost with the entity: Draft/p1"))
+    #expect(
+      session.screen().description.contains("! 2 objects would be lost with the entity: Draft/p1"))
     try session.send("n", "n", "n", "n")
     let text = session.screen().description
     #expect(text.contains("✗ 58 rows have missing objects on a mandatory destination"))

@@ -168,7 +168,8 @@ struct UndeleteTests {
     // The second finding is selected.
     try session.send("j", "f")
     let text = session.screen().description
-    #expect(text.contains("everything that needs no decision: primary-key, to-one-dangling"), "\(text)")
+    #expect(
+      text.contains("everything that needs no decision: primary-key, to-one-dangling"), "\(text)")
     for key in keys { try session.send(key) }
     try session.send("⏎", "y")
     #expect(try Self.work(session).work == .repair(order))

@@ -109,7 +109,8 @@ struct DamagedPageTests {
     #expect(try Self.keys(store) == Array(1...1000))
     #expect(store.gaps.isEmpty)
     #expect(
-      store.doubts.contains { $0.hasPrefix("1,000 rows of Note have different values in an index") })
+      store.doubts.contains { $0.hasPrefix("1,000 rows of Note have different values in an index") }
+    )
   }
 
   @Test("a store without rows in Z_PRIMARYKEY is read by the numbers in its rows")

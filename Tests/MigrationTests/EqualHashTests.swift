@@ -90,7 +90,8 @@ struct EqualHashTests {
       to: Self.model(first: "first", identifiers: ["first": "author"], isNext: true))
     #expect(renamed.values["first.person"] == "EDITOR")
     #expect(
-      renamed.plan.notes.contains { $0.contains("Book.first") && $0.contains("values of “editor”") })
+      renamed.plan.notes.contains { $0.contains("Book.first") && $0.contains("values of “editor”") }
+    )
     let plain = try Self.migrate(to: Self.model(isNext: true))
     #expect(!plain.plan.notes.contains { $0.contains("has the renaming identifier") })
   }

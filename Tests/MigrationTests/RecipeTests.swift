@@ -284,7 +284,8 @@ struct RecipeTests {
       text: recipe(
         "{ source: 'Records', destination: 'DayRecord', attributes: { date: null }, create: [ { destination: 'Question', relationship: 'sectionRecords' } ] }"
       ), marked: "'sectionRecords'",
-      message: "the destination of “sectionRecords” is SectionRecord, not Question (line 6, column 127)"),
+      message:
+        "the destination of “sectionRecords” is SectionRecord, not Question (line 6, column 127)"),
     Mistake(
       text: recipe("{ destination: 'Template', attributes: { name: '1' } }"), marked: "{",
       message:

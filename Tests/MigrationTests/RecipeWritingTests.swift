@@ -97,7 +97,8 @@ struct RecipeWritingTests {
     mapping.entityMappings.append(
       EntityMapping(name: "Odd", kind: .copy, source: "Nothing", destination: "Nowhere"))
     #expect(
-      Self.text(mapping).hasPrefix("// Not everything in this mapping can be expressed in a recipe.\n"))
+      Self.text(mapping).hasPrefix(
+        "// Not everything in this mapping can be expressed in a recipe.\n"))
   }
 
   @Test(

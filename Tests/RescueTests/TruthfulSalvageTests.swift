@@ -88,7 +88,8 @@ struct TruthfulSalvageTests {
     let error = #expect(throws: CoreDataError.self) {
       _ = try StoreRepair.run(path: path, options: options)
     }
-    #expect(error?.kind == .refused && error?.message.contains("there is no model to rebuild") == true)
+    #expect(
+      error?.kind == .refused && error?.message.contains("there is no model to rebuild") == true)
   }
 
   @Test("a table that is gone of which no key was given out is none")

@@ -76,7 +76,8 @@ extension MappingScreen {
     let count = currentEdits.all.count
     let changes = count == 0 ? "" : " and \(NumberText.counted(count, "change"))"
     let verb = count == 0 ? "is" : "are"
-    state.notice = Notice("the target \(version.name)\(changes) \(verb) restored from the last session")
+    state.notice = Notice(
+      "the target \(version.name)\(changes) \(verb) restored from the last session")
   }
 
   mutating func missChosen(_ notice: inout Notice?) {

@@ -101,7 +101,8 @@ struct ModelChecks {
       return [
         finding(
           .deleteRuleDeniesForever, entity, relationship.name,
-          "\(name) and its inverse \(relationship.destination).\(inverse.name) both have the delete rule Deny.")
+          "\(name) and its inverse \(relationship.destination).\(inverse.name) both have the delete rule Deny."
+        )
       ]
     }
     let isAlwaysFull =

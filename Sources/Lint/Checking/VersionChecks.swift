@@ -61,7 +61,9 @@ struct VersionChecks {
           "“\(version.name)” has shipped and was edited since \(subject.baseName ?? "the base"): \(what).",
           device: notFound)
       }
-      guard !changes.isEmpty else { return [finding(nil, "the version hash of \(entity.name) changed")] }
+      guard !changes.isEmpty else {
+        return [finding(nil, "the version hash of \(entity.name) changed")]
+      }
       return changes.map { finding($0.property, $0.description) }
     }
   }

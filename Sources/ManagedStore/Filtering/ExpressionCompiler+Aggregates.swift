@@ -57,7 +57,9 @@ extension ExpressionCompiler {
     guard
       terms.allSatisfy(\.kind.isNumber) || terms.allSatisfy({ $0.kind == kind || $0.kind == .any })
     else {
-      throw wrong("these are values of several kinds", range, of: nil, "computes with a value that is not a number")
+      throw wrong(
+        "these are values of several kinds", range, of: nil,
+        "computes with a value that is not a number")
     }
     let rows = terms.reduce(SQLText(own: "")) { "\($0) UNION ALL SELECT \($1.sql)" }
     let row = alias()

@@ -150,7 +150,8 @@ extension ExpressionCompiler {
   ) -> CoreDataError {
     wrong(
       "\(name) takes \(NumberText.counted(count, "argument")), not \(given)",
-      expression.place, of: expression, "takes \(NumberText.counted(count, "argument")), not \(given)")
+      expression.place, of: expression,
+      "takes \(NumberText.counted(count, "argument")), not \(given)")
   }
 
   /// A function of operands alone.

@@ -151,7 +151,8 @@ extension LogKinship.Contradiction {
     case .unreadable: "Z_METADATA can be read without it, but not with it"
     case .index(let name):
       "the index \(name) matches its table without it, but not with it"
-    case .page(let number): "its page \(number) does not match the pages of the store that reference it"
+    case .page(let number):
+      "its page \(number) does not match the pages of the store that reference it"
     }
   }
 }

@@ -61,7 +61,8 @@ package struct SalvagedBookkeeping {
       switch change.place {
       case .table(let name): notes.append("\(name) was missing.")
       case .modelCache:
-        notes.append("The model cache (Z_MODELCACHE) was not readable and was rebuilt from the model.")
+        notes.append(
+          "The model cache (Z_MODELCACHE) was not readable and was rebuilt from the model.")
       case .metadata(let keepsUUID):
         notes.append(
           "The metadata (Z_METADATA) was not readable and was rebuilt from the model"
@@ -72,7 +73,10 @@ package struct SalvagedBookkeeping {
       case .parent: continue
       }
     }
-    return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(NumberText.counted(numbers, "entity", plural: "entities"))."] : [])
+    return notes
+      + (numbers > 0
+        ? ["Z_PRIMARYKEY lacked \(NumberText.counted(numbers, "entity", plural: "entities"))."]
+        : [])
       + (maxima > 0
         ? [
           "Z_PRIMARYKEY was raised to the greatest key of \(maxima) \(maxima == 1 ? "table" : "tables")."
@@ -115,7 +119,8 @@ package struct SalvagedBookkeeping {
       [.blob(try ModelCache.deflate(model.archived()))])
     return [
       Change(
-        place: .modelCache, old: cached.map { "a model with other version hashes: \($0.versionChecksum)" },
+        place: .modelCache,
+        old: cached.map { "a model with other version hashes: \($0.versionChecksum)" },
         new: model.versionChecksum)
     ]
   }

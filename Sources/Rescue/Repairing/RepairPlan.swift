@@ -71,7 +71,8 @@ struct RepairPlan {
   private func requireModel(for faults: [Finding], _ path: String) throws {
     guard let fault = faults.first(where: { $0.kind.asksForModel }) else { return }
     throw CoreDataError(
-      .refused, "not repaired: \(fault.sentence.asClause), and there is no model to rebuild it from",
+      .refused,
+      "not repaired: \(fault.sentence.asClause), and there is no model to rebuild it from",
       path: path, advice: "Give the model that made the store with \(.model).")
   }
 }

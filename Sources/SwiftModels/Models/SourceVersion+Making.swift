@@ -87,7 +87,8 @@ extension SourceVersion {
           remarks.append(
             SourceRemark(
               reader.entry.place(link.line),
-              "\(entity).\(link.name): its inverse \(destination).\(inverse) is not a relationship"))
+              "\(entity).\(link.name): its inverse \(destination).\(inverse) is not a relationship")
+          )
           continue
         }
         set(inverse, on: link.name, of: entity, &entities)

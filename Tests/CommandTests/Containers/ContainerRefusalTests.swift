@@ -146,7 +146,8 @@ struct ContainerRefusalTests {
     zip = ZipWriter()
     try zip.add("App.sqlite", store)
     expectRefusal(try written(Array(zip.bytes.dropLast(100))), naming: "cut off")
-    expectRefusal(try written(TarWriter.gzip(Array("text, no tar".utf8) + store)), naming: "not a tar")
+    expectRefusal(
+      try written(TarWriter.gzip(Array("text, no tar".utf8) + store)), naming: "not a tar")
   }
 
   @Test("a cut-off tar archive gives what came before, and says that it is cut off")

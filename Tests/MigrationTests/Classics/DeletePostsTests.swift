@@ -85,7 +85,8 @@ struct DeletePostsTests {
     #expect(check.first.map(\.description) == ["Comment/p1", "Comment/p2", "Comment/p3"])
     #expect(
       check.hint
-        == "Delete those objects too, change the destination of the relationship, or make it optional.")
+        == "Delete those objects too, change the destination of the relationship, or make it optional."
+    )
     let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.kind == .refused)
     #expect(

@@ -39,7 +39,8 @@ struct ExportLayer: LayerContent {
     if task != nil {
       return [
         Binding(
-          [.escape], "stop and remove the partial file", asks("cancel") { $0.cancel(in: &$1) ?? [] })
+          [.escape], "stop and remove the partial file", asks("cancel") { $0.cancel(in: &$1) ?? [] }
+        )
       ]
     }
     var command =

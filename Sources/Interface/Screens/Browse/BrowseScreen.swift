@@ -239,7 +239,8 @@ extension BrowseScreen {
         ["}"], "wider", changes("wider") { $0.table?.widen(by: 2) }, unless: reason, footer: false),
       Binding(
         ["_"], "reset columns", changes("resetColumns") { $0.table?.resetColumns() },
-        unless: reason ?? (table?.isColumnsReset == false ? nil : "nothing to reset"), footer: false),
+        unless: reason ?? (table?.isColumnsReset == false ? nil : "nothing to reset"), footer: false
+      ),
     ]
   }
 

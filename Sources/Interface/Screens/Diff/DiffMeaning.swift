@@ -181,7 +181,8 @@ struct DiffMeaning {
     var sentences: [Sentence] = []
     let isOfStore = state.versions.element(diff.from)?.isStores ?? false
     if comparison.difference.hashesAreEqual {
-      sentences.append(("✓ Stores of either version open with the other, without a migration.", .success))
+      sentences.append(
+        ("✓ Stores of either version open with the other, without a migration.", .success))
     } else if comparison.refusals.isEmpty {
       let refused = comparison.appDifferences.filter { $0.outcome == .refused }.map { difference in
         [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")

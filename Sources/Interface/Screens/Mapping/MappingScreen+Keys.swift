@@ -94,7 +94,9 @@ extension MappingScreen {
     if let document = state.planOptions.documents.first {
       return "\(document) says what is mapped: change it there"
     }
-    if isThroughVersions { return "a path through versions is inferred: choose a direct migration (o)" }
+    if isThroughVersions {
+      return "a path through versions is inferred: choose a direct migration (o)"
+    }
     return task == nil ? nil : "the plan is still being made"
   }
 

@@ -58,7 +58,8 @@ struct MigrateOutlook {
     if error.kind == .cancelled {
       item("!", .warning, "You stopped the last attempt; the store is as it was.")
     } else {
-      item("✗", .error, "The last attempt did not finish: \(error.message). The store is as it was.")
+      item(
+        "✗", .error, "The last attempt did not finish: \(error.message). The store is as it was.")
       if let hint = error.typedHint { item("→", .text, hint) }
       if error.isStale || error.code == .migrationMissingSourceModel {
         item("→", .text, "P plans again, for the store as it is now; ! shows the log.")

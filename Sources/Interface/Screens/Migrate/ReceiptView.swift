@@ -62,7 +62,9 @@ struct ReceiptView {
 
   private var wayBack: [Line] {
     guard let backup = receipt.backupPath else {
-      return [Line(sign: "!", role: .warning, text: "no backup was kept: this cannot be rolled back")]
+      return [
+        Line(sign: "!", role: .warning, text: "no backup was kept: this cannot be rolled back")
+      ]
     }
     var lines = [Line(role: .text, text: "backup  \(backup)")]
     if let sum = receipt.backupSHA256 {
@@ -185,7 +187,7 @@ enum RollbackText {
           text: NumberText.counted(receipt.orphaned.count, "external data file")
             + (receipt.orphaned.count == 1
               ? " is no longer referenced by any object; it stays"
-                : " are no longer referenced by any object; they stay")))
+              : " are no longer referenced by any object; they stay")))
     }
     if !receipt.missing.isEmpty {
       lines.append(

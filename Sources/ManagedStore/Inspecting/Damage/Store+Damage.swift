@@ -237,6 +237,7 @@ extension SQLiteError {
   /// That the keys of a table's tree do not rise, which SQLite does not look at while it reads.
   static func disorder(of table: String) -> SQLiteError {
     SQLiteError(
-      extendedCode: 11, message: "the keys of \(table) are not in ascending order: its pages are mixed up")
+      extendedCode: 11,
+      message: "the keys of \(table) are not in ascending order: its pages are mixed up")
   }
 }

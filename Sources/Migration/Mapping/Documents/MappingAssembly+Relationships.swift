@@ -81,7 +81,8 @@ extension MappingAssembly {
     for step in names {
       guard let next = holder.flatMap({ source.relationship(named: step, of: $0) }) else {
         throw refusal(
-          entity, name, "follows “\(step)”, which is not a relationship of \(holder ?? "the source")")
+          entity, name,
+          "follows “\(step)”, which is not a relationship of \(holder ?? "the source")")
       }
       holder = next.destination
     }

@@ -172,7 +172,8 @@ extension RecipeSkeleton {
 
   private func comments(with lines: [String]) -> String {
     var all = ["What prevents the migration from \(from) to \(to): check and complete it."]
-    all.append("Values are SQL expressions over the source's properties; null leaves a property empty.")
+    all.append(
+      "Values are SQL expressions over the source's properties; null leaves a property empty.")
     for gap in gaps {
       all.append("- \(gap.place): \(gap.reason)")
       all.append(gap.guess.map { "    written below: \($0)" } ?? "    to be filled in below")

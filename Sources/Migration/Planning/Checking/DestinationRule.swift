@@ -41,7 +41,8 @@ extension DestinationRule {
       entity: entity, property: relationship, conditions: [condition],
       code: .managedObjectReferentialIntegrity,
       message: "references to missing objects",
-      hint: "Core Data fails to fulfill a fault there (133000): empty them in the app.", isWarning: true)
+      hint: "Core Data fails to fulfill a fault there (133000): empty them in the app.",
+      isWarning: true)
   }
 
   /// No object is of an entity that is abstract now.
@@ -112,7 +113,9 @@ extension DestinationRule {
     DestinationRule(
       entity: entity, property: relationship, conditions: conditions,
       message: "missing objects on a mandatory destination relationship",
-      hint: "Delete those objects too, change the destination of the relationship, or make it optional.")
+      hint:
+        "Delete those objects too, change the destination of the relationship, or make it optional."
+    )
   }
 
   /// A mandatory relationship has as many objects as it must, whatever way it is kept.

@@ -19,7 +19,8 @@ extension InferredAnalysis {
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
-        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides do not match",
+        of: from, where: [oneSided], break: place,
+        "links of a one-to-one whose two sides do not match",
         hint: "Both sides stay as they are. Set the relationship again in the app.",
         warning: .migration)
     }

@@ -58,7 +58,8 @@ struct RelationshipRules {
         .entityWrong, "reference objects that are not of \(destination)", severity: .error,
         code: .managedObjectReferentialIntegrity)
     case .wrongNumber:
-      return rule(.entityWrong, "reference objects of another entity than the one stored beside them")
+      return rule(
+        .entityWrong, "reference objects of another entity than the one stored beside them")
     }
   }
 }

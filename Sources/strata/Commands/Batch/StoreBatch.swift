@@ -126,7 +126,8 @@ struct StoreBatch {
     guard !Interruption.isRequested else {
       return .failure(
         CoreDataError(
-          .cancelled, code: .migrationCancelled, "cancelled", path: path, hint: "Nothing was started."
+          .cancelled, code: .migrationCancelled, "cancelled", path: path,
+          hint: "Nothing was started."
         ))
     }
     // At most ten times a second: what waits to be told takes memory.

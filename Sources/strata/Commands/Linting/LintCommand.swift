@@ -69,7 +69,8 @@ enum LintCommand {
     options.against = arguments[against]
     if options.gitBase != nil, options.against != nil {
       throw CoreDataError(
-        .usage, "--git-base and --against exclude each other: both say what shipped", hint: "Give one of them.")
+        .usage, "--git-base and --against exclude each other: both say what shipped",
+        hint: "Give one of them.")
     }
     options.stores = arguments[stores]
     options.mappings = arguments[.mapping]

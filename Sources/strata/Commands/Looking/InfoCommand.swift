@@ -125,7 +125,8 @@ enum InfoCommand {
       let parts = backlog.parts.map {
         NumberText.counted($0.count, $0.one, plural: $0.several)
       }
-      return parts.isEmpty ? "mirrored, nothing is waiting to be uploaded" : parts.joined(separator: ", ")
+      return parts.isEmpty
+        ? "mirrored, nothing is waiting to be uploaded" : parts.joined(separator: ", ")
     }
 
     func print(to console: Console) {

@@ -104,7 +104,9 @@ enum MappingCommand {
     }
     if let condition = entity.condition { console.paragraph("    where \(condition)", indent: 8) }
     if let policy = entity.policy { console.line("    policy \(policy)") }
-    if entity.isDeletionIntended { console.line("    the objects that it does not take are deleted on purpose") }
+    if entity.isDeletionIntended {
+      console.line("    the objects that it does not take are deleted on purpose")
+    }
     let copied = entity.carried.filter {
       !$0.isComputed && $0.name == $0.value && $0.through == nil
     }

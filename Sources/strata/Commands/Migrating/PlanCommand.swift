@@ -26,7 +26,8 @@ enum PlanCommand {
         try recipe.write(skeleton, console)
         return .done
       }
-      console.note("note: nothing prevents this migration that a recipe could solve: none was written")
+      console.note(
+        "note: nothing prevents this migration that a recipe could solve: none was written")
     }
     return try CheckReport.reporting("strata plan", of: path, arguments, console) {
       try plan(path, request, isJSON: arguments[.json], $0, console)

@@ -32,7 +32,8 @@ enum DiffCommand {
     for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
       let sign = entity.source == nil ? "+" : entity.destination == nil ? "−" : "~"
       console.line(
-        "\(sign) \(entity.name)" + (entity.isHashMoved ? "  (version hash changes)" : "  (same version hash)"))
+        "\(sign) \(entity.name)"
+          + (entity.isHashMoved ? "  (version hash changes)" : "  (same version hash)"))
       for change in entity.changes {
         console.line("    \(change.movesHash ? "*" : " ") \(change.description)")
       }

@@ -23,7 +23,8 @@ enum UndeleteCommand {
     arguments: [Argument.store, entity],
     options: [
       Option.output.help("write a new store here with the chosen objects restored"), only,
-      Option.predicate.help("only objects of ENTITY that match, as an NSPredicate"), versions, limit,
+      Option.predicate.help("only objects of ENTITY that match, as an NSPredicate"), versions,
+      limit,
       Option.rowFormat, Option.model, Option.ignoreWAL, Option.wal, report, Option.json,
     ], details: help,
     example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",

@@ -194,7 +194,8 @@ enum StorePanelText {
       ])
     }
     var lines: [PanelLine] =
-      (waiting.isEmpty ? [.note("Nothing is waiting to be uploaded.")] : [.title("Waiting")] + waiting) + [
+      (waiting.isEmpty
+        ? [.note("Nothing is waiting to be uploaded.")] : [.title("Waiting")] + waiting) + [
         .blank,
         .fact("last import", date(state.lastImport), .date),
         .fact("last export", date(state.lastExport), .date),

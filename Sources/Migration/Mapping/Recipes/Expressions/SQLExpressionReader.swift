@@ -236,7 +236,9 @@ struct SQLExpressionReader {
     {
       take(.uuid(number), function.range.lowerBound..<close.range.upperBound, tokens: 4)
     } else {
-      throw wrong("uuid takes no argument, or a whole number that distinguishes it from others", function.range)
+      throw wrong(
+        "uuid takes no argument, or a whole number that distinguishes it from others",
+        function.range)
     }
     uuids += 1
   }
