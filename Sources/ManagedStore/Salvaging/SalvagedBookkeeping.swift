@@ -79,7 +79,7 @@ package struct SalvagedBookkeeping {
         : [])
       + (maxima > 0
         ? [
-          "Z_PRIMARYKEY was raised to the greatest key of \(maxima) \(maxima == 1 ? "table" : "tables")."
+          "Z_PRIMARYKEY was raised to the greatest keys of \(maxima) \(maxima == 1 ? "table" : "tables")."
         ] : [])
   }
 

@@ -286,7 +286,7 @@ struct BookkeepingLayer {
       let candidates = isRaw ? [] : try candidates(for: rows)
       return Finding(
         .entityUnknown,
-        "\(rows.count) rows of the table \(rows.table) have the entity ID \(rows.number), which is not of any entity in it.",
+        "\(rows.count) rows of the table \(rows.table) have the entity ID \(rows.number), which belongs to no entity of that table.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
         in: place,

@@ -54,7 +54,7 @@ extension Option where Value == [String] {
   static var mapping: Self {
     Self(
       repeating: "mapping", "FILE", .file,
-      "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of such")
+      "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of these")
   }
   static var allowLoss: Self {
     Self(

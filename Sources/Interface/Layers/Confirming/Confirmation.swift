@@ -181,7 +181,7 @@ extension Confirmation {
           label: "After",
           text: entry.backup.origin == .other
             ? "\(entry.name) stays where it is"
-            : "\(entry.name) itself becomes the store"),
+            : "\(entry.name) is removed: its content is the store then"),
       ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:

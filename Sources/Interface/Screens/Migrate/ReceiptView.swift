@@ -171,7 +171,7 @@ enum RollbackText {
           + NumberText.bytes(receipt.bytes)),
     ]
     if receipt.isBackupRemoved {
-      lines.append(Line(role: .dim, text: "the backup’s own file was moved: it is the store now"))
+      lines.append(Line(role: .dim, text: "the backup’s own file was removed: its content is the store now"))
     }
     if let undone = receipt.undonePath {
       lines.append(Line(text: "what was there before is kept: \(undone)"))

@@ -14,7 +14,7 @@ struct Expectations: Sendable {
           { entity: "Recipe", where: "title == 'Soup'", key: "serves", equals: 4 },
           { entity: "Recipe", where: "author == nil", count: 0 },
         ],
-        stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // besides, for one store
+        stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // in addition, for one store
       }
     Every object found must have the value, and one must be there. Values are written as
     strata dump prints them; a date may be ISO text, bytes are { bytes: 1024 }.

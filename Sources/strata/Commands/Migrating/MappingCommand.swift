@@ -20,7 +20,7 @@ enum MappingCommand {
   private static let help = """
     “no value” marks properties of the destination that the mapping gives no value: they begin empty or
     with their default, and a mandatory property without a default fails. “goes nowhere” marks properties
-    of the source that no value is made from. A compiled mapping model (.cdm) holds version hashes but no
+    of the source that no value is computed from. A compiled mapping model (.cdm) holds version hashes but no
     models: --model finds the versions it is for, and the properties that go nowhere.
     """
 

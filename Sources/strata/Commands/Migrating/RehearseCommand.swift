@@ -8,7 +8,7 @@ import Migration
 enum RehearseCommand {
   private static let stores = Argument(list: "STORE", .store)
   static let command = Command(
-    "rehearse", .migrate, "migrates copies, verified, and discards them", arguments: [stores],
+    "rehearse", .migrate, "migrates and verifies copies, and discards them", arguments: [stores],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Expectations.option,
       Option.allowLoss, Option.allowLossFile, Option.jobs, Option.receipt,

@@ -6,7 +6,7 @@ import ModelSearch
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
-  private static let listed = Option("list", "show the backups there are, newest first")
+  private static let listed = Option("list", "list the backups, newest first")
   static let backup = Option(
     "from", "FILE", .file, "the backup to restore (default: the newest)")
   private static let force = Option(
@@ -91,7 +91,7 @@ enum RollbackCommand {
     console.line(
       "✓ opens, is intact, and holds what the backup held: \(NumberText.bytes(receipt.bytes))")
     if receipt.isBackupRemoved {
-      console.line("the backup's own file was moved: it is the store now")
+      console.line("the backup's own file was removed: its content is the store now")
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")

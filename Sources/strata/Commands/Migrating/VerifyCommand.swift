@@ -8,7 +8,7 @@ enum VerifyCommand {
   private static let (before, after) = (Argument("BEFORE", .store), Argument("AFTER", .store))
   private static let ignored = Option(
     repeating: "ignore", "WHAT", among: StoreVerification.Ignored.allCases,
-    "leave this out: bookkeeping")
+    "leave this part out")
   static let command = Command(
     "verify", .migrate, "compares a store with the migrated one, object by object",
     arguments: [before, after],
