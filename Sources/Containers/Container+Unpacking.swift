@@ -5,7 +5,7 @@ import ManagedModel
 extension Container {
   /// Writes files, each where it is wanted, and the folders that they are to be in.
   ///
-  /// - Parameter progress: told how many bytes were written.
+  /// - Parameter progress: called with how many bytes were written.
   func unpack(
     _ wanted: [(entry: ContainerEntry, path: String)], progress: @escaping Progress = { _ in }
   ) throws {
@@ -34,7 +34,7 @@ extension Container {
       switch entry.place {
       case .member(let index): members[index] = (entry, path)
       case .file(let source):
-        // Not what a link leads to by now.
+        // Not what a link references by now.
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }

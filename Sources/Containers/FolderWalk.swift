@@ -1,7 +1,7 @@
 import Files
 import ManagedModel
 
-/// All that is in a folder and below it; links are told, and not followed.
+/// All that is in a folder and below it; links are reported, and not followed.
 struct FolderWalk {
   private(set) var entries: [ContainerEntry] = []
   /// Folders that could not be read.

@@ -6,7 +6,7 @@ package enum CursesError: Error, Equatable, CustomStringConvertible {
   case incapable(String)
   case failed
 
-  /// What a person is told of it.
+  /// The message for a person.
   package var description: String {
     switch self {
     case .notATerminal:

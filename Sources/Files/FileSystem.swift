@@ -140,7 +140,7 @@ package enum FileSystem {
     return made
   }
 
-  /// Removes a file, or a link itself; what cannot be removed stays, and nothing is told.
+  /// Removes a file, or a link itself; what cannot be removed stays, and nothing is reported.
   package static func remove(_ path: String) { unlink(path) }
 
   /// Removes a file, a link itself, or a folder and all in it, through no link.

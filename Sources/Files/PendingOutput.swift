@@ -22,7 +22,7 @@ package final class PendingOutput {
   /// Folders that were made for the output, from the outermost.
   private let madeFolders: [String]
   private var isFinished = false
-  /// Whether what was put in place could not be taken back. The next output in the folder tries again, and
+  /// Whether what was put in place could not be undone. The next output in the folder tries again, and
   /// needs the private folder for that.
   private var isStuck = false
 

@@ -47,7 +47,7 @@ extension LintRun {
     notes = notes.filter { told.insert($0).inserted }
   }
 
-  /// Names that tell findings apart.
+  /// Names that distinguish findings.
   private struct Names: Hashable {
     let names: [String?]
 

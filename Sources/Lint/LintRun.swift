@@ -3,7 +3,7 @@ import ManagedModel
 import Migration
 import ModelSearch
 
-/// What a check of models goes by.
+/// What a check of models uses.
 public struct LintOptions: Sendable {
   /// A git revision that counts as what shipped.
   public var gitBase: String?
@@ -18,7 +18,7 @@ public struct LintOptions: Sendable {
   public var mappings: [String] = []
   /// Whether CloudKit's rules apply, whatever is found.
   public var cloudKit = false
-  /// Whether warnings about the current version are told that the base has as well.
+  /// Whether warnings about the current version are reported that the base has as well.
   public var tellsKnown = false
   /// Levels by the rules' names, before those of the configuration.
   public var levels: [String: LintConfiguration.Level] = [:]
@@ -136,7 +136,7 @@ public struct LintRun: Sendable {
     return documents
   }
 
-  /// What is told where nothing says what shipped.
+  /// What is reported where nothing says what shipped.
   static let noBase =
     "It is not known what shipped: only the last step is checked. Name it with --git-base REF or --against OLD."
 
@@ -169,7 +169,7 @@ public struct LintRun: Sendable {
     return target.cloudKit
   }
 
-  /// What the rows of stores make of a model's steps; what several say alike is told once.
+  /// What the rows of stores make of a model's steps; what several say alike is reported once.
   private mutating func rows(
     of stores: [LintStore], _ subject: LintSubject
   ) throws -> [LintFinding] {

@@ -144,7 +144,7 @@ struct SeedScene: Sendable {
     unique.contains { $0.attribute == attribute && model.isKind(entity, of: $0.entity) }
   }
 
-  /// Rules of attributes that are not followed, each told where it is declared.
+  /// Rules of attributes that are not followed, each reported where it is declared.
   private func ruleNotes(_ model: Model) -> [String] {
     var notes: [String] = []
     for entity in model.entitiesInStoreOrder {

@@ -41,7 +41,7 @@ package enum StoreSeed {
   ///
   /// - Parameters:
   ///   - path: where nothing may be.
-  ///   - progress: told how many objects are written, and how many there will be.
+  ///   - progress: called with how many objects are written, and how many there will be.
   /// - Throws: ``CoreDataError`` where a file is there, none can be written, or it was cancelled;
   ///   nothing is left behind then.
   package static func write(

@@ -6,7 +6,7 @@ import Terminal
 struct ChosenVersion: Codable, Sendable, Equatable {
   var name: String
   var path: String
-  /// Whether it comes from the last time, and has not been told of.
+  /// Whether it comes from the last time, and has not been reported.
   var isTakenUp = false
 
   private enum CodingKeys: CodingKey { case name, path }

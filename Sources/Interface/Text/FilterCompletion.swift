@@ -259,7 +259,7 @@ private struct Scope {
 }
 
 extension RowColumn {
-  /// The entity that a relationship leads to.
+  /// The entity that a relationship references.
   var destination: String? {
     switch kind {
     case .attribute: nil

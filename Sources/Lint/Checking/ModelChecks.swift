@@ -84,7 +84,7 @@ struct ModelChecks {
     return found
   }
 
-  /// Whether a pair is told of on this side.
+  /// Whether a pair is reported on this side.
   private func isFirst(
     _ relationship: Relationship, _ entity: Entity, _ inverse: Relationship
   ) -> Bool {

@@ -102,7 +102,7 @@ struct StepDrop {
 
   /// The candidate that holds the same values in a store of the version after.
   ///
-  /// - Returns: `nil` where no store can tell; a `nil` within where one tells that none is.
+  /// - Returns: `nil` where no store can say; a `nil` within where one shows that none is.
   private func byValues(
     _ property: String, _ candidates: [String], _ destination: String
   ) -> String?? {

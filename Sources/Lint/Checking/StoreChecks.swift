@@ -15,7 +15,7 @@ struct StoreChecks {
 
   let subject: LintSubject
   let store: LintStore
-  /// Stores of other versions: the same values in both tell a rename.
+  /// Stores of other versions: the same values in both show a rename.
   let others: [LintStore]
 
   private var now: LintedModel { subject.now }
@@ -258,7 +258,7 @@ struct StoreChecks {
     }
   }
 
-  /// What goes, told of the step in which it goes.
+  /// What is lost, reported for the step in which it is lost.
   private func dropped(_ loss: Loss, _ steps: [LintStep]) -> [LintFinding] {
     var (entity, property) = (loss.entity, loss.property)
     for step in steps {

@@ -50,7 +50,7 @@ struct VersionChecks {
       let own = changes.filter {
         if case .inherited = $0.kind { false } else { true }
       }
-      // An entity that moved with its parent is told with it.
+      // An entity that moved with its parent is reported with it.
       if own.isEmpty, !changes.isEmpty { return [] }
       changes = own
       let isThere = entity.destination != nil
@@ -157,7 +157,7 @@ struct VersionChecks {
       }
       let way = subject.steps.filter { order[$0.from.name].map { $0 >= start } ?? false }
       // Where all neighbours lead to the next, there is a way; that a step of its own does not is
-      // told of the step.
+      // reported for the step.
       guard let gap = way.first(where: { !$0.isPassable }) else { continue }
       if gap.from.hashes == version.hashes, !gap.newRefusals.isEmpty,
         subject.newSteps.contains(where: { $0.from.name == gap.from.name })
@@ -207,7 +207,7 @@ struct VersionChecks {
     }
   }
 
-  /// Versions with equal hashes: of a plan with stages each is an error; elsewhere nothing goes by
+  /// Versions with equal hashes: of a plan with stages each is an error; elsewhere nothing uses
   /// checksums, and a group of them is one warning.
   private func duplicates() -> [LintFinding] {
     let versions = now.plan == nil ? now.versions : now.sequence

@@ -2,7 +2,7 @@ import Files
 import ManagedModel
 import ModelSearch
 
-/// What shipped, as far as a revision or an older copy tells.
+/// What shipped, as far as a revision or an older copy shows.
 struct LintBase {
   /// What it is called: the revision, or the path of the copy.
   let name: String
@@ -45,7 +45,7 @@ struct LintBase {
     (self.name, origin, self.models) = (name, name, models)
   }
 
-  /// What shipped as far as the repository tells that the target is in: the commit that HEAD has in
+  /// What shipped as far as the repository shows that the target is in: the commit that HEAD has in
   /// common with the main branch, or, where that is HEAD itself, the newest tag before it.
   ///
   /// - Returns: `nil` where it is in none, or none has a main branch.

@@ -149,7 +149,7 @@ struct Silences {
 }
 
 extension LintFinding {
-  /// The names that its property goes by: of a constraint all.
+  /// The names that its property uses: of a constraint all.
   fileprivate var properties: [String] {
     (property?.split(separator: ",").map(String.init) ?? []) + [former].compactMap { $0 }
   }

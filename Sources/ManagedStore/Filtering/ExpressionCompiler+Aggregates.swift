@@ -2,7 +2,7 @@ import ManagedModel
 
 extension ExpressionCompiler {
   /// `@count`, `@sum`, `@avg`, `@min`, `@max` of many values: of a list, or of what a path through
-  /// to-many relationships leads to.
+  /// to-many relationships references.
   mutating func aggregate(
     _ operation: String, of operand: ExpressionOperand, name: String, _ range: Range<Int>?
   ) throws -> ExpressionTerm {

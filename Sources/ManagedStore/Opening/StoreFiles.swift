@@ -127,7 +127,7 @@ public struct StoreFiles: Sendable, Equatable {
     known(head) ?? "of an unknown format, or encrypted"
   }
 
-  /// What a file is that begins so, where that can be told.
+  /// What a file is that begins so, where that can be determined.
   package static func known(_ head: [UInt8]) -> String? {
     let text = String(decoding: head.prefix(256), as: UTF8.self)
     if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
@@ -239,7 +239,7 @@ public struct StoreFiles: Sendable, Equatable {
     }
   }
 
-  /// Bytes of the main file and of its log, as far as they can be told.
+  /// Bytes of the main file and of its log, as far as they can be determined.
   package var size: Int {
     (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(walPath)?.size ?? 0)
   }
@@ -281,7 +281,7 @@ package final class Snapshot {
   private static let mostAttempts = 3
 }
 
-/// What tells that a store's files have not changed since they were looked at.
+/// What shows that a store's files have not changed since they were looked at.
 package struct StoreFingerprint: Equatable, Sendable {
   private let main: FileSnapshot?
   /// `nil` where there is no -wal or an empty one, which come and go with a mere look.

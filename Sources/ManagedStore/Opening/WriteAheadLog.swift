@@ -1,7 +1,7 @@
 import ManagedModel
 import Salvage
 
-/// What a store's -wal file holds, told from its bytes alone.
+/// What a store's -wal file holds, determined from its bytes alone.
 ///
 /// Format: https://www.sqlite.org/fileformat.html, "The Write-Ahead Log".
 public struct WriteAheadLog: Sendable, Equatable {

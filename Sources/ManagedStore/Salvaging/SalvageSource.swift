@@ -3,7 +3,7 @@ import ManagedModel
 import SQLite
 import Salvage
 
-/// What is left of a damaged store: its pages, and what they tell of its tables.
+/// What is left of a damaged store: its pages, and what they show about its tables.
 package struct SalvageSource {
   /// Which -wal is laid over the main file.
   package enum LogChoice: Sendable, Equatable {
@@ -31,7 +31,7 @@ package struct SalvageSource {
   let objects: [Object]
   /// Whether all of sqlite_master was read.
   package let isSchemaWhole: Bool
-  /// Whether it tells of any table of Core Data's.
+  /// Whether it shows any table of Core Data's.
   package var hasTables: Bool {
     objects.contains { $0.object.type == "table" && $0.object.sql?.contains("Z_ENT") == true }
   }
@@ -40,11 +40,11 @@ package struct SalvageSource {
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
   /// Whether something that belongs to the store is not in what is read of it: frames that are damaged or cut
-  /// off, a -journal that is not put back.
+  /// off, a -journal that is not restored.
   package private(set) var isPartial = false
   /// Whether rows may be missing from any table though nobody deleted them, and nothing says of which.
   private(set) var hidesRows = false
-  /// Why rows that no tree leads to may never have been in this store, as a clause; `nil` where nothing
+  /// Why rows that no tree references may never have been in this store, as a clause; `nil` where nothing
   /// speaks against them.
   package private(set) var distrust: String?
   /// Whether the bytes of any value, and of any key, may be others than they were.
@@ -201,11 +201,11 @@ package struct SalvageSource {
     }
   }
 
-  /// What is told of a file that was saved as text.
+  /// What is reported about a file that was saved as text.
   package static let savedAsText =
     "The file was opened as text and saved: bytes that were not valid text became EF BF BD, and their values are lost."
 
-  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that lead to them.
+  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that reference them.
   package static func mixed(_ image: DatabaseImage) throws -> String? {
     guard let strangers = try image.strangers(), strangers.count >= 4,
       strangers.count * 10 >= strangers.of
@@ -227,7 +227,7 @@ package struct SalvageSource {
     return count
   }
 
-  /// Pages that hold nothing that a page can, where the schema does not tell whose they were.
+  /// Pages that hold nothing that a page can, where the schema does not say whose they were.
   package func pagesOfNothing() throws -> Int {
     guard !isSchemaWhole else { return 0 }
     var count = 0
@@ -243,7 +243,7 @@ package struct SalvageSource {
     return count
   }
 
-  /// Pages that the header counts and that are not there, where the schema does not tell whose they were.
+  /// Pages that the header counts and that are not there, where the schema does not say whose they were.
   package var missingPages: Int {
     guard !isSchemaWhole, image.header.isMagic, image.log?.newest.isEmpty != false else { return 0 }
     return max(0, image.header.pages - image.pageCount)

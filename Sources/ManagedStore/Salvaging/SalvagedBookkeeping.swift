@@ -9,9 +9,9 @@ package struct SalvagedBookkeeping {
   /// That of a database whose rows are all there.
   package init(_ connection: Connection) { self.connection = connection }
 
-  /// Something that was made anew, with what was there before where that can be told.
+  /// Something that was rebuilt, with what was there before where that can be determined.
   package struct Change: Sendable, Equatable {
-    /// What was made anew.
+    /// What was rebuilt.
     package enum Place: Sendable, Equatable {
       /// A table that was not there.
       case table(String)
@@ -27,20 +27,20 @@ package struct SalvagedBookkeeping {
       case maximum(entity: String)
     }
 
-    /// What was made anew.
+    /// What was rebuilt.
     package var place: Place
-    /// What stood there; `nil` where nothing did, or nothing that can be told.
+    /// What stood there; `nil` where nothing did, or nothing that can be determined.
     package var old: String?
     /// What stands there now; `nil` where it was taken out.
     package var new: String?
   }
 
-  /// Makes anew what is not there or cannot be read: metadata, model cache, entities and counters.
+  /// Makes again what is not there or cannot be read: metadata, model cache, entities and counters.
   ///
   /// - Parameters:
   ///   - model: the model of the store; without it what is missing stays so.
   ///   - schema: its tables, with the numbers that the store's objects have.
-  /// - Returns: what was made anew, as sentences.
+  /// - Returns: what was rebuilt, as sentences.
   package func complete(with model: Model?, _ schema: StoreSchema?) throws -> [String] {
     var changes = try completeTables()
     let model = try model ?? cachedModel()

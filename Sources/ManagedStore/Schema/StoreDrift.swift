@@ -13,7 +13,7 @@ public struct StoreDrift: Sendable, Equatable {
     public var entity: String
     /// The table's name in SQLite.
     public var table: String
-    /// The last key given out (Z_MAX); `nil` where Z_PRIMARYKEY does not tell.
+    /// The last key given out (Z_MAX); `nil` where Z_PRIMARYKEY does not say.
     public var lastKey: Int64?
 
     /// Whether the table never held an object.
@@ -77,7 +77,7 @@ public struct StoreDrift: Sendable, Equatable {
     public var relationship: String
     /// The name that Core Data computes for the table.
     public var expected: String
-    /// The table that its columns tell to be it; `nil` where none does.
+    /// The table that its columns show to be it; `nil` where none does.
     public var found: String?
     /// Columns that the model asks for and that the table has under other names.
     public var columns: [String] = []

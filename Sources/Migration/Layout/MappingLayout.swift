@@ -56,7 +56,7 @@ struct MappingLayout {
       try addRows(of: entityMapping, planning: &planning, connection)
     }
     for entityMapping in mapping.entityMappings { try addLinks(of: entityMapping) }
-    // Objects that are made take the place of those that a to-one led to.
+    // Objects that are made take the place of those that a to-one referenced.
     links += treeLinks
     bounds = Dictionary(first: schema.tables.map { ($0.root, planning.bound(of: $0.root)) })
   }

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// What the links of loose one-to-ones come to when each is set after the other, in temporary
-/// tables: to tell beforehand what is lost, and to compare afterwards.
+/// tables: to know in advance what is lost, and to compare afterwards.
 struct PlannedPairs {
   /// A one-to-one with its claims, and the table of the pairs that last.
   struct Plan {

@@ -42,7 +42,7 @@ struct ImpactAnalysis {
     return impacts
   }
 
-  /// What tells one impact from another.
+  /// What distinguishes one impact from another.
   private struct Rule: Hashable {
     var entity: String
     var property: String?

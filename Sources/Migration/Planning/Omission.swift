@@ -29,14 +29,14 @@ package struct CarriedProperties {
   }
 
   /// Stored attributes of the source that an entity mapping does not take up; derived ones are made
-  /// anew.
+  /// again.
   func lostAttributes(in entityMapping: EntityMapping) -> [Attribute] {
     guard let from = entityMapping.source, entityMapping.destination != nil else { return [] }
     let kept = Set(entityMapping.attributes.compactMap(\.source))
     return source.storedAttributes(of: from).filter { !$0.isDerived && !kept.contains($0.name) }
   }
 
-  /// Entities whose objects a relationship leads to and that stay: those to which its links are carried, and
+  /// Entities whose objects a relationship references and that stay: those to which its links are carried, and
   /// those whose inverse carries them.
   func destinations(
     of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
@@ -57,7 +57,7 @@ package struct CarriedProperties {
     )
   }
 
-  /// Entities whose objects a relationship leads to now and no more, though both ends stay; the
+  /// Entities whose objects a relationship references now and no more, though both ends stay; the
   /// inverse may carry the links as well.
   func lostDestinations(
     of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping

@@ -6,7 +6,7 @@ import SQLite
 /// Looks at a store's data for what the steps of a plan would do to it.
 ///
 /// Inferred steps are looked at together, as one mapping from the store to each version on the path;
-/// what comes after a mapping model or a recipe can only be told of their result, so they are
+/// what comes after a mapping model or a recipe can only be determined from their result, so they are
 /// carried out in the temporary folder first.
 struct PlanAnalysis {
   let store: Store
@@ -22,7 +22,7 @@ struct PlanAnalysis {
       } catch {
         throw located(error, at: index, of: plan, position)
       }
-      // What comes after a step that cannot be carried out cannot be told.
+      // What comes after a step that cannot be carried out cannot be determined.
       guard plan.failures.isEmpty else { break }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What a plan tells beside losses and checks, a sentence each.
+/// What a plan shows beside losses and checks, a sentence each.
 struct PlanNotes {
   let store: Store
   let mapping: MappingModel

@@ -31,7 +31,7 @@ public final class SourceObject {
   /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
-  /// The object that a to-one relationship leads to.
+  /// The object that a to-one relationship references.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> SourceObject? {
@@ -132,7 +132,7 @@ public final class DestinationObject {
   /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
-  /// The object that a to-one relationship leads to.
+  /// The object that a to-one relationship references.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> DestinationObject? {

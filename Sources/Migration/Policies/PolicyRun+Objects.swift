@@ -86,7 +86,7 @@ extension PolicyRun: ObjectKeeper {
   }
 
   /// Writes what is kept: new objects, changed ones, then links: first those that the mapping
-  /// tells, so that one set by hand stays.
+  /// shows, so that one set by hand stays.
   func save() throws {
     try objects.save { if !$0.isOwn { try touch($0.id) } }
     try carry()

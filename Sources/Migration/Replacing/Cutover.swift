@@ -152,7 +152,7 @@ struct Cutover {
   }
 
   /// A second name for the old file, tried before it is written down: whether the file system has
-  /// such a thing, only trying tells.
+  /// such a thing, only trying shows it.
   private func planBackup(
     _ backupPath: String, _ lock: Lock, _ journal: MigrationJournal, _ handover: inout Handover
   ) throws {

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// What is done about a run that was interrupted: finished where its result is in place already, else
-/// taken back.
+/// undone.
 ///
 /// A journal is read as anything is that lies on a disk: only names that a run gives, of files that
 /// are those it wrote of, are ever moved or removed, and through no link. One that is not sealed with the word
@@ -60,7 +60,7 @@ struct Recovery {
     return handover
   }
 
-  /// Why a journal that nobody vouches for is not believed; `nil` where it tells nothing that a run cannot have
+  /// Why a journal that nobody vouches for is not believed; `nil` where it shows nothing that a run cannot have
   /// done: it has no more moves than there are names in the folders, and each that is undone is of a regular
   /// file whose names are all known, or of the support folder itself.
   var doubt: String? {
@@ -149,7 +149,7 @@ struct Recovery {
         "\($0.0) was to be removed and is kept: the journal is not sealed by a run of this user."
       }
     }
-    // What is not put back may still be needed.
+    // What is not restored may still be needed.
     guard undoing.problems.isEmpty else { return (left, undoing.problems) }
     let stuck = Set(
       workNames.flatMap { Self.removeWork($0, in: names) } + work.filter { !names.removeTree($0) }

@@ -50,7 +50,7 @@ struct RollbackRun {
     // In place, it is compared to the end.
     let result = try Connection.finishing { try verified(contents, undone) }
     if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
-    // Without a model nothing tells which columns name files.
+    // Without a model nothing shows which columns name files.
     let external = result.modelSource == .raw ? nil : try result.externalData()
     return StoreRollback.Receipt(
       storePath: given, backup: backup,
@@ -164,7 +164,7 @@ struct RollbackRun {
     return try SupportSharing(of: path).keep(in: name, of: journal.names) { try cloned(0, 0) }
   }
 
-  /// - Returns: where the present store and its support folder live on, and what to tell.
+  /// - Returns: where the present store and its support folder live on, and what to show.
   private func putInPlace(
     _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
   ) throws -> (store: String?, support: String?, notes: [String]) {

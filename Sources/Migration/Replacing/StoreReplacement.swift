@@ -161,7 +161,7 @@ package struct StoreReplacement {
       notes += journal.finish()
       return Outcome(
         result: made.result, sum: sum, target: target, backupPath: backup,
-        // It is in place: what cannot be told of the backup is no failure.
+        // It is in place: what cannot be determined of the backup is no failure.
         backupSHA256: backup.flatMap { early?.sum(of: $0) ?? (try? FileSystem.sha256($0)) },
         notes: notes)
     } catch {
@@ -305,7 +305,7 @@ extension StoreReplacement {
     }
   }
 
-  /// Told before the work, not after it.
+  /// Reported before the work, not after it.
   private func refusalToWrite(_ path: String, _ target: String) -> CoreDataError? {
     (output == nil ? FileSystem.refusal(toWrite: path) : nil)
       ?? FileSystem.refusal(toWrite: FileSystem.parent(of: target) ?? ".")

@@ -87,7 +87,7 @@ package enum SupportTree {
 
   /// Before anything is copied.
   ///
-  /// - Parameter leavingOut: told of a folder that cannot be read; without it that is an error.
+  /// - Parameter leavingOut: called with a folder that cannot be read; without it that is an error.
   private static func lookThrough(
     _ folder: Folder, depth: Int, _ notes: inout [String],
     leavingOut: ((CoreDataError) -> Void)? = nil
@@ -136,7 +136,7 @@ package enum SupportTree {
   ///
   /// - Parameters:
   ///   - isToStay: whether it is brought to the disk.
-  ///   - leavingOut: told of a file that cannot be read; without it that is an error.
+  ///   - leavingOut: called with a file that cannot be read; without it that is an error.
   static func clone(
     _ source: Folder, to made: Folder, links: Bool, isToStay: Bool = true,
     leavingOut: ((CoreDataError) -> Void)? = nil, check: () throws -> Void
@@ -146,7 +146,7 @@ package enum SupportTree {
       guard let entry = try source.entry(name) else { continue }
       switch entry.kind {
       case .folder:
-        // It was told when all was looked through.
+        // It was reported when all was looked through.
         try unlessUnreadable(leavingOut.map { _ in { _ in } }) {
           guard let inner = try source.folder(name) else { return }
           _ = try inner.list()
@@ -178,7 +178,7 @@ package enum SupportTree {
     if isToStay { try made.sync() }
   }
 
-  /// Does something, and tells instead of throwing where it cannot read what it needs.
+  /// Does something, and reports instead of throwing where it cannot read what it needs.
   private static func unlessUnreadable(
     _ tell: ((CoreDataError) -> Void)?, _ body: () throws -> Void
   ) throws {

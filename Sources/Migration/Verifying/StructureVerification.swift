@@ -181,7 +181,7 @@ struct StructureVerification {
       compared += 1
       if after.triggers[trigger.name] != trigger.table { failTrigger(trigger.name) }
     }
-    // The app's own, and those of trees that no model tells of.
+    // The app's own, and those of trees that no model has.
     for (name, table) in before.triggers.sorted(by: { $0.key < $1.key }) {
       guard !(groups + formerGroups).contains(where: { $0.owns(name, on: table) }),
         !treeTriggers.contains(name), let sql = before.sql[name], after.contains(table),

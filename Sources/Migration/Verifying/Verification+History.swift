@@ -154,7 +154,7 @@ extension Verification {
   }
 
   /// What a property of the source entity is called in the destination's; the owner of a to-many without inverse
-  /// is called by the relationship's own entity.
+  /// is named after the relationship's own entity.
   private func names(of former: String, _ follower: HistoryFollowing.Follower) -> [String] {
     guard
       let entityMapping = step.mapping.entityMappings.first(where: {

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 import Salvage
 
-/// What tells that objects were deleted: keys that were given out and are in no row, pages that are free and
+/// What shows that objects were deleted: keys that were given out and are in no row, pages that are free and
 /// hold rows, changes in history. Nothing is wrong with a store that has them.
 struct DeletionCheck {
   let place: StorePlace

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What is wrong with the main file, told from its header, its size and samples of it.
+/// What is wrong with the main file, determined from its header, its size and samples of it.
 ///
 /// What an own reader of pages knows besides is to be added here: findings of what is known.
 struct FileLayer {

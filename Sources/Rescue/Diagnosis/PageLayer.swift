@@ -108,7 +108,7 @@ struct PageLayer {
     }
   }
 
-  /// What a line of `PRAGMA integrity_check` is about; `nil` for what tells nothing by itself.
+  /// What a line of `PRAGMA integrity_check` is about; `nil` for what shows nothing by itself.
   static func kind(of line: String) -> FindingKind? {
     if line.contains("Failed to read ptrmap") { return .pointerMap }
     if line.hasPrefix("Main freelist") || line.hasPrefix("Freelist")

@@ -9,7 +9,7 @@ struct RepairComparison {
   let log: RepairLog
   let meter: ProgressMeter
 
-  /// Differences that are told of at most.
+  /// Differences that are reported at most.
   private static let most = 5
 
   private struct Found {
@@ -92,7 +92,7 @@ struct RepairComparison {
     }
   }
 
-  /// Whether the change is told of at the other end: every object that came or went there.
+  /// Whether the change is reported at the other end: every object that came or went there.
   private func isTold(
     _ old: ObjectCursor.RelatedObjects, _ new: ObjectCursor.RelatedObjects,
     _ relationship: Relationship

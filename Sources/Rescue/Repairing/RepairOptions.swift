@@ -18,7 +18,7 @@ package struct RepairOptions: Sendable {
   package var modelName: String?
   /// Which of equal objects stays; `nil` leaves them all.
   package var kept: Kept?
-  /// The entity that rows of an unknown one become where nothing in the store tells theirs; `nil` leaves them.
+  /// The entity that rows of an unknown one become where nothing in the store shows theirs; `nil` leaves them.
   package var entity: String?
   /// Write the result here and leave the store alone.
   package var output: String?

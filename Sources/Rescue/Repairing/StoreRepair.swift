@@ -174,6 +174,6 @@ package enum StoreRepair {
 }
 
 extension Finding {
-  /// Whether a repair tells of it as left.
+  /// Whether a repair reports it as left.
   var isLeft: Bool { severity != .note && kind != .interrupted }
 }

@@ -14,7 +14,7 @@ struct SalvageModels {
   /// Chooses among the versions that are given: by what is left of the store's metadata, else by the model
   /// in it, else by its rows.
   ///
-  /// - Throws: ``CoreDataError`` where nothing tells which version it is, and none is the current one.
+  /// - Throws: ``CoreDataError`` where nothing shows which version it is, and none is the current one.
   init(
     _ options: StoreSalvage.Options, _ source: SalvageSource, isCancelled: () -> Bool
   ) throws {

@@ -21,7 +21,7 @@ package struct Restoration {
     package var back: [String: [Int64]] = [:]
     /// How many of them may have been lost, and not deleted: what was found of them may be an earlier state.
     package var uncertain = 0
-    /// How many of them have a new key, since nothing tells the old one, by entity.
+    /// How many of them have a new key, since nothing shows the old one, by entity.
     package var renamed: [String: Int] = [:]
     /// Which have another key there than among what was found: one of two rows with the same key.
     var moved: [ObjectID: Int64] = [:]
@@ -36,7 +36,7 @@ package struct Restoration {
     package var links = 0
     /// Links of those that stood in freed room: each was there once, and nothing says until when.
     package var freedLinks = 0
-    /// To-ones of other objects by which an object that is back may have been led to, by entity and relationship: an
+    /// To-ones of other objects by which an object that is back may have been referenced, by entity and relationship: an
     /// app empties them when it deletes, and what they held is not known.
     package var unset: [String] = []
 
@@ -95,7 +95,7 @@ package struct Restoration {
     return report
   }
 
-  /// Tells of every object that is back, in the order of entities and keys, where it comes from.
+  /// Reports where every restored object comes from, in the order of entities and keys.
   package func forEach(of report: Report, _ body: (Report.Object) throws -> Void) throws {
     for (entity, keys) in report.back.sorted(by: { $0.key < $1.key }) {
       for key in keys {
@@ -252,7 +252,7 @@ package struct Restoration {
     try empty(isOneSided)
   }
 
-  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could lead to an object that is back.
+  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could reference an object that is back.
   private func unset(_ schema: StoreSchema, _ connection: Connection) throws -> [String] {
     var names: [String] = []
     for table in schema.tables {

@@ -16,7 +16,7 @@ package final class Undeletion {
     package var deleted = 0
     /// Deleted objects whose key follows from the rows around them.
     package var inferred = 0
-    /// Deleted objects whose key nothing tells.
+    /// Deleted objects whose key nothing shows.
     package var keyless = 0
     /// Deleted objects of which some values are lost.
     package var partial = 0
@@ -24,7 +24,7 @@ package final class Undeletion {
     package var unsaved = 0
     /// Deleted objects that may be earlier states of objects that live, or copies of them.
     package var unsure = 0
-    /// Deleted objects of which two rows were found that differ, where nothing tells which was there last.
+    /// Deleted objects of which two rows were found that differ, where nothing shows which was there last.
     package var ambiguous = 0
     /// Objects that may be lost, and not deleted, in a state that was found elsewhere; they are not among the
     /// deleted ones.
@@ -62,7 +62,7 @@ package final class Undeletion {
   /// - Parameters:
   ///   - model: what made the store, where the store itself no longer has it.
   ///   - log: which -wal is laid over the main file.
-  ///   - progress: told how much was looked at, from 0 to 1.
+  ///   - progress: called with how much was looked at, from 0 to 1.
   /// - Throws: ``CoreDataError`` where nothing of it can be read, no model is known, or it was
   ///   cancelled.
   package init(

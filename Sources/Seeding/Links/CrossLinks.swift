@@ -69,7 +69,7 @@ struct CrossLinks: Sendable {
       from == to && from.count > 0 ? (links + from.count - 1) / from.count * from.count : links
   }
 
-  /// The keys of the objects that an object of the first side leads to.
+  /// The keys of the objects that an object of the first side references.
   func targets(of key: Int64) -> [Int64] {
     guard let ordinal = from.ordinal(of: key), to.count > 0 else { return [] }
     if isReflexive { return mates(of: ordinal) }

@@ -22,7 +22,7 @@ struct Command: Sendable {
   let summary: String
   let arguments: [Declaration]
   let options: [Declaration]
-  /// What else help tells, such as the form of a file; empty where options say all.
+  /// What else help shows, such as the form of a file; empty where options say all.
   let details: String
   let example: String
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
@@ -50,7 +50,7 @@ struct Command: Sendable {
   /// Options of every command.
   static let common = [Option.color.declaration, Option.help.declaration]
 
-  /// The options that help tells of.
+  /// The options that help shows.
   var shownOptions: [Declaration] { options.filter { !$0.isHidden } }
 
   /// Those that only some commands have.
@@ -96,7 +96,7 @@ extension String {
   }
 }
 
-/// What a command tells the shell.
+/// What a command reports to the shell.
 enum CommandStatus: Int32, Sendable, CaseIterable {
   /// Done, and the answer is yes.
   case done = 0

@@ -20,7 +20,7 @@ enum ExplainCommand {
     example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
     statuses: "1 if the store does not open with the model, or no error is known", run: run)
 
-  /// What `--help` tells of errors.
+  /// What `--help` says about errors.
   private static let help = """
     With --error, each error in the text is explained once, in order: what it means and what helps. An error
     is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
@@ -184,7 +184,7 @@ enum ExplainCommand {
               ? "The store has the version “\(nearest.name)”."
               : "The nearest version is “\(nearest.name)”: \(nearest.fit.matching.count) of \(nearest.fit.count) entities fit."
           )
-          // What is asked for was told above.
+          // What is asked for was reported above.
           if nearest.name != model.name {
             for one in nearest.changes {
               let place = place(of: one.change, in: one.entity, nearest.name).map { " (\($0))" }

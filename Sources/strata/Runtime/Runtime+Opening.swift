@@ -117,7 +117,7 @@ extension Runtime {
       do {
         if let status = try show(path) { return status }
       } catch let error as CoreDataError {
-        // One that cannot be opened is told where another can be chosen.
+        // One that cannot be opened is reported where another can be chosen.
         mistake = error
         request.path = Request.place(toPickFrom: path)
       }

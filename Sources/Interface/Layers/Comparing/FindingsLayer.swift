@@ -3,7 +3,7 @@ import ManagedModel
 import Terminal
 
 /// What the rules say of the two versions in Diff: a list that leads to its lines, and below it what
-/// is told of the selected one.
+/// is reported for the selected one.
 struct FindingsLayer: LayerContent {
   var list: List
 
@@ -73,7 +73,7 @@ struct FindingsLayer: LayerContent {
     }
   }
 
-  /// All findings as text, as `strata lint` tells them.
+  /// All findings as text, as `strata lint` shows them.
   private func text(_ state: State) -> String {
     state.diff.findings.rows.map { row in
       switch row {

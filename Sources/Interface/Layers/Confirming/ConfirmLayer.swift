@@ -114,7 +114,7 @@ extension ConfirmLayer {
     drawAnswers(with: theme, in: &grid, inside.row(max(0, inside.height - 1)))
   }
 
-  /// Draws the text; what has no room is told by a mark on the right.
+  /// Draws the text; what has no room is shown by a mark on the right.
   func drawText(_ list: List, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let rows = rows(width: rect.width, height: rect.height)
     for (index, place) in list.places(count: rows.count, in: rect) {

@@ -15,7 +15,7 @@ struct ExportLayer: LayerContent {
 
   private let query: RowQuery
   private let total: Int?
-  /// Whether only what a relationship leads to is meant, which no command line can say.
+  /// Whether only what a relationship references is meant, which no command line can say.
   private let isRelated: Bool
   private var format = ExportRequest.Format.csv
   private var prompt: Prompt

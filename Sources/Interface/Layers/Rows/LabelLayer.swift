@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import Terminal
 
-/// The attributes of an entity, of which one is to tell its objects where relationships lead to them.
+/// The attributes of an entity, of which one labels its objects where relationships reference them.
 struct LabelLayer: LayerContent {
   private enum Choice: Sendable, Equatable {
     case found(String?)
@@ -91,7 +91,7 @@ extension AttributeType {
 }
 
 extension BrowseScreen {
-  /// The entity that the chosen column or line leads to, else the one whose rows are shown.
+  /// The entity that the chosen column or line references, else the one whose rows are shown.
   var labelledEntity: String? {
     if focus == .inspector, let line = inspector.selectedLine {
       if let target = line.target { return target.entity }

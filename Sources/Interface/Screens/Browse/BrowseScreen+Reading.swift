@@ -53,7 +53,7 @@ extension BrowseScreen {
     guard let entity = tree.selected, table?.entity != entity else {
       return []
     }
-    // Whoever goes by the tree begins a new way.
+    // Whoever uses the tree begins a new way.
     trail = Trail()
     return show(entity, in: &state)
   }

@@ -52,12 +52,12 @@ struct BrowseScreen: ScreenContent {
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
-  /// How the objects are called that the rows, and the inspected object, lead to.
+  /// How the objects are called that the rows, and the inspected object, reference.
   var namesTask: TaskID?
   var inspectedNamesTask: TaskID?
   /// Finds out where the rows come from.
   var sourcesTask: TaskID?
-  /// The attributes that tell objects.
+  /// The attributes that label objects.
   var labels = ObjectLabels()
   var objectTask: TaskID?
   var matchesTask: TaskID?

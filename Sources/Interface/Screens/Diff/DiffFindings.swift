@@ -70,7 +70,7 @@ extension LintRule.Severity {
 }
 
 extension LintFinding {
-  /// All that is told of it, a paragraph each: what was found, what follows, what to do, and what
+  /// All that is reported of it, a paragraph each: what was found, what follows, what to do, and what
   /// `lint --explain` says of the rule.
   var sentences: [TextLine] {
     var lines: [TextLine] = [

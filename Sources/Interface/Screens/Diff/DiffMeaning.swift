@@ -9,7 +9,7 @@ struct DiffMeaning {
 
   private let diff: DiffScreen
   private let state: State
-  /// Whether everything is told, also which rows.
+  /// Whether everything is reported, also which rows.
   private let details: Bool
 
   init(_ diff: DiffScreen, _ state: State, details: Bool = false) {

@@ -103,7 +103,7 @@ extension DiffScreen {
     return []
   }
 
-  /// Begins anew with two versions, arranged as it was.
+  /// Begins again with two versions, arranged as it was.
   private mutating func begin(from: Int?, to: Int?) {
     let view = self.view
     self = DiffScreen()

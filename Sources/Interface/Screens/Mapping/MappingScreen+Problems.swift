@@ -30,7 +30,7 @@ extension MappingScreen {
     if case .loss(let loss) = selectedProblem { loss } else { nil }
   }
 
-  /// Which of the problems is told, where there are several.
+  /// Which of the problems is reported, where there are several.
   func problemsNote(_ theme: Theme) -> [Span] {
     let count = problemList.count
     guard count > 1 else { return [] }

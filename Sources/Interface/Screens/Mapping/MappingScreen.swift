@@ -274,7 +274,7 @@ extension MappingScreen {
     }
   }
 
-  /// What the plan goes by, with what is counted already.
+  /// What the plan uses, with what is counted already.
   func drawWithoutPlan(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard let outline, rect.height > 3 else {
       grid.write(

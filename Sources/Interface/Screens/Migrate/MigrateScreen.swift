@@ -24,7 +24,7 @@ struct MigrateScreen: ScreenContent {
   var task: TaskID?
   /// Whether the verified result is to replace the store.
   var question: ConfirmLayer?
-  /// The last that the engine told, also while a question stands.
+  /// The last that the engine reported, also while a question stands.
   private(set) var progress: MigrationProgress?
 
   var isRunning: Bool {

@@ -17,7 +17,7 @@ struct ReceiptView {
   var receipt: MigrationReceipt
   /// What was done: `migrated`, or `rehearsed`.
   var verb = "migrated"
-  /// Whether the result is in the store's place: a backup and a way back are told only then.
+  /// Whether the result is in the store's place: a backup and a way back are reported only then.
   var isInPlace = true
 
   var lines: [Line] {

@@ -36,7 +36,7 @@ package struct PickerScreen: ScreenContent {
   private(set) var error: CoreDataError?
   private var listTask: TaskID?
   private var recentTask: TaskID?
-  /// The first folder; the stores of late are shown with it.
+  /// The first folder; the recent stores are shown with it.
   private var start: String?
   private var hasMoved = false
   /// Whether a line of this folder was chosen by hand, or is the one that was come from.
@@ -44,7 +44,7 @@ package struct PickerScreen: ScreenContent {
   /// The folder that was left, to be selected in the one above it.
   private var returning: String?
 
-  /// Whether the stores of late are wanted: not by a person who names a folder.
+  /// Whether the recent stores are wanted: not by a person who names a folder.
   private let showsRecent: Bool
 
   /// - Parameter home: where `~` leads.
@@ -290,7 +290,7 @@ extension PickerScreen {
     func spans(
       _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
     ) -> [Span] {
-      // The end of a path tells more than its beginning.
+      // The end of a path shows more than its beginning.
       let name = Self.tail(of: name, width: nameWidth)
       return [
         Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),

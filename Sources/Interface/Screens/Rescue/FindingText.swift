@@ -28,7 +28,7 @@ struct FindingText {
     }
     add(finding.sentence, .text)
     if !finding.first.isEmpty {
-      // Five are told at most.
+      // Five are reported at most.
       let more = finding.first.count >= 5 && (finding.count ?? .max) > 5 ? " …" : ""
       add("first: " + finding.first.joined(separator: ", ") + more, .dim)
     }
@@ -40,7 +40,7 @@ struct FindingText {
     }
     lines.append(("", .text))
     add("what helps", .columnTitle)
-    // What brings everything back is told before the key that gives it up.
+    // What brings everything back is reported before the key that gives it up.
     let isLastResort = finding.kind == .externalMissing
     if isLastResort { add(advice, .text) }
     if hints {

@@ -54,7 +54,7 @@ extension RescueScreen {
       grid.title(
         [
           Span(
-            // The one pane without a selected row is told by its title.
+            // The one pane without a selected row is marked by its title.
             (pane == .details && focus == pane ? "▸ " : "") + title(of: pane),
             theme[pane == focus ? .title : .dim])
         ],
@@ -218,7 +218,7 @@ struct RescueProgressView {
   let work: RescueWork
   /// The store that it is about.
   let store: String
-  /// `nil` before anything was told.
+  /// `nil` before anything was reported.
   let progress: RescueProgress?
   let isCancelling: Bool
 

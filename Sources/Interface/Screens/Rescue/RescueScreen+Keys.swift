@@ -190,7 +190,7 @@ extension RescueScreen {
     }
   }
 
-  /// Tells the lists how long and how tall they are, so that a page is the page that is seen.
+  /// Gives the lists their lengths and heights, so that a page is the page that is seen.
   mutating func fit(_ state: State) {
     let layout = RescueLayout(state)
     list.setCount(condition?.findings.count ?? 0)

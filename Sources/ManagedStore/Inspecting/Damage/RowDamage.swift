@@ -9,7 +9,7 @@ import Salvage
 package struct RowDamage: Sendable, Equatable {
   /// Rows of which a part stands on pages that are another's, or that are gone: their keys, by table.
   package var cut: [String: [Int64]] = [:]
-  /// How many rows were found on pages that no tree leads to, by table.
+  /// How many rows were found on pages that no tree references, by table.
   package var adopted: [String: Int] = [:]
   /// Places on pages that should be rows, and are not.
   package var unreadable = 0

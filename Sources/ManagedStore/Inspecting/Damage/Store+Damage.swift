@@ -126,7 +126,7 @@ extension Store {
     return [deferral, interrupted, missing].compactMap { $0 }
   }
 
-  /// Whether indexes can be relied on: the file was checked, or its indexes were made anew.
+  /// Whether indexes can be relied on: the file was checked, or its indexes were rebuilt.
   var trustsIndexes: Bool { isInspected || mended != nil }
 
   /// SQL behind a table's name that keeps to its own b-tree where its indexes may be wrong.
@@ -210,7 +210,7 @@ extension Store {
     mended = copy
   }
 
-  /// Runs `body`, telling SQLite's failures as failures of this store. Where a page cannot be read,
+  /// Runs `body`, reporting SQLite's failures as failures of this store. Where a page cannot be read,
   /// `body` runs once more, on all that can be: it must begin its statements itself.
   package func reading<T>(_ body: () throws -> T) throws -> T {
     try translating {
@@ -223,7 +223,7 @@ extension Store {
     }
   }
 
-  /// Runs `body` once, telling SQLite's failures as failures of this store.
+  /// Runs `body` once, reporting SQLite's failures as failures of this store.
   package func translating<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -19,7 +19,7 @@ extension MappingAssembly {
       return columns.map { AttributeMapping(name: $0.name, source: nil) }
     case .expression(let expression):
       if case .function(_, receiver: .variable("entityPolicy")?, _) = expression {
-        // Whatever stands in for the policy gives them; compiling these tells that something must.
+        // Whatever stands in for the policy gives them; compiling these shows that something must.
         return columns.map { computed($0, by: expression, entity) }
       }
       guard let names = expression.sourcePath else {

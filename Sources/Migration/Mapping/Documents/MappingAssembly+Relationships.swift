@@ -21,7 +21,7 @@ extension MappingAssembly {
     }
   }
 
-  /// The one mapping that makes objects a relationship can lead to. Where there are several, Xcode
+  /// The one mapping that makes objects a relationship can reference. Where there are several, Xcode
   /// too leaves it to each object which one took it.
   private func onlyMapping(to entity: String) -> String? {
     makers[entity].flatMap { $0.count == 1 ? $0.first : nil }
@@ -41,7 +41,7 @@ extension MappingAssembly {
       guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
         throw unclear()
       }
-      // Whatever stands in for the policy makes the links; compiling this tells that something must.
+      // Whatever stands in for the policy makes the links; compiling this shows that something must.
       var mapping = RelationshipMapping(name: name, source: nil)
       mapping.condition = ValueExpression(.expression(expression))
       mapping.fetched = entity.source

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 
 extension MappingOverview {
-  /// Tells what a mapping model says.
+  /// Reports what a mapping model says.
   ///
   /// - Parameter versions: versions at hand, among which those that it is for are looked for.
   public init(_ document: MappingModelDocument, among versions: [ModelVersions.Version] = []) {
@@ -50,7 +50,7 @@ extension MappingOverview {
     if let models { compare(mappings, models) }
   }
 
-  /// Tells what a recipe says.
+  /// Reports what a recipe says.
   ///
   /// - Parameter versions: versions at hand, among which those that it is for are looked for.
   public init(_ recipe: Recipe, among versions: [ModelVersions.Version] = []) {
@@ -123,7 +123,7 @@ extension MappingOverview {
         }
       }
     }
-    // By names alone nearly all versions may be meant: it is told of a few.
+    // By names alone nearly all versions may be meant: a few are reported.
     return pairs(
       fitting(known?.from, \.source), fitting(known?.to, \.destination),
       limit: known == nil ? 200 : 10_000, fit: { document.fits(from: $0, to: $1) })

@@ -4,7 +4,7 @@ import ManagedModel
 ///
 /// An entity whose hash is the one of before is taken as it is: its properties have the same names,
 /// or are in the place of composites that had others. Where two of them exchange their names, Core
-/// Data goes by the names, and so does strata.
+/// Data uses the names, and so does strata.
 enum IgnoredIdentifiers {
   /// A sentence for each property that holds something else than its identifier says.
   static func sentences(from source: Model, to destination: Model) -> [String] {

@@ -32,7 +32,7 @@ struct Inference {
   let given: [Given]
   /// What a recipe says beside its mappings.
   private let words: Words
-  /// Whether sources that share a renaming identifier are told apart by their names: with a recipe, and
+  /// Whether sources that share a renaming identifier are distinguished by their names: with a recipe, and
   /// where all that cannot be inferred is looked for.
   let allowsSharing: Bool
 
@@ -129,7 +129,7 @@ struct Inference {
       relationships: try relationships(of: entity.name, from: former, byName: isCopy))
   }
 
-  /// The mapping that takes the objects a relationship leads to; `nil` where a recipe maps some of
+  /// The mapping that takes the objects a relationship references; `nil` where a recipe maps some of
   /// them, since each then goes its own way.
   private func carrier(of entity: String) -> String? {
     if isForRecipe {
@@ -242,7 +242,7 @@ struct Inference {
   }
 }
 
-/// What Core Data tells apart before it asks for a type: a property of another kind is another property.
+/// What Core Data distinguishes before it asks for a type: a property of another kind is another property.
 private enum AttributeKind {
   case plain, derived, composite
 

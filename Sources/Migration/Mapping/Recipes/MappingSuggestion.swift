@@ -4,7 +4,7 @@ import ModelWriting
 package struct MappingSuggestion: Sendable, Equatable {
   /// The change itself, to be taken as it is.
   package var edit: MappingEdits.Edit
-  /// What it leads to, as a list shows it: a property or an entity.
+  /// What it references, as a list shows it: a property or an entity.
   package var name: String
   /// Why, or what it takes: the types.
   package var note: String

@@ -206,7 +206,7 @@ struct RecipeMapping {
     return result
   }
 
-  /// "self" leads to what another mapping makes of the same object: there must be one.
+  /// "self" references what another mapping makes of the same object: there must be one.
   private func checkSelf(_ written: RecipeDocument.Mapping, in result: MappingModel) throws {
     guard let from = written.source?.text, let to = written.destination?.text else { return }
     for relationship in written.relationships {
@@ -236,7 +236,7 @@ struct RecipeMapping {
     }
   }
 
-  /// Names of mappings are told apart, and name mappings that are there.
+  /// Names of mappings are distinguished, and name mappings that are there.
   func check(_ written: [RecipeDocument.Mapping], in result: MappingModel) throws {
     var names: Set<String> = []
     for mapping in result.entityMappings where !names.insert(mapping.name).inserted {

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// The recipe that a refused migration asks for, as far as it can be written without knowing what was
-/// meant: values by the likeliest expression, and marks where only a person can tell.
+/// meant: values by the likeliest expression, and marks where only a person can say.
 public struct RecipeSkeleton: Sendable, Equatable {
   /// Something that somebody has to look at.
   public struct Gap: Sendable, Equatable {

@@ -33,7 +33,7 @@ struct RecipeValues {
   /// The mappings of attributes that a recipe gives; what it says of an element goes before what it
   /// says of its composite.
   ///
-  /// - Parameter copies: whether a bare name is told as the attribute that is copied, where the
+  /// - Parameter copies: whether a bare name is reported as the attribute that is copied, where the
   ///   types allow; objects of a tree only have expressions.
   func attributes(
     _ given: [RecipeDocument.Attribute], of to: String, copies: Bool = true

@@ -59,7 +59,7 @@ struct RecipeWriter {
     renamed = (try? renaming.applying(words)) ?? destination
   }
 
-  /// What the mapping takes from under another name, and no identifier tells.
+  /// What the mapping takes from under another name, and no identifier shows.
   private static func renames(
     _ mapping: MappingModel, _ source: Model, _ destination: Model
   ) -> [(from: String, to: String)] {

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Something that the destination model asks of every row: the same before a run, where it is told,
+/// Something that the destination model asks of every row: the same before a run, where it is reported,
 /// and after one, where it refuses the result.
 struct DestinationRule {
   let entity: String
@@ -19,7 +19,7 @@ struct DestinationRule {
   /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
   var former: () throws -> Int = { 0 }
 
-  /// What is told of rows that break it.
+  /// What is reported about rows that break it.
   func check(_ rows: FoundRows) -> DataCheck {
     DataCheck(
       code: code, entity: entity, property: property, rows: rows.count, first: rows.first,
@@ -33,7 +33,7 @@ struct DestinationRule {
 }
 
 extension DestinationRule {
-  /// A link leads to an object; one that does not is taken over as it is.
+  /// A link references an object; one that does not is taken over as it is.
   static func dangling(
     _ relationship: String, of entity: String, where condition: String
   ) -> DestinationRule {
@@ -62,7 +62,7 @@ extension DestinationRule {
       message: "missing values on a mandatory destination attribute", hint: hint)
   }
 
-  /// A mandatory attribute that was mandatory before, and empty all the same: told.
+  /// A mandatory attribute that was mandatory before, and empty all the same: reported.
   static func formerGap(
     in attribute: String, of entity: String, missing conditions: [String]
   ) -> DestinationRule {
@@ -106,7 +106,7 @@ extension DestinationRule {
     )
   }
 
-  /// A mandatory relationship leads to an object, as far as that is asked of a row.
+  /// A mandatory relationship references an object, as far as that is asked of a row.
   static func object(
     in relationship: String, of entity: String, missing conditions: [String] = []
   ) -> DestinationRule {
@@ -164,7 +164,7 @@ extension DestinationRule {
 }
 
 extension [DestinationRule] {
-  /// Those that rows break, with the rows; one pass over all rows tells which are broken at all.
+  /// Those that rows break, with the rows; one pass over all rows shows which are broken at all.
   ///
   /// - Parameters:
   ///   - table: what is looked at: a table or a SELECT with its alias.

@@ -5,7 +5,7 @@ import ManagedModel
 enum EmptyRelationship {
   /// The relationship may be empty.
   case allowed
-  /// The migration runs, and the plan tells the objects: only a save in the app looks for it.
+  /// The migration runs, and the plan shows the objects: only a save in the app looks for it.
   ///
   /// Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated from
   /// 2-73-0, has 21 conversations without participantRoles), and apps' stores are full of them.

@@ -61,7 +61,7 @@ extension InferredAnalysis {
 }
 
 extension SourceData {
-  /// Links kept elsewhere than in the row they start from which lead to no object: in join tables,
+  /// Links kept elsewhere than in the row they start from which reference no object: in join tables,
   /// and as the owner's key of a to-many without an inverse.
   ///
   /// - Parameter hint: what becomes of them.

@@ -21,7 +21,7 @@ struct InferredAnalysis {
     planned = try PlannedPairs(inferred: schemas)
   }
 
-  /// Whether the sides of a one-to-one are set anew.
+  /// Whether the sides of a one-to-one are set again.
   func isLoose(_ relationship: Relationship, of entity: String) -> Bool {
     destination.declaringEntity(of: relationship.name, in: entity).map {
       schemas.isLoose(relationship.name, of: $0)
@@ -74,7 +74,7 @@ struct InferredAnalysis {
         message: message, hint: hint, isWarning: code != nil, predicate: predicate), of: from)
   }
 
-  /// What is told of the rows of a source entity that break a rule.
+  /// What is reported for the rows of a source entity that break a rule.
   func check(_ rule: DestinationRule, of from: String) throws -> [DataCheck] {
     guard let rows = try data.found(from, where: rule.conditions), rows.count > 0 else { return [] }
     return [rule.check(rows)]
@@ -133,7 +133,7 @@ struct InferredAnalysis {
     }
     if let name = relationshipMapping.source {
       // Empty ones that were allowed before and are not now; others were broken already. Those
-      // that lead to an object that goes will be empty afterwards.
+      // that reference an object that goes will be empty afterwards.
       var broken: [String] = []
       if let empty = data.isEmpty(name, of: from) {
         let before = source.relationship(named: name, of: from)
@@ -165,7 +165,7 @@ struct InferredAnalysis {
     return try former + check(.objects(in: relationship, of: to, missing: conditions), of: from)
   }
 
-  /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
+  /// SELECT of keys of source objects that are referenced by what a relationship's inverse carries; `nil`
   /// where it carries nothing.
   private func inverseLinks(of relationship: Relationship) -> String? {
     guard let inverse = relationship.inverse else { return nil }

@@ -64,7 +64,7 @@ extension MappedAnalysis {
   }
 
   /// SELECT of the keys of objects that will have something in a relationship; `nil` where its rows
-  /// tell it themselves, and are looked at with the attributes.
+  /// show it themselves, and are looked at with the attributes.
   private func keys(
     in relationship: Relationship, of entity: String, _ own: [RowProgram]
   ) -> String? {
@@ -121,7 +121,7 @@ extension MappedAnalysis {
     }
   }
 
-  /// Objects that are made for a one-to-one which a later one takes: nothing leads to them.
+  /// Objects that are made for a one-to-one which a later one takes: nothing references them.
   func unledChecks() throws -> [DataCheck] {
     try (planned?.lost() ?? []).compactMap { lost in
       guard let entityMapping = step.mapping.mapping(named: lost.link.mapping),

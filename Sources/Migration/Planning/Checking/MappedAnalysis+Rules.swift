@@ -37,7 +37,7 @@ extension MappedAnalysis {
     return checks
   }
 
-  /// To-ones that are taken over as they are, and lead to objects that are not there.
+  /// To-ones that are taken over as they are, and reference objects that are not there.
   private func danglingChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
     guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
     return try entityMapping.relationships.flatMap { mapping -> [DataCheck] in

@@ -4,7 +4,7 @@ import SQLite
 
 /// Conditions on links; each is SQL over a row `t`, and `nil` where it cannot be.
 extension SourceData {
-  /// True for rows whose to-one leads to no object of its entity.
+  /// True for rows whose to-one references no object of its entity.
   func leadsNowhere(_ relationship: String, of entity: String) -> String? {
     guard let audit = store.audits().audit(of: relationship, in: entity),
       audit.storage.kind == .toOne
@@ -40,7 +40,7 @@ extension SourceData {
     return condition
   }
 
-  /// How many objects a relationship of a row leads to.
+  /// How many objects a relationship of a row references.
   func count(of relationship: String, from entity: String) -> String? {
     store.table(of: entity)?.storage(of: relationship)?.count(of: "t.Z_PK").sql
   }

@@ -57,7 +57,7 @@ struct StoreBatch {
   /// - Returns: done where all are, else the gravest status of any.
   func run(_ paths: [String], jobs: Int, work: @escaping Work) throws -> CommandStatus {
     var rows = [Row?](repeating: nil, count: paths.count)
-    // Receipts of many stores take memory: only those are kept that something is still to be told of.
+    // Receipts of many stores take memory: only those are kept of which something is still to be reported.
     var outcomes = [Outcome?](repeating: nil, count: paths.count)
     let keepsAll = receiptFile != nil || format != nil
     var (done, told) = (0, 0)
@@ -111,7 +111,7 @@ struct StoreBatch {
     return status
   }
 
-  /// One line for all stores: the one that told last.
+  /// One line for all stores: the one that reported last.
   private static func work(
     _ path: String, _ progress: MigrationProgress, done: Int, of count: Int
   ) -> ProgressBar.Work {
@@ -130,7 +130,7 @@ struct StoreBatch {
           hint: "Nothing was started."
         ))
     }
-    // At most ten times a second: what waits to be told takes memory.
+    // At most ten times a second: what waits to be reported takes memory.
     var last: ContinuousClock.Instant?
     do {
       return try Connection.stoppingAll(when: { Interruption.isRequested }) {
@@ -260,7 +260,7 @@ struct StoreBatch {
 }
 
 extension StoreBatch {
-  /// Tells what lets the refused stores pass all together, where that is more than each says for itself.
+  /// Reports what lets the refused stores pass all together, where that is more than each says for itself.
   func printWays(_ outcomes: [(path: String, outcome: Outcome)]) {
     let refused = outcomes.compactMap { path, outcome -> (path: String, advice: Advice)? in
       guard case .failure(let error) = outcome, error.kind == .refused, let advice = error.advice

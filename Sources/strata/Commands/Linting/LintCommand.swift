@@ -317,7 +317,7 @@ enum FileURI {
 }
 
 extension LintFinding {
-  /// What is told of it, in lines.
+  /// What is reported of it, in lines.
   var lines: [String] { [message, "On a device: " + deviceText, advice.typed] }
 }
 

@@ -130,7 +130,7 @@ struct PlainInterface {
     console.line(ShellText.command(["rehearse"] + words))
   }
 
-  /// Runs a command as the shell would; what it refuses is told, and goes no further.
+  /// Runs a command as the shell would; what it refuses is reported, and goes no further.
   private func perform(_ name: String, _ words: [String]) { Self.perform(name, words, console) }
 
   private static func perform(_ name: String, _ words: [String], _ console: Console) {

@@ -86,7 +86,7 @@ extension Allowances: ExpressibleByArrayLiteral {
 }
 
 extension MigrationPlan {
-  /// Looks at the names of losses that `--allow-loss` allowed: one that nothing is called by was mistyped.
+  /// Looks at the names of losses that `--allow-loss` allowed: one that no loss has was mistyped.
   ///
   /// - Parameters:
   ///   - allowances: the names, with where they were given.

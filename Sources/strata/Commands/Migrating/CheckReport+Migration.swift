@@ -22,7 +22,7 @@ extension CheckReport {
     return format
   }
 
-  /// Runs a command whose refusal is told in the format that was asked for.
+  /// Runs a command whose refusal is reported in the format that was asked for.
   static func reporting(
     _ name: String, of place: String, _ arguments: Arguments, _ console: Console,
     _ body: (Format?) throws -> CommandStatus

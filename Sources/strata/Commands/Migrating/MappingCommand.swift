@@ -16,7 +16,7 @@ enum MappingCommand {
     example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
     statuses: "1 if it is for no versions of --model", run: run)
 
-  /// What `--help` tells of what it prints.
+  /// What `--help` says about its output.
   private static let help = """
     “no value” marks properties of the destination that the mapping gives no value: they begin empty or
     with their default, and a mandatory property without a default fails. “goes nowhere” marks properties

@@ -3,7 +3,7 @@ import JSON
 import ManagedModel
 import Migration
 
-/// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
+/// `strata migrate`: carries a plan out, reporting how far it is, and prints the receipt.
 enum MigrateCommand {
   private static let stores = Argument(list: "STORE", .store, isRequired: true)
   static let command = Command(

@@ -57,7 +57,7 @@ struct MigrationArguments: Sendable {
   ///
   /// - Parameters:
   ///   - place: where the store came from, for one that was copied: models lie beside it there.
-  ///   - outline: told what is known at once.
+  ///   - outline: called with what is known at once.
   func plan(
     for path: String, copiedFrom place: String? = nil, outline: ((PlanOutline) -> Void)? = nil
   ) throws -> MigrationPlan {

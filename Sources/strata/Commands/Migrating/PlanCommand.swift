@@ -185,7 +185,7 @@ struct RecipeOutput {
     isJSON = arguments[.json]
   }
 
-  /// Writes the skeleton, and tells what is to be looked at in it.
+  /// Writes the skeleton, and shows what is to be looked at in it.
   func write(_ skeleton: RecipeSkeleton, _ console: Console) throws {
     try FileSystem.create(path, holding: Array(skeleton.text.utf8))
     let marked = skeleton.gaps.count { $0.guess == nil }

@@ -48,7 +48,7 @@ struct ReceiptFile: Sendable {
 
   /// The same with a list of any length, as the last member of the object that is the receipt's only one.
   ///
-  /// - Parameter list: told how to add an element.
+  /// - Parameter list: called with how to add an element.
   func write(
     _ receipt: [UInt8], _ name: String,
     _ list: (_ add: ((inout JSONWriter) -> Void) throws -> Void) throws -> Void

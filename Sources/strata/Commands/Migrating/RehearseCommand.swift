@@ -149,7 +149,7 @@ struct Rehearsal {
       }
       try copy(from, target.path + suffix)
     }
-    // What looks like its log under another name is told of the copy as well.
+    // What looks like its log under another name is reported for the copy as well.
     for stray in StrayLog.all(beside: source.path) {
       try copy(source.folder + "/" + stray.name, folder + "/" + stray.name)
     }
@@ -181,7 +181,7 @@ extension Rehearsal.Result {
     console.line()
   }
 
-  /// Of a store that nobody has, only what is wrong or to be known; the table tells the rest.
+  /// Of a store that nobody has, only what is wrong or to be known; the table shows the rest.
   private func printSeeded(_ path: String, to console: Console) {
     guard checked > 0 || !(notes + faults + failures).isEmpty else { return }
     console.line("\(path):")

@@ -48,7 +48,7 @@ enum DoctorCommand {
   private static func print(_ diagnosis: Diagnosis, to console: Console) {
     var rest = diagnosis.findings[...]
     while let finding = rest.first {
-      // What follows from them, and what helps, is told once for all that agree in it.
+      // What follows from them, and what helps, is reported once for all that agree in it.
       let group = rest.prefix {
         ($0.kind, $0.severity, $0.advice, $0.command)
           == (finding.kind, finding.severity, finding.advice, finding.command)

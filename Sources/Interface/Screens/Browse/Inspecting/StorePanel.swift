@@ -160,7 +160,7 @@ struct StorePanel: LayerContent {
   }
 }
 
-/// A line of a popup that tells facts, and what Enter on it does.
+/// A line of a popup that shows facts, and what Enter on it does.
 struct PanelLine: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     case none

@@ -6,7 +6,7 @@ import ManagedModel
 /// `m` minute, `ss` `s` second, `S…` fraction, `Z` offset as `+0130`, `ZZZZZ` as `+01:30` or `Z`;
 /// anything in single quotes stands for itself, as does what is no letter. Only these: no names of
 /// months and no era, whose meaning depends on a language. Days are of the Gregorian calendar, also
-/// before it was made, in UTC unless the text tells an offset.
+/// before it was made, in UTC unless the text shows an offset.
 struct DatePattern: Equatable {
   enum Part: Int { case year, month, day, hour, minute, second }
 

@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Tells properties, functions and words of SQL apart.
+/// Distinguishes properties, functions and words of SQL.
 struct SQLExpressionReader {
   let text: String
   let tokens: [SQLToken]
@@ -229,7 +229,7 @@ struct SQLExpressionReader {
   private mutating func uuid(_ function: SQLToken) throws {
     let argument = token(2)
     if let close = argument, close.isSymbol(")") {
-      // A recipe numbers its own; several in one expression are told apart by their order.
+      // A recipe numbers its own; several in one expression are distinguished by their order.
       take(.uuid(-uuids), function.range.lowerBound..<close.range.upperBound, tokens: 3)
     } else if let argument, argument.kind == .number, let number = Int(argument.text),
       number < 1_000_000, let close = token(3), close.isSymbol(")")
