@@ -110,7 +110,7 @@ struct FileLayer {
     }
     let what =
       facts.hasFractions
-      ? "The first 16 bytes, by which SQLite recognizes its files, are overwritten; the rest of the header is there."
+      ? "The first 16 bytes, by which SQLite recognises its files, are overwritten; the rest of the header is there."
       : isZero
         ? "The header is all zeros. Pages of \(shown ?? 4096) bytes follow it."
         : "The header is overwritten. Pages of \(shown ?? 4096) bytes follow it."

@@ -75,7 +75,7 @@ package final class Undeletion {
     guard let model = try given ?? source.model() else {
       throw CoreDataError(
         .unreadable,
-        "\(try source.reasonWithoutModel()), and without a model its rows cannot be recognized",
+        "\(try source.reasonWithoutModel()), and without a model its rows cannot be recognised",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     self.model = model

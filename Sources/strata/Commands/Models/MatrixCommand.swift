@@ -39,7 +39,7 @@ enum MatrixCommand {
     console.table([.left] + columns, rows)
     console.line()
     console.line(
-      "= same hashes  i inferred  m mapping model  r recipe  2 number of steps  ✗ no path")
+      "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no path")
     var gaps: [(reason: String, pairs: [String])] = []
     for from in indices {
       for to in indices {
