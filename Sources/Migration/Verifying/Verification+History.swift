@@ -83,7 +83,10 @@ extension Verification {
     let lost = max(all - found, try abs(count("main.ACHANGE") - all))
     if lost > 0 {
       report.fail(
-        .history, entity: nil, message: "\(lost) changes of history are missing or new", count: lost
+        .history, entity: nil,
+        message:
+          "\(NumberText.counted(lost, "change")) of history \(lost == 1 ? "is" : "are") missing or new",
+        count: lost
       )
     }
     for (column, wrong) in zip(planned.map(\.0), numbers.dropFirst(2))
