@@ -123,7 +123,7 @@ struct DamagedPageTests {
     }
     let store = try Store(path: path)
     #expect(try store.counts() == ["Note": 10])
-    #expect(store.warnings.contains { $0.contains("Note has no number") })
+    #expect(store.warnings.contains { $0.contains("Note has no entity ID") })
   }
 
   @Test("a file that is sound has nothing to tell, and keeps being read in place")

@@ -265,7 +265,7 @@ struct OwnFilesTests {
     chmod(names.path(names.journal), 0o600)
     try FileSystem.rename(
       folder.path("Library.sqlite"), to: folder.path("Library-backup-1.sqlite"))
-    #expect(StoreMigration.leftovers(of: link).first?.contains("puts everything back") == true)
+    #expect(StoreMigration.leftovers(of: link).first?.contains("restores everything") == true)
     #expect(StoreMigration.cleanUp(after: link).count == 1)
     #expect(FileIdentity(of: folder.path("Library.sqlite")) == file)
     #expect(try FileSystem.list(elsewhere.path) == ["App.sqlite"])
