@@ -25,7 +25,8 @@ struct OwnFilesTests {
     try FileSystem.write([1, 2, 3], to: victim)
     #expect(symbolicLink(StoreNames(place.path).path(StoreNames(place.path).journal), to: victim))
     let error = try failure(of: SafetyCase.inPlace.plan(place.path))
-    #expect(error?.kind == .refused && error?.message.contains("a symbolic link is in the place") == true)
+    #expect(
+      error?.kind == .refused && error?.message.contains("a symbolic link is in the place") == true)
     #expect(try FileSystem.read(victim) == [1, 2, 3])
   }
 
