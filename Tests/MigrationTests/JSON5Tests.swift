@@ -57,7 +57,7 @@ struct JSON5Tests {
       ("1e999x", 0, "invalid number"),
       ("\"\\u12\"", 1, "the escape needs 4 hexadecimal digits"),
       ("\"\\uD800\"", 1, "unpaired surrogate"), ("\"\\8\"", 1, "invalid escape"),
-      ("{a:1,a:2}", 5, "the key “a” stands twice"), ("{\u{0}:1}", 1, "a key is expected here"),
+      ("{a:1,a:2}", 5, "the key “a” appears twice"), ("{\u{0}:1}", 1, "a key is expected here"),
     ])
   func mistakes(_ text: String, _ place: Int, _ message: String) throws {
     let error = #expect(throws: JSON5Mistake.self) { try read(text) }
