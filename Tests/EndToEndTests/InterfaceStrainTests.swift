@@ -26,7 +26,8 @@ struct InterfaceStrainTests {
     terminal.askToMigrate()
     terminal.sendAtOnce("y", "C-c")
     let stopped = terminal.screen(
-      showing: "You stopped the last attempt", "You stopped the last attempt; the store is as it was.")
+      showing: "You stopped the last attempt",
+      "You stopped the last attempt; the store is as it was.")
     #expect(stopped.contains("You stopped the last attempt; the store is as it was."), "\(stopped)")
     #expect(demo.fingerprint == before)
     terminal.send("!")

@@ -215,7 +215,7 @@ struct RecipeTests {
       message: "a recipe must name the version before and the version after (line 1, column 1)"),
     Mistake(
       text: "{ from: 'a', from: 'b' }", marked: "from",
-      message: "the key “from” stands twice (line 1, column 14)"),
+      message: "the key “from” appears twice (line 1, column 14)"),
     Mistake(
       text: "{ from: 'a\n' }", marked: "'",
       message: "the text is not closed on its line (line 1, column 9)"),
