@@ -117,7 +117,8 @@ extension RowDamage {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
-        return "\(NumberText.counted(count, "row")) of the table \(table)"
+        return
+          "\(NumberText.counted(count, "row")) of \(table.isEmpty ? "an unknown table" : "the table \(table)")"
       }
       return
         "\(NumberText.counted(count, "object")) of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "")"
