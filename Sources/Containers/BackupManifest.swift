@@ -20,10 +20,10 @@ struct BackupManifest {
     let list = properties.flatMap { try? PropertyList.read($0) }
     guard list?["IsEncrypted"]?.boolean != true, FileSystem.isDatabase(path) else {
       throw CoreDataError(
-        .unreadable, "this is an encrypted iOS backup, which only its password opens",
+        .unreadable, "this iOS backup is encrypted: only its password opens it",
         path: container,
         hint:
-          "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and name the folder that comes of it."
+          "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and give the decrypted folder."
       )
     }
     var names: [String: String] = [:]
@@ -45,7 +45,7 @@ struct BackupManifest {
         guard name.utf8.count == Self.digits else { continue }
         guard names.count < limits.entries else {
           throw CoreDataError(
-            .unreadable, "more than \(limits.entries) files are in the backup", path: container)
+            .unreadable, "the backup has more than \(limits.entries) files", path: container)
         }
         names[name] = statement.text(at: 1) + "/" + statement.text(at: 2)
       }

@@ -1,11 +1,11 @@
 import Files
 import ManagedModel
 
-/// A store in a container, as far as a short look tells.
+/// A store in a container, as far as a short look shows.
 package struct ContainedStore: Sendable, Equatable {
   /// Its path in the container.
   package var name: String
-  /// The app or the domain it belongs to, where the names of its folders tell.
+  /// The app or the domain it belongs to, where the names of its folders show.
   package var app: String?
   /// Bytes of its main file.
   package var bytes: Int
@@ -15,7 +15,7 @@ package struct ContainedStore: Sendable, Equatable {
   package var externalFiles: Int
   /// Their bytes together.
   package var externalBytes: Int
-  /// What its main file tells; ``StoreLook/damaged(_:)``, ``StoreLook/nothing`` and
+  /// What its main file shows; ``StoreLook/damaged(_:)``, ``StoreLook/nothing`` and
   /// ``StoreLook/notDownloaded`` for one that is only a store by its name.
   package var look: StoreLook
   /// Files beside it that iCloud Drive has not downloaded.
@@ -30,7 +30,7 @@ package struct ContainedStore: Sendable, Equatable {
         : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
     case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
     case .damaged(let message): "damaged: \(message)"
-    case .nothing: "no SQLite file in spite of its name: damaged, or encrypted"
+    case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
     }
   }
 

@@ -30,10 +30,10 @@ extension Container {
       let log = self.entry(entry.name + "-wal")
       let isNamed = StoreFileName.isStore(entry.name, hasLog: log != nil)
       if entry.kind == .link, isNamed, form != .folder {
-        throw refused(entry.name, "is a link, which may lead anywhere")
+        throw refused(entry.name, "is a link, and links are not followed")
       }
       if entry.kind == .other, isNamed {
-        notes.append("\(EntryName.quoted(entry.name)) is in a form that is not read here.")
+        notes.append("\(EntryName.quoted(entry.name)) is in a format that strata does not read.")
       }
       guard entry.kind == .file else { continue }
       let isDatabase =
@@ -90,7 +90,8 @@ extension Container {
     }
     for archive in archives.prefix(3) {
       notes.append(
-        "\(EntryName.quoted(archive.name)) in it is an archive itself: unpack it, and name that.")
+        "\(EntryName.quoted(archive.name)) is an archive inside this one: unpack it, and give the result."
+      )
     }
   }
 
@@ -127,12 +128,13 @@ extension Container {
         $0.kind != .folder && !StoreFileName.isResourceFork($0.name)
       }, placeholders: StoreSuffix.content.compactMap { placeholder(of: main.name + $0) })
     for way in EntryName.folders(of: main.name) + [support] where entry(way)?.kind == .link {
-      throw refused(way, "is a link, which may lead anywhere")
+      throw refused(way, "is a link, and links are not followed")
     }
     for part in group.companions + group.external where part.kind != .file {
       throw refused(
         part.name,
-        part.kind == .link ? "is a link, which may lead anywhere" : "is neither a file nor a folder"
+        part.kind == .link
+          ? "is a link, and links are not followed" : "is neither a file nor a folder"
       )
     }
     return group
@@ -193,7 +195,7 @@ extension Container {
       .unreadable,
       ends.isEmpty
         ? "\(EntryName.quoted(inner)) is not in it"
-        : "\(EntryName.quoted(inner)) is in it \(ends.count) times, such as \(EntryName.quoted(ends[0].name))",
+        : "\(EntryName.quoted(inner)) matches \(ends.count) paths in it, such as \(EntryName.quoted(ends[0].name))",
       path: path,
       advice: "\(.deed("listing"), of: [ShellText.quoted(path)]) lists the stores in it.")
   }

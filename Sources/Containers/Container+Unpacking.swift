@@ -5,7 +5,7 @@ import ManagedModel
 extension Container {
   /// Writes files, each where it is wanted, and the folders that they are to be in.
   ///
-  /// - Parameter progress: told how many bytes were written.
+  /// - Parameter progress: called with how many bytes were written.
   func unpack(
     _ wanted: [(entry: ContainerEntry, path: String)], progress: @escaping Progress = { _ in }
   ) throws {
@@ -34,7 +34,7 @@ extension Container {
       switch entry.place {
       case .member(let index): members[index] = (entry, path)
       case .file(let source):
-        // Not what a link leads to by now.
+        // Not what a link references by now.
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }
@@ -115,7 +115,7 @@ extension Container {
         throw refused(
           entry.name,
           entry.kind == .link
-            ? "is a link, which may lead anywhere" : "is neither a file nor a folder")
+            ? "is a link, and links are not followed" : "is neither a file nor a folder")
       }
       guard entry.bytes <= limits.fileBytes else {
         throw refused(entry.name, "is larger than \(limits.fileBytes >> 20) MB")
@@ -123,7 +123,7 @@ extension Container {
       total += entry.bytes
       guard total <= limits.totalBytes else {
         throw refused(
-          entry.name, "makes more than \(limits.totalBytes >> 20) MB of what is to be unpacked")
+          entry.name, "brings the unpacked size above \(limits.totalBytes >> 20) MB")
       }
     }
     guard let path, let free = FileSystem.freeSpace(at: FileSystem.parent(of: path) ?? "."),

@@ -33,10 +33,12 @@ package final class Container {
         FileSystem.status(path) == nil
           ? "there is no such file or folder"
           : FileSystem.isDatabase(path)
-            ? "this is an SQLite file itself, and nothing that stores are in"
-            : "neither a folder, a backup nor an archive that is read",
+            ? "this is an SQLite file, not a container of stores"
+            : "not a folder, backup or archive that strata reads",
         path: path,
-        hint: "Read are folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz of such.")
+        hint:
+          "strata reads folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz archives of these."
+      )
     }
     self.path = path
     self.form = form
@@ -46,11 +48,11 @@ package final class Container {
       let walk = try FolderWalk(path, followsLinks: form == .folder, limits: limits)
       entries = walk.entries
       notes = walk.unreadable.prefix(3).map {
-        "\(EntryName.quoted($0)) could not be looked into."
+        "\(EntryName.quoted($0)) could not be read."
       }
       if walk.unreadable.count > notes.count {
         notes.append(
-          "\(walk.unreadable.count - notes.count) more folders could not be looked into.")
+          "\(walk.unreadable.count - notes.count) more folders could not be read.")
       }
       try nameBackups()
       sort()
@@ -67,7 +69,7 @@ package final class Container {
       guard !limits.isBomb(bytes: member.bytes, packed: member.packed) else {
         throw refused(
           member.name,
-          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(NumberText.bytes(member.bytes)))"
+          "unpacks to \(member.bytes / max(1, member.packed)) times its size (\(NumberText.bytes(member.bytes)))"
         )
       }
       entries.append(
@@ -84,7 +86,7 @@ package final class Container {
       begin: { [self] member in
         guard entries.count < limits.entries else {
           throw CoreDataError(
-            .unreadable, "more than \(limits.entries) files are in the archive", path: path)
+            .unreadable, "the archive has more than \(limits.entries) files", path: path)
         }
         let index = entries.count
         entries.append(
@@ -102,7 +104,7 @@ package final class Container {
     // What came before is there all the same.
     if entries.last?.kind == .file, whole < entries.count - 1 { entries.removeLast() }
     guard !entries.isEmpty else { throw fault }
-    notes.append(fault.message + ": what came before it is listed.")
+    notes.append(fault.message + ": only what precedes it is listed.")
   }
 
   private static let headSize = 16
@@ -116,10 +118,10 @@ package final class Container {
 
   func refused(_ entry: String, _ fault: String) -> CoreDataError {
     CoreDataError(
-      .unreadable, "\(EntryName.quoted(entry)) in it \(fault), so nothing of it is unpacked",
+      .unreadable, "\(EntryName.quoted(entry)) in it \(fault), so nothing was unpacked",
       path: path,
       hint:
-        "The archive is damaged or made to harm: ask for another, or unpack it yourself and name the folder."
+        "The archive is damaged or malicious: ask for another, or unpack it yourself and give the folder."
     )
   }
 
@@ -150,8 +152,8 @@ package final class Container {
     }
     guard form != .backup || FileSystem.isFile(path + "/Manifest.db") else {
       throw CoreDataError(
-        .unreadable, "a backup of iOS 9 or earlier (Manifest.mbdb), which is not read here",
-        path: path, hint: "Unpack it with another program and name the folder that comes of it.")
+        .unreadable, "a backup of iOS 9 or earlier (Manifest.mbdb), which strata does not read",
+        path: path, hint: "Unpack it with another program and give the resulting folder.")
     }
   }
 

@@ -20,7 +20,7 @@ enum EntryName {
     var parts: [Substring.UTF8View] = []
     for part in name[...].utf8.split(separator: slash) {
       if part.elementsEqual(".".utf8) { continue }
-      if part.elementsEqual("..".utf8) { return (name, "has a path that leads out of it (..)") }
+      if part.elementsEqual("..".utf8) { return (name, "has a path that leaves the archive (..)") }
       if part.count > 255 { return (name, "has a name of more than 255 bytes") }
       parts.append(part)
     }

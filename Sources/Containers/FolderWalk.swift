@@ -1,10 +1,10 @@
 import Files
 import ManagedModel
 
-/// All that is in a folder and below it; links are told, and not followed.
+/// All that is in a folder and below it; links are reported, and not followed.
 struct FolderWalk {
   private(set) var entries: [ContainerEntry] = []
-  /// Folders that could not be looked into.
+  /// Folders that could not be read.
   private(set) var unreadable: [String] = []
 
   private static let deepest = 64
@@ -24,8 +24,8 @@ struct FolderWalk {
       for name in names {
         guard entries.count < limits.entries else {
           throw CoreDataError(
-            .unreadable, "more than \(limits.entries) files are in the folder", path: path,
-            hint: "Name a folder further down.")
+            .unreadable, "the folder has more than \(limits.entries) files", path: path,
+            hint: "Give a subfolder.")
         }
         let (inner, place) = (folder.isEmpty ? name : folder + "/" + name, full + "/" + name)
         var info = stat()

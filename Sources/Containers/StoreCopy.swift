@@ -50,7 +50,7 @@ package final class StoreCopy {
     for name in try FileSystem.list(folder) {
       let path = folder + "/" + name
       guard FileSystem.target(ofLink: path) == nil else {
-        throw CoreDataError(.unreadable, "a link came to be in a private copy", path: path)
+        throw CoreDataError(.unreadable, "a link appeared in a private copy", path: path)
       }
       if FileSystem.isDirectory(path) { try requireFiles(path) }
     }

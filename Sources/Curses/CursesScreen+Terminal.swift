@@ -11,7 +11,7 @@ extension CursesScreen {
     return !term.isEmpty && setupterm(term, FrameOutput.standard.descriptor, &problem) == OK
   }
 
-  /// Columns and rows of the terminal; `nil` where it does not tell.
+  /// Columns and rows of the terminal; `nil` where it does not say.
   package static var terminalSize: Size? {
     var (rows, columns): (Int32, Int32) = (0, 0)
     guard strata_window_size(&rows, &columns) == 0 else { return nil }

@@ -99,7 +99,7 @@ package final class CursesScreen {
   package func draw(_ grid: Grid) {
     guard isActive else { return }
     if pairs.isNearlyFull {
-      // Pictures take pairs by the thousand; begun anew, they are those that are seen.
+      // Pictures take pairs by the thousand; begun again, they are those that are seen.
       pairs = ColorPairs(isDirect: depth == .trueColor)
       styles = [:]
       lastLook = nil

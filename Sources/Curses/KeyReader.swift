@@ -6,11 +6,11 @@ struct KeyReader {
   /// Milliseconds after which an Escape that nothing follows is the key.
   static let escapeDelay: Int32 = 25
 
-  /// Has curses decode function keys, wait for none, and tell what is decoded here by codes of ours.
+  /// Has curses decode function keys, wait for none, and report what is decoded here by codes of ours.
   static func prepare() {
     keypad(strata_window(), true)
     nodelay(strata_window(), true)
-    // Instead of curses' own: curses tells neither a drag nor where a click ended.
+    // Instead of curses' own: curses shows neither a drag nor where a click ended.
     define_key("\u{1B}[<", KeyDecoding.mouseReport)
     define_key("\u{1B}[M", KeyDecoding.oldMouseReport)
     define_key("\u{1B}[200~", KeyDecoding.pasteStart)
@@ -33,12 +33,12 @@ struct KeyReader {
 
   /// What of an answer about the background has come so far.
   private var replyText = ""
-  /// Whether the terminal told, late, that its background is light; until somebody takes it.
+  /// Whether the terminal reported, late, that its background is light; until somebody takes it.
   private var lateBackground: Bool?
 
   private enum Reply { case color, attributes }
 
-  /// Whether the background is light, once after the terminal told so.
+  /// Whether the background is light, once after the terminal reported so.
   mutating func takeBackground() -> Bool? {
     defer { lateBackground = nil }
     return lateBackground

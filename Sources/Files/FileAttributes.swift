@@ -73,7 +73,7 @@ package enum FileAttributes {
     if made.st_gid != info.st_gid { mode &= ~0o070 | (mode & 0o007) << 3 }
     if made.st_uid != info.st_uid {
       problems.append(
-        "\(name) belonged to user \(info.st_uid) and belongs to user \(made.st_uid) now: only root can give it back."
+        "\(name) belonged to user \(info.st_uid) and now belongs to user \(made.st_uid): only root can change that."
       )
     }
     problems += copyLists(from: source, to: destination, name)

@@ -88,7 +88,7 @@ extension FileSnapshot {
 
   /// What has that name now; `nil` where nothing has it. What cannot be asked about is equal to no file.
   ///
-  /// - Parameter followsLinks: whether what a link leads to is meant, and not the link.
+  /// - Parameter followsLinks: whether what a link references is meant, and not the link.
   package init?(of path: String, followsLinks: Bool = false) {
     var info = stat()
     guard (followsLinks ? stat(path, &info) : lstat(path, &info)) == 0 else {

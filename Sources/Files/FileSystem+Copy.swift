@@ -55,7 +55,7 @@ extension FileSystem {
 
   private static func allocated(_ info: stat) -> Int { Int(info.st_blocks) * 512 }
 
-  /// The next stretch that is no hole; the whole rest where the file system does not tell.
+  /// The next stretch that is no hole; the whole rest where the file system does not say.
   private static func nextData(of input: Int32, from offset: Int, size: Int) -> Range<Int>? {
     guard offset < size else { return nil }
     #if canImport(Darwin)

@@ -140,7 +140,7 @@ package enum FileSystem {
     return made
   }
 
-  /// Removes a file, or a link itself; what cannot be removed stays, and nothing is told.
+  /// Removes a file, or a link itself; what cannot be removed stays, and nothing is reported.
   package static func remove(_ path: String) { unlink(path) }
 
   /// Removes a file, a link itself, or a folder and all in it, through no link.
@@ -210,8 +210,8 @@ package enum FileSystem {
     let number = errno
     let hint: String? =
       switch number {
-      case EACCES, EPERM: "You have no right to it: check its permissions and those of its folder."
-      case ENOENT: "Nothing is there: check the path."
+      case EACCES, EPERM: "Check its permissions and those of its folder."
+      case ENOENT: "Check the path."
       case ENOSPC, EDQUOT: "The disk is full: free some space and try again."
       case EROFS: "The file system is read-only."
       default: nil

@@ -356,7 +356,8 @@ extension FileSystem {
       }
     return CoreDataError(
       .unreadable, what, path: path,
-      hint: kind == .link ? "Replace the link with what it names, if you trust it." : nil)
+      hint: kind == .link
+        ? "If you trust the link, replace it with the file that it points to." : nil)
   }
 
   /// The folder that a file is in, opened through no link, and the file's name in it.

@@ -56,7 +56,7 @@ package final class NewFile: Sendable {
   package func requireName() throws {
     guard FileIdentity(of: path) == identity else {
       throw CoreDataError(
-        .failed, "another file has taken the name of one that strata is writing", path: path,
+        .failed, "another file appeared under a name that strata is writing to", path: path,
         hint: "Find out which program or user changes files in this folder. Nothing was replaced.")
     }
   }

@@ -21,18 +21,18 @@ package enum OutputPlace {
     }
     let place = resolved(path)
     let (stores, status) = (stores.map(resolved), FileSystem.status(path))
-    if let status, status.kind != .file { return refusal("it is a folder, or no file at all") }
+    if let status, status.kind != .file { return refusal("it is a folder, or not a regular file") }
     // It could lead anywhere by the time that it is written.
     if FileSystem.target(ofLink: path) != nil { return refusal("it is a symbolic link") }
     if let folder = supportFolder(in: place) {
-      return refusal("\(folder) is a store's own")
+      return refusal("\(folder) belongs to a store")
     }
     let name = FileSystem.name(of: place)
     for suffix in StoreSuffix.companions
     where name.hasSuffix(suffix) && name.utf8.count > suffix.utf8.count {
       let main = String(place.dropLast(suffix.count))
       if stores.contains(main) || FileSystem.isDatabase(main) {
-        return refusal("SQLite would take it for a file of \(FileSystem.name(of: main))")
+        return refusal("SQLite would treat it as a file of \(FileSystem.name(of: main))")
       }
     }
     if stores.contains(place) {
@@ -58,7 +58,7 @@ package enum OutputPlace {
   private static func folderRefusal(_ what: String, _ folder: String) -> CoreDataError? {
     guard FileSystem.isDirectory(folder) else {
       return CoreDataError(
-        .usage, "there is no such folder for \(what)", path: folder,
+        .usage, "the folder for \(what) does not exist", path: folder,
         hint: "Name a file in a folder that exists.")
     }
     guard FileSystem.isWritable(folder) else {

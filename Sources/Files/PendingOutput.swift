@@ -22,7 +22,7 @@ package final class PendingOutput {
   /// Folders that were made for the output, from the outermost.
   private let madeFolders: [String]
   private var isFinished = false
-  /// Whether what was put in place could not be taken back. The next output in the folder tries again, and
+  /// Whether what was put in place could not be undone. The next output in the folder tries again, and
   /// needs the private folder for that.
   private var isStuck = false
 
@@ -43,7 +43,7 @@ package final class PendingOutput {
         WorkName.remove(made.name, in: parent)
         WorkName.end(made.folder.path)
         throw CoreDataError(
-          .failed, "another strata is writing this file", path: path,
+          .failed, "another strata process is writing this file", path: path,
           hint: "Wait until it has ended, or name another file.")
       }
       (self.path, self.name, self.parent) = (path, name, parent)
@@ -59,7 +59,7 @@ package final class PendingOutput {
     guard !isFinished else { return }
     if isStuck {
       LeftBehind.add(
-        "\(FileSystem.name(of: path)) was not finished, and part of it could not be taken back in \(parent.path): the next output there removes it."
+        "\(FileSystem.name(of: path)) was not finished, and part of it could not be removed from \(parent.path): the next output there removes it."
       )
     } else {
       removeWork()
@@ -94,7 +94,7 @@ package final class PendingOutput {
     try? parent.sync()
     guard marked.isEmpty else {
       LeftBehind.add(
-        "\(name) is whole, but the file \(work) could not be removed from \(marked.joined(separator: ", ")) in \(parent.path): the next output there removes it."
+        "\(name) is complete, but the file \(work) could not be removed from \(marked.joined(separator: ", ")) in \(parent.path): the next output there removes it."
       )
       return
     }
@@ -115,7 +115,7 @@ package final class PendingOutput {
       }
       guard let taken = ([name] + items.map(\.name)).first(where: isTaken) else { throw error }
       throw CoreDataError(
-        .failed, "another program has made a file of that name in the meantime",
+        .failed, "another program has created a file of that name in the meantime",
         path: parent.path(of: taken), hint: "Nothing was replaced. Name another file.")
     }
   }
@@ -149,7 +149,7 @@ package final class PendingOutput {
     }
     if !isGone {
       LeftBehind.add(
-        "The folder \(folder.path), in which \(name) was made, could not be removed.")
+        "The folder \(folder.path), in which \(name) was created, could not be removed.")
     }
   }
 

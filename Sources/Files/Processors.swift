@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import Values
 
-/// The processors that this process may keep busy: the one place that tells whether another thread would
+/// The processors that this process may keep busy: the one place that says whether another thread would
 /// help.
 ///
 /// Jobs that go on side by side are counted, and so is every thread that helps with one of them. Where all

@@ -181,9 +181,9 @@ enum WorkName {
     folder.removeTree(name)
   }
 
-  /// Takes back the folders of an output that was not finished, and the marks of one that was.
+  /// Removes the folders of an output that was not finished, and the marks of one that was.
   ///
-  /// - Returns: `false` where something could not be taken back. What proves it is then still needed.
+  /// - Returns: `false` where something could not be undone. What proves it is then still needed.
   private static func takeBack(of work: String, in parent: Folder) -> Bool {
     do {
       guard try parent.entry(work)?.kind == .folder, let made = try parent.folder(work) else {

@@ -1,4 +1,4 @@
-/// What keeps a text from being JSON5, for files that another decoder reads without telling where.
+/// What keeps a text from being JSON5, for files that another decoder reads without saying where.
 package struct JSON5Check: Sendable, Equatable {
   /// What is wrong, as a clause.
   package let message: String

@@ -15,7 +15,7 @@ struct JSON5Reader {
   mutating func whole() throws(JSON5Mistake) -> JSON5 {
     let value = try value()
     try skipBlanks()
-    guard place == bytes.count else { throw wrong("something follows the end") }
+    guard place == bytes.count else { throw wrong("unexpected text after the end") }
     return value
   }
 
@@ -116,7 +116,7 @@ struct JSON5Reader {
       }
       let keyRange = keyStart..<place
       guard keys.insert(key).inserted else {
-        throw wrong("the key “\(key)” stands twice", keyRange)
+        throw wrong("the key “\(key)” appears twice", keyRange)
       }
       try skipBlanks()
       guard skip(":") else { throw wrong("“:” is expected after the key “\(key)”") }
@@ -195,7 +195,7 @@ struct JSON5Reader {
       if text.hasPrefix(".") { text = "0" + text }
       if let value = Double(sign + text) { return .number(value) }
     }
-    throw wrong("this is no number", start..<place)
+    throw wrong("invalid number", start..<place)
   }
 
   private mutating func string() throws(JSON5Mistake) -> (text: String, isPlain: Bool) {
@@ -238,7 +238,7 @@ struct JSON5Reader {
         place += 2
         let low = try hexadecimal(4, start)
         guard (0xDC00..<0xE000).contains(low) else {
-          throw wrong("this is half a character", start..<place)
+          throw wrong("unpaired surrogate", start..<place)
         }
         value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
       }
@@ -247,7 +247,7 @@ struct JSON5Reader {
     case 10: break
     case 13: _ = skip("\n")
     case UInt8(ascii: "1")...UInt8(ascii: "9"):
-      throw wrong("this is no escape of JSON5", start..<place)
+      throw wrong("invalid escape", start..<place)
     default: text.append(letter)
     }
   }
@@ -263,7 +263,7 @@ struct JSON5Reader {
 
   private func scalar(_ value: UInt32, _ start: Int) throws(JSON5Mistake) -> String {
     guard let scalar = Unicode.Scalar(value) else {
-      throw wrong("this is half a character", start..<place)
+      throw wrong("unpaired surrogate", start..<place)
     }
     return String(scalar)
   }

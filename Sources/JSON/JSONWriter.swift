@@ -115,7 +115,7 @@ package struct JSONWriter {
     object(body)
   }
 
-  /// An object of what there is to tell of a value; null without one.
+  /// An object of what there is to say about a value; null without one.
   package mutating func object<Value>(
     _ name: String, _ value: Value?, _ body: (inout JSONWriter, Value) -> Void
   ) {

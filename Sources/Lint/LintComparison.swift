@@ -103,7 +103,7 @@ package struct LintComparison: Sendable, Equatable {
       + whole.notes.filter { $0 != LintRun.noBase }
     let told = step.findings + step.known + step.silenced
     let rest = whole.findings.filter { finding in !told.contains { $0.isAbout(the: finding) } }
-    // What a run tells of steps and of the current version was asked of these two themselves.
+    // What a run reports about steps and the current version was asked of these two themselves.
     let names = names
     let isOwn = { (finding: LintFinding) in
       finding.rule.about.hasPrefix("versions") && finding.version.map(names.contains) ?? false

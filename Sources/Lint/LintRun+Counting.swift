@@ -26,7 +26,7 @@ extension LintRun {
     }
     for (index, exception) in configuration.exceptions.enumerated() where !used.contains(index) {
       notes.append(
-        "\(configuration.path):\(exception.line): the exception of \(exception.rule) is for nothing that was found."
+        "\(configuration.path):\(exception.line): the exception for \(exception.rule) matches no finding."
       )
     }
     // What looks renamed is not reported again as removed.
@@ -47,7 +47,7 @@ extension LintRun {
     notes = notes.filter { told.insert($0).inserted }
   }
 
-  /// Names that tell findings apart.
+  /// Names that distinguish findings.
   private struct Names: Hashable {
     let names: [String?]
 

@@ -3,7 +3,7 @@ import ManagedModel
 import Migration
 import ModelSearch
 
-/// What a check of models goes by.
+/// What a check of models uses.
 public struct LintOptions: Sendable {
   /// A git revision that counts as what shipped.
   public var gitBase: String?
@@ -18,7 +18,7 @@ public struct LintOptions: Sendable {
   public var mappings: [String] = []
   /// Whether CloudKit's rules apply, whatever is found.
   public var cloudKit = false
-  /// Whether warnings about the current version are told that the base has as well.
+  /// Whether warnings about the current version are reported that the base has as well.
   public var tellsKnown = false
   /// Levels by the rules' names, before those of the configuration.
   public var levels: [String: LintConfiguration.Level] = [:]
@@ -136,9 +136,9 @@ public struct LintRun: Sendable {
     return documents
   }
 
-  /// What is told where nothing says what shipped.
+  /// What is reported where nothing says what shipped.
   static let noBase =
-    "Nothing is known of what shipped: only the last step is looked at. --git-base REF or --against OLD names it."
+    "It is not known what shipped: only the last step is checked. Name it with --git-base REF or --against OLD."
 
   /// What is said to be released, and is no version.
   private static func unknownVersions(
@@ -146,7 +146,7 @@ public struct LintRun: Sendable {
   ) -> [String] {
     let names = Set(models.flatMap(\.versions).map(\.name))
     return (configuration.released ?? []).subtracting(names).sorted().map {
-      "\(configuration.path): “\($0)” is said to be released, and no version is called so."
+      "\(configuration.path): “\($0)” is listed as released, but no version has that name."
     }
   }
 
@@ -169,7 +169,7 @@ public struct LintRun: Sendable {
     return target.cloudKit
   }
 
-  /// What the rows of stores make of a model's steps; what several say alike is told once.
+  /// What the rows of stores make of a model's steps; what several say alike is reported once.
   private mutating func rows(
     of stores: [LintStore], _ subject: LintSubject
   ) throws -> [LintFinding] {
@@ -226,7 +226,8 @@ public struct LintRun: Sendable {
       }.map { version in
         LintFinding(
           .versionDeleted, at: LintPlace(path: model.path), version: version.name,
-          "The model shipped at \(base?.name ?? "the base") with “\(version.name)”, and is gone.")
+          "The model shipped with “\(version.name)” at \(base?.name ?? "the base"), and was removed."
+        )
       }
     }
   }

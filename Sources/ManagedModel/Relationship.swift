@@ -28,7 +28,7 @@ public struct Relationship: Sendable, Equatable {
   public var destination: String
   /// Name of the inverse relationship, declared by the destination or an ancestor of it.
   public var inverse: String?
-  /// Whether it leads to many objects; Core Data derives it from ``maxCount`` not being 1.
+  /// Whether it references many objects; Core Data derives it from ``maxCount`` not being 1.
   public var isToMany = false
   /// Whether a to-many keeps its objects in an order. Enters the hash.
   public var isOrdered = false
@@ -39,10 +39,10 @@ public struct Relationship: Sendable, Equatable {
   /// Fewest objects it must lead to, as the version hash sees the number: 0 where the model sets
   /// none.
   public var minCount: UInt32 = 0
-  /// Most objects it may lead to: 1 for a to-one; 0 for a to-many without limit, or UInt32.max
+  /// Most objects it may reference: 1 for a to-one; 0 for a to-many without limit, or UInt32.max
   /// where code set -1. Both counts enter the hash.
   public var maxCount: UInt32 = 1
-  /// What deleting an object does to those it leads to. Enters no hash.
+  /// What deleting an object does to those it references. Enters no hash.
   public var deleteRule = DeleteRule.nullify
   /// Name the relationship had in an older version, by which inference finds its links again.
   public var renamingIdentifier: String?

@@ -45,7 +45,7 @@ public struct FoundModel: Sendable, Equatable {
   /// Whether the hashes of all entities are the store's, so that Core Data would open it.
   public var isMatch: Bool { differing.isEmpty && !matching.isEmpty }
 
-  /// Writes it as `NAME.xcdatamodel`: the very bytes found where they are XML, else made anew.
+  /// Writes it as `NAME.xcdatamodel`: the very bytes found where they are XML, else rebuilt.
   ///
   /// - Returns: the path of the folder written.
   /// - Throws: ``CoreDataError``: refused where a folder of that name is there.

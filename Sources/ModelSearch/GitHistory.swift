@@ -35,7 +35,7 @@ public struct GitHistory {
 
   let folder: String
   let git: String
-  /// The repository itself (`.git`), which tells two folders of one apart from two repositories.
+  /// The repository itself (`.git`), which distinguishes two folders of one from two repositories.
   let repository: String
   private(set) var blobs: [Blob] = []
   private var commits: [Commit] = []
@@ -212,7 +212,7 @@ private struct LogReader {
   private mutating func note(_ change: (old: String, new: String), path: String) {
     let commit = commits.count - 1
     guard commit >= 0 else { return }
-    // A link or a submodule has no content that is a model; cat-file will tell.
+    // A link or a submodule has no content that is a model; cat-file will say.
     if !change.new.allSatisfy({ $0 == "0" }) {
       blobs[change.new, default: .init(id: change.new, path: path, broughtBy: [], replacedBy: [])]
         .broughtBy.append(commit)

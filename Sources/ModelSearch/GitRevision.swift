@@ -315,7 +315,7 @@ package struct GitRevision {
       description: isMissing
         ? "the repository lacks the content of \(name) at “\(revision)” (object \((wanted[first] ?? "").prefix(12)))"
           + (absent.count > 1 ? ", and of \(absent.count - 1) more" : "")
-        : "\(name) at “\(revision)” is no file of at most \(ModelReference.limit >> 20) MB",
+        : "\(name) at “\(revision)” is not a file of at most \(ModelReference.limit >> 20) MB",
       isIncomplete: true)
   }
 
@@ -332,11 +332,11 @@ package struct GitRevision {
   }
 
   private static func check(_ result: Subprocess.Result?) throws {
-    guard let result else { throw Unknown(description: "there is no git program") }
+    guard let result else { throw Unknown(description: "git is not installed") }
     guard result.status == 0 else {
       throw Unknown(
         description: result.message.contains("not a git repository")
-          ? "the path is in no git repository" : GitHistory.line(result.message))
+          ? "the path is not in a git repository" : GitHistory.line(result.message))
     }
   }
 }

@@ -4,7 +4,7 @@ import ManagedModel
 /// A version hash as far as it is known.
 ///
 /// A store states it whole. A log of a newer system prints `{length = 32, bytes = 0x5431c046 8e0a…
-/// ... 51d3b4a2 }`: the beginning and the end, which is enough to tell one hash from another.
+/// ... 51d3b4a2 }`: the beginning and the end, which is enough to distinguish one hash from another.
 public struct HashPattern: Sendable, Equatable {
   /// The bytes that the hash begins with.
   public let prefix: [UInt8]
@@ -32,7 +32,7 @@ public struct HashPattern: Sendable, Equatable {
     hash.bytes.starts(with: prefix) && hash.bytes.suffix(suffix.count).elementsEqual(suffix)
   }
 
-  /// What a model's entities are, as far as a store's hashes tell.
+  /// What a model's entities are, as far as a store's hashes show.
   ///
   /// Every entity of the model must be among them and the reverse, as Core Data has it.
   public static func compare(

@@ -104,7 +104,7 @@ public struct ModelReference: Sendable, Equatable {
         throw CoreDataError(
           .unreadable, code: .migrationMissingSourceModel,
           "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
-          advice: "Name the model itself; \(.deed("model-search")) looks for it.")
+          advice: "Name the model itself; \(.deed("model-search")) searches for it.")
       }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)
     }
@@ -132,7 +132,7 @@ public struct ModelReference: Sendable, Equatable {
     let first = bytes.first { ![9, 10, 13, 32].contains($0) }
     if first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return }
     throw CoreDataError(
-      .unreadable, first == nil ? "the file is empty" : "this is no model", path: path,
+      .unreadable, first == nil ? "the file is empty" : "this is not a model", path: path,
       hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source\(other).")
   }
 
@@ -175,7 +175,7 @@ public struct ModelReference: Sendable, Equatable {
       }
       throw CoreDataError(
         .usage,
-        "“\(revision)” is no version of the bundle, and no git revision: \(reason.description)",
+        "“\(revision)” is neither a version of the bundle nor a git revision: \(reason.description)",
         path: path, hint: "Its versions are \(names).")
     }
   }
@@ -248,7 +248,7 @@ extension ModelBundle {
   /// The files of models that are in a folder, by their paths in it.
   package static func files(in path: String) throws -> [String: [UInt8]] {
     guard FileSystem.isDirectory(path) else {
-      throw CoreDataError(.unreadable, "this is no folder of models", path: path)
+      throw CoreDataError(.unreadable, "this is not a folder of models", path: path)
     }
     var files: [String: [UInt8]] = [:]
     for name in try FileSystem.list(path) {

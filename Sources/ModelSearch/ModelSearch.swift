@@ -125,7 +125,7 @@ public struct ModelSearch {
 
   private mutating func walk(_ path: String, depth: Int) {
     guard filesSeen < Self.fileLimit else {
-      note("More than \(Self.fileLimit) files: the rest was not looked at.")
+      note("More than \(Self.fileLimit) files: the rest was not searched.")
       return
     }
     filesSeen += 1
@@ -134,7 +134,7 @@ public struct ModelSearch {
     case .directory:
       guard visited.insert([status.device, status.inode]).inserted else { return }
       guard depth < Self.depthLimit else {
-        note("Folders below \(path) are too deep and were not looked at.")
+        note("Folders below \(path) are too deep and were not searched.")
         return
       }
       guard let names = try? FileSystem.list(path) else {
@@ -255,9 +255,9 @@ public struct ModelSearch {
       }
     } catch GitHistory.Failure.missing {
       isGitMissing = true
-      note("git is not installed: no history was looked at.")
+      note("git is not installed: no history was searched.")
     } catch GitHistory.Failure.noRepository {
-      if !isAsked { note("\(folder)/.git is no repository.") }
+      if !isAsked { note("\(folder)/.git is not a repository.") }
     } catch GitHistory.Failure.refused(let reason) {
       note("The history of \(folder) could not be read: \(reason)")
     } catch {

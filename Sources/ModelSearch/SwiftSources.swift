@@ -80,7 +80,7 @@ package enum SwiftSources {
       case .file where isFile(name):
         guard files.count < fileLimit, status.size <= left else {
           throw CoreDataError(
-            .unreadable, "this is more Swift source than is read", path: folder,
+            .unreadable, "there is too much Swift source to read", path: folder,
             hint: "Give the folder that the app's SwiftData classes are in.")
         }
         left -= status.size

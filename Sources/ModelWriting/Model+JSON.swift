@@ -4,7 +4,7 @@ extension Model {
   /// The model as JSON text, the same for the same model; one member a line.
   ///
   /// What is false, empty or absent is left out, so that the text stays small and a line-wise
-  /// comparison of two of them tells what differs.
+  /// comparison of two of them shows what differs.
   public var json: String {
     let hashes = versionHashes
     var json = JSONWriter(indented: true)

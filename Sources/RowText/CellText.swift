@@ -3,7 +3,7 @@ import ManagedStore
 
 /// A value as one line of text.
 package enum CellText {
-  /// For a table: what bytes are is told, too.
+  /// For a table: what bytes are is reported, too.
   package static func table(_ value: PropertyValue) -> String {
     switch value {
     case .value(.null): "∅"

@@ -14,7 +14,7 @@ package enum ObjectLines {
   /// - Parameters:
   ///   - report: called now and then with the number of objects written.
   ///   - blobs: whether bytes are written, as Base64; else their number and SHA-256.
-  ///   - note: told what is printed in another form than was asked for.
+  ///   - note: called with what is printed in another form than was asked for.
   package static func write(
     _ store: Store, blobs: Bool, report: (Int) -> Void = { _ in },
     note: (String) -> Void = { _ in }, to write: ([UInt8]) -> Void

@@ -24,7 +24,7 @@ extension Connection {
     case blob
   }
 
-  /// Defines an SQL function of one argument that tells whether bytes are as they should be: 1 or 0,
+  /// Defines an SQL function of one argument that says whether bytes are as they should be: 1 or 0,
   /// and NULL for a value of any other kind.
   ///
   /// It is given the bytes where they are, those of a text as they stand in the database if that is of

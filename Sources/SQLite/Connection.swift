@@ -36,7 +36,7 @@ package final class Connection {
   /// Whether another program may write to a file that it reads.
   var isLive: Bool
   private var authorizer: Box<Access.Question>?
-  /// Told each text before it is compiled, for showing what a piece of work consists of.
+  /// Called with each text before it is compiled, for showing what a piece of work consists of.
   package var onStatement: ((String) -> Void)?
 
   /// Opens `path`; the file is not read before the first statement.
@@ -278,7 +278,7 @@ package final class Connection {
     return try body()
   }
 
-  /// Is asked to stop, and tells of its statements, as another connection was.
+  /// Is asked to stop, and reports its statements, as another connection was.
   package func takeOver(from other: Connection) {
     onProgress(other.question)
     onStatement = other.onStatement
@@ -340,7 +340,7 @@ package final class Connection {
       return result
     } catch {
       // The transaction is gone already when SQLite rolled back by itself (a full disk, an
-      // interrupt); the first error is the one worth telling.
+      // interrupt); the first error is the one worth reporting.
       if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
       throw error
     }

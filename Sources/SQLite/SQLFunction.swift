@@ -14,7 +14,7 @@ final class Box<Content> {
 /// The body of an SQL function.
 typealias SQLFunction = ([Value]) throws -> Value
 
-/// What a function looks at, and what it tells of it.
+/// What a function reads, and what it reports about it.
 struct BytesTest {
   let type: Int32
   let body: (UnsafeRawBufferPointer) -> Bool

@@ -10,7 +10,7 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// Offset of the byte in the statement at which SQLite stopped reading, where it says so.
   package let offset: Int?
 
-  /// A failure as SQLite tells it, or as it would.
+  /// A failure as SQLite shows it, or as it would.
   package init(
     extendedCode: Int32, message: String, sql: String? = nil, offset: Int? = nil
   ) {

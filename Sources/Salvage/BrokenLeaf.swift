@@ -130,7 +130,7 @@ struct BrokenLeaf {
   }
 
   /// Whether nothing stands between rows, and behind the last of them, but blocks that were freed, each of
-  /// which has its own size and leads to the next, and fragments that are too short for one.
+  /// which has its own size and references the next, and fragments that are too short for one.
   private static func fill(_ rows: [Range<Int>], _ page: [UInt8], usable: Int) -> Bool {
     let ends = rows.dropFirst().map(\.lowerBound) + [usable]
     guard zip(rows, ends).allSatisfy({ $0.upperBound <= $1 }) else { return false }

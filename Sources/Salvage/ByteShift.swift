@@ -43,7 +43,7 @@ package enum ByteShift: Sendable, Equatable {
   /// Finds out whether a file's bytes were moved.
   ///
   /// - Returns: `nil` where it begins as a database, and is as long as whole pages are, or where nothing in it
-  ///   tells of a move.
+  ///   shows a move.
   /// - Throws: `CoreDataError` where it cannot be read.
   static func reading(of file: OpenFile) throws -> Reading? {
     let head = try file.read(at: 0, count: mostHeader)
@@ -71,7 +71,7 @@ package enum ByteShift: Sendable, Equatable {
   /// Finds out whether the bytes of a -wal were moved, as those of its main file: what stands before it, and line
   /// ends.
   ///
-  /// - Parameter pageSize: that of its frames, where the log does not tell it.
+  /// - Parameter pageSize: that of its frames, where the log does not say it.
   static func reading(ofLog file: OpenFile, pageSize: Int?) throws -> Reading? {
     let head = try file.read(at: 0, count: mostHeader)
     let magics: [[UInt8]] = [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]
@@ -122,7 +122,7 @@ package enum ByteShift: Sendable, Equatable {
         page += 1
         continue
       }
-      // What is no tree's page tells nothing: those after it do.
+      // What is no tree's page shows nothing: those after it do.
       guard try sound(from: page, by, file, pageSize, count: window) < 2 else {
         page += 1
         continue

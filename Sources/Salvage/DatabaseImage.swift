@@ -150,7 +150,7 @@ public final class DatabaseImage {
     return try ahead.read(number, of: main, into: memory)
   }
 
-  /// The byte that tells what kind of b-tree page it is; `nil` where the page is nowhere.
+  /// The byte that shows what kind of b-tree page it is; `nil` where the page is nowhere.
   package func kind(of number: Int) throws -> UInt8? {
     guard number > 0, number <= pageCount else { return nil }
     let offset = number == 1 ? FileHeader.size : 0

@@ -3,7 +3,7 @@ import Files
 /// Undoes what a transfer as text does to a file that has no line ends: each 0D that stood before an 0A is gone.
 ///
 /// Where they stood nothing in the file says. But the next page of a tree is found by what it begins with, and a
-/// page that has become shorter fits together again only where the byte is put back in the right cell. Where
+/// page that has become shorter fits together again only where the byte is restored in the right cell. Where
 /// more than one place in that cell would do, the cell is left out. Pictures of the form PNG begin with a line end
 /// for that very purpose: there the byte's place is known.
 struct LineFeedLoss {
@@ -141,7 +141,7 @@ struct LineFeedLoss {
     unknown += range.count
   }
 
-  /// A page with the bytes put back that it lost; `nil` where no places for them make it fit together.
+  /// A page with the bytes restored that it lost; `nil` where no places for them make it fit together.
   private func mended(
     _ bytes: [UInt8], _ number: Int, missing: Int
   ) -> (page: [UInt8], dropped: Int)? {
@@ -165,7 +165,7 @@ struct LineFeedLoss {
       guard end < ends.count else { return }
       for next in end..<ends.count where tried < Self.mostTried {
         var longer = page
-        // Those put back before stand further ahead.
+        // Those restored before stand further ahead.
         longer.insert(0x0D, at: ends[next] + page.count - count)
         extend(longer, from: next + 1, missing: missing - 1)
       }

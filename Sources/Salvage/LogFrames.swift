@@ -11,7 +11,7 @@ public final class LogFrames {
   public private(set) var frames: [LogFrame] = []
   /// Pages of the database after the last commit; 0 without one.
   public private(set) var pages = 0
-  /// Whether the header is one that SQLite would go by, for these frames.
+  /// Whether the header is one that SQLite would use, for these frames.
   public private(set) var followsHeader = false
   /// Bytes of a page.
   public let pageSize: Int
@@ -33,7 +33,7 @@ public final class LogFrames {
   /// Reads all frames of a log.
   ///
   /// - Parameters:
-  ///   - pageSize: the database's, for a log whose header does not tell it.
+  ///   - pageSize: the database's, for a log whose header does not say it.
   ///   - isRealigned: whether bytes that were moved are read where they should stand.
   ///   - main: a page of the main file by its number and size, as much as is there of it.
   /// - Throws: `CoreDataError` where the file cannot be read.
@@ -135,7 +135,7 @@ public final class LogFrames {
     }
   }
 
-  /// Puts one wrong bit right, where the checksum tells which it is.
+  /// Puts one wrong bit right, where the checksum shows which it is.
   private func mend(
     _ frame: inout LogFrame, _ index: Int, _ bytes: [UInt8], _ off: LogChecksum,
     _ isBigEndian: Bool, before pending: [Int: Int]

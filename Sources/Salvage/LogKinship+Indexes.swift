@@ -74,7 +74,7 @@ private struct IndexWitness {
     if scan.unreadable > 0 { tables = [:] }
   }
 
-  /// Whether an index has the rows of its table, and what they hold; `nil` where it cannot be told.
+  /// Whether an index has the rows of its table, and what they hold; `nil` where it cannot be determined.
   func agrees(_ index: Index) throws -> Bool? {
     guard let table = tables[index.table] else { return nil }
     var (keys, isStrange, isTold) = (Keys(), false, true)

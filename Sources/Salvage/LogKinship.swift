@@ -25,7 +25,7 @@ package struct LogKinship {
     case counters
     /// With the log the list of tables, or Z_METADATA, cannot be read; without it it can.
     case unreadable
-    /// A page of the log does not fit the pages that lead to it.
+    /// A page of the log does not fit the pages that reference it.
     case page(Int)
     /// With the log an index does not have the rows of its table; without it it has.
     case index(String)
@@ -174,7 +174,7 @@ package struct LogKinship {
     return (objects, uuid)
   }
 
-  /// Pages of the log that do not fit what leads to them, where the main file's own do.
+  /// Pages of the log that do not fit what references them, where the main file's own do.
   private func pages() throws -> Contradiction? {
     guard image.header.isAutoVacuum, main.header.isAutoVacuum else { return nil }
     var with = PageFit(image)
@@ -189,7 +189,7 @@ package struct LogKinship {
 }
 
 extension DatabaseImage {
-  /// How many pages of trees there are, and how many of them a sound page should lead to which does not, or leads
+  /// How many pages of trees there are, and how many of them a sound page should reference which does not, or leads
   /// to with other keys: many where pages of two databases are mixed.
   ///
   /// - Returns: `nil` for a database without a pointer map.
@@ -222,7 +222,7 @@ struct PageFit {
     pointers = PointerMap(image)
   }
 
-  /// - Returns: `nil` where it cannot be told: a page that is no tree's, or that is free.
+  /// - Returns: `nil` where it cannot be determined: a page that is no tree's, or that is free.
   mutating func fits(_ number: Int) throws -> Bool? {
     guard !pointers.isOwn(number), let tree = try tree(number) else { return nil }
     guard let entry = try pointers.entry(number) else { return nil }
@@ -249,7 +249,7 @@ struct PageFit {
     return true
   }
 
-  /// Whether a sound page should lead to this one and does not; `nil` where none is known to.
+  /// Whether a sound page should reference this one and does not; `nil` where none is known to.
   mutating func isStranger(_ number: Int) throws -> Bool? {
     guard !pointers.isOwn(number), let tree = try tree(number),
       let entry = try pointers.entry(number), entry.kind == .tree,
@@ -280,7 +280,7 @@ struct PageFit {
     tree.page.children(in: tree.bytes)
   }
 
-  /// The keys that a page may hold by the one above it; `nil` where that does not lead to it.
+  /// The keys that a page may hold by the one above it; `nil` where that does not reference it.
   private func range(of child: Int, in tree: Tree) -> TreeHole? {
     guard tree.page.kind == .tableInterior else {
       return children(of: tree).contains(child)

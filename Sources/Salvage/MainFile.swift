@@ -1,9 +1,9 @@
 import Files
 
 /// The main file of a database as SQLite finds it: where a rollback journal says that a transaction was not
-/// finished, with the pages put back and the size that it had before.
+/// finished, with the pages restored and the size that it had before.
 ///
-/// Nothing is written: what is put back is read from the journal.
+/// Nothing is written: what is restored is read from the journal.
 package final class MainFile: Sendable {
   /// Bytes of the main file, once it is rolled back.
   package let size: Int
@@ -15,7 +15,7 @@ package final class MainFile: Sendable {
   private let moved: ByteShift.Reading?
   /// Bytes of the file as it is that are not cut off.
   private let kept: Int
-  /// The pages that are put back; `nil` where none is.
+  /// The pages that are restored; `nil` where none is.
   private let applied: RollbackJournal?
 
   private static let mostZeros = 1 << 28

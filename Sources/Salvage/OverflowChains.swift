@@ -75,7 +75,7 @@ final class OverflowChains {
     page > 1 && page <= image.pageCount && trees.role(of: page) == .unknown
   }
 
-  /// Whether the map has a page as the one that follows another; `nil` where it does not tell.
+  /// Whether the map has a page as the one that follows another; `nil` where it does not say.
   private func isMapped(_ page: Int, after before: Int, isFirst: Bool) throws -> Bool? {
     guard let entry = try pointers?.entry(page) else { return nil }
     return entry.kind == (isFirst ? .firstOverflow : .laterOverflow) && entry.parent == before

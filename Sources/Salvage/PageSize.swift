@@ -95,7 +95,7 @@ extension MainFile {
   private static let mostText = 4 << 20
 }
 
-/// Follows UTF-8 from chunk to chunk, as far as telling it from other bytes needs.
+/// Follows UTF-8 from chunk to chunk, as far as distinguishing it from other bytes needs.
 private struct TextCheck {
   /// How many characters stand for bytes that are no text.
   private(set) var replacements = 0

@@ -1,4 +1,4 @@
-/// What points at each page, as an auto-vacuum database keeps it for itself.
+/// What references each page, as an auto-vacuum database keeps it for itself.
 ///
 /// Format: https://www.sqlite.org/fileformat.html, "Pointer Map or Ptrmap Pages".
 struct PointerMap {
@@ -14,7 +14,7 @@ struct PointerMap {
   /// What is said of a page.
   struct Entry {
     var kind: Kind
-    /// The page that points at it; 0 for a root and for a free page.
+    /// The page that references it; 0 for a root and for a free page.
     var parent: Int
   }
 

@@ -284,7 +284,7 @@ public struct Record: ~Copyable {
     type(column) >= 12 && raw(column).first == byte
   }
 
-  /// What tells one row's values from another's: equal for equal values, whichever columns that hold
+  /// What distinguishes one row's values from another's: equal for equal values, whichever columns that hold
   /// nothing follow them.
   package var digest: UInt64 {
     var hash: UInt64 = 0
@@ -304,7 +304,7 @@ public struct Record: ~Copyable {
     return hash
   }
 
-  /// For each value that few rows share what tells it from others: long texts and blobs, numbers of many
+  /// For each value that few rows share what distinguishes it from others: long texts and blobs, numbers of many
   /// digits, such as dates.
   package func marks() -> [(column: Int, mark: UInt64)] {
     (0..<present).compactMap { column in

@@ -45,7 +45,7 @@ public final class RollbackJournal: Sendable {
   /// Whether the main file's change counter is neither that of the journal's first page nor the next one:
   /// the main file was written to after the journal's transaction, or is another copy.
   public let isOfAnotherTime: Bool
-  /// Where each page that is put back stands in the journal.
+  /// Where each page that is restored stands in the journal.
   package let places: [Int: Int]
   private let file: OpenFile
 
@@ -53,7 +53,7 @@ public final class RollbackJournal: Sendable {
   /// whole.
   package var leavesHalf: Bool { state == .damagedHeader || state == .hot && end != .whole }
 
-  /// How many pages are put back.
+  /// How many pages are restored.
   public var pages: Int { places.count }
 
   /// Bytes of the header that SQLite asks for before it knows the journal's sectors.
@@ -97,7 +97,7 @@ public final class RollbackJournal: Sendable {
     return count
   }
 
-  /// Whether a journal would be rolled back, told by its beginning and its end.
+  /// Whether a journal would be rolled back, determined by its beginning and its end.
   ///
   /// - Throws: `CoreDataError` where a file cannot be read.
   package static func isHot(_ path: String, besideMainOf bytes: Int) throws -> Bool {
@@ -263,7 +263,7 @@ extension RollbackJournal {
     return try found.pageThatDoesNotFit(image, main)
   }
 
-  /// A page of a whole journal that does not fit what leads to it, where the main file's own does.
+  /// A page of a whole journal that does not fit what references it, where the main file's own does.
   private func pageThatDoesNotFit(
     _ image: DatabaseImage, _ main: DatabaseImage
   ) throws -> LogKinship.Contradiction? {

@@ -2,7 +2,7 @@
 public struct RowScan: ~Copyable {
   /// What is known of a row.
   public enum Certainty: String, Sendable {
-    /// It is in a page that its table's tree leads to.
+    /// It is in a page that its table's tree references.
     case certain
     /// Its page, or its place in the page, was found by looking.
     case guessed
@@ -57,7 +57,7 @@ public struct RowScan: ~Copyable {
   /// - Parameters:
   ///   - isWanted: whether to read a page, by what it is and by the root of its tree, 0 for none.
   ///   - isCancelled: asked every few pages; the scan then ends.
-  ///   - progress: told every few pages how many were looked at.
+  ///   - progress: called every few pages with how many were read.
   ///   - body: takes each row; the record is good until it returns.
   /// - Throws: `CoreDataError` where the file cannot be read; what `body` throws.
   public mutating func rows(

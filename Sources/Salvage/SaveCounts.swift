@@ -1,5 +1,5 @@
 /// How often the objects on a page were saved: Core Data raises Z_OPT with each save, so that of two
-/// states of a page the newer one can be told.
+/// states of a page the newer one can be determined.
 package struct SaveCounts {
   private var counts: [Int64: (entity: Int64, saves: Int64)] = [:]
 

@@ -6,12 +6,12 @@ public struct TreeMap {
   /// What a page is.
   public enum Role: UInt8, Sendable {
     case unknown
-    /// A leaf that its tree leads to.
+    /// A leaf that its tree references.
     case leaf
     case interior
-    /// A page that its tree leads to as a leaf, and whose header is not one.
+    /// A page that its tree references as a leaf, and whose header is not one.
     case broken
-    /// A leaf that no tree leads to and that belongs where a page is missing.
+    /// A leaf that no tree references and that belongs where a page is missing.
     case adopted
     /// A leaf that belongs nowhere: of a table that was there, or of rows that were deleted.
     case stray
@@ -62,7 +62,7 @@ public struct TreeMap {
       if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
     }
     let unreached = try unreachedPages()
-    // A leaf that pages are said to be under stands in the place of the page that led to them.
+    // A leaf that pages are said to be under stands in the place of the page that referenced them.
     for parent in Set(unreached.map(\.parent)) where role(of: parent) == .leaf {
       holes.append(TreeHole(root: owner(of: parent), page: parent))
     }
@@ -88,7 +88,7 @@ public struct TreeMap {
     return false
   }
 
-  /// Whether pages were given to trees that do not lead to them.
+  /// Whether pages were given to trees that do not reference them.
   package var hasAdopted: Bool { roles.contains(.adopted) }
 
   /// The role of a page.
@@ -104,7 +104,7 @@ public struct TreeMap {
   /// The keys that a page may hold by the tree above it.
   package func range(of page: Int) -> TreeHole? { ranges[page] }
 
-  /// Whether a page that no table's tree has is used all the same, as far as that can be told: by an
+  /// Whether a page that no table's tree has is used all the same, as far as that can be determined: by an
   /// index, or by what is too large for a row's page.
   func isInUse(_ page: Int) throws -> Bool {
     guard role(of: page) == .unknown else { return true }
@@ -125,7 +125,7 @@ public struct TreeMap {
       }
       switch TreePage.Kind(rawValue: kind) {
       case .tableLeaf:
-        // Keys that the page above does not lead to: it is another's, or of another time.
+        // Keys that the page above does not reference: it is another's, or of another time.
         let ends = try ends(of: place.page)
         if let (first, last) = ends, !place.holds(first) || !place.holds(last) {
           holes.append(place)
@@ -192,7 +192,7 @@ extension TreeMap {
         continue
       case .root, .tree, nil: break
       }
-      // It may be what another place lacks: whose rows they are, they tell themselves.
+      // It may be what another place lacks: whose rows they are, they show themselves.
       if outOfPlace.contains(page) {
         roles[page - 1] = .adopted
         continue
@@ -254,7 +254,7 @@ extension TreeMap {
     }
   }
 
-  /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not lead to
+  /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not reference
   /// them, as where that page is of before they were added.
   private mutating func takeLastLeaves(_ unreached: [(page: Int, parent: Int)]) throws {
     for (page, parent) in unreached where role(of: page) == .unknown {
@@ -269,7 +269,7 @@ extension TreeMap {
     }
   }
 
-  /// Pages of tables that no tree leads to and that the map has under another page.
+  /// Pages of tables that no tree references and that the map has under another page.
   private mutating func unreachedPages() throws -> [(page: Int, parent: Int)] {
     guard isMapped else { return [] }
     var result: [(page: Int, parent: Int)] = []
@@ -326,7 +326,7 @@ extension TreeMap {
     return (first, last)
   }
 
-  /// The page above each that an interior page leads to which itself no tree reached.
+  /// The page above each that an interior page references which itself no tree reached.
   private func strayParents() throws -> [Int: Int] {
     var parents: [Int: Int] = [:]
     for number in 1...max(1, image.pageCount) where role(of: number) == .unknown {
@@ -341,7 +341,7 @@ extension TreeMap {
   }
 
   /// The root above a page: by the pointer map, else by the interior pages that are there; 0 where it is
-  /// not known, the page itself where nothing leads to it.
+  /// not known, the page itself where nothing references it.
   private mutating func root(of page: Int, _ parents: [Int: Int]) throws -> Int {
     var page = page
     // No tree is deeper.

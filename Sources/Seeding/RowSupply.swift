@@ -61,7 +61,7 @@ final class RowSupply: Sendable {
     }
   }
 
-  /// Puts the rows that come next in the place of those that are written, which are filled anew; waits
+  /// Puts the rows that come next in the place of those that are written, which are refilled; waits
   /// for them. Asked for once more than there are, it would wait for ever.
   func advance(_ batch: inout Batch) {
     filled.wait()

@@ -73,8 +73,8 @@ struct SeedScene: Sendable {
     if let asked = options.objects, edgeRows == 0, planned != asked {
       notes.append(
         planned > asked
-          ? "\(planned) objects instead of \(asked): every entity has one, or as many as relationships ask for"
-          : "\(planned) objects instead of \(asked): relationships and what must be unique allow no more"
+          ? "\(planned) objects instead of \(asked): every entity has one, or as many as relationships need"
+          : "\(planned) objects instead of \(asked): relationships and uniqueness constraints allow no more"
       )
     }
     let context = LinkContext(
@@ -89,7 +89,7 @@ struct SeedScene: Sendable {
     guard let to = plan.span(of: pair.to.members) else {
       if pair.from.isMandatory {
         notes.append(
-          "\(pair.from.name) is mandatory, and there can be no object that it leads to")
+          "\(pair.from.name) is mandatory, but no object can exist for it to reference")
       }
       return
     }
@@ -144,7 +144,7 @@ struct SeedScene: Sendable {
     unique.contains { $0.attribute == attribute && model.isKind(entity, of: $0.entity) }
   }
 
-  /// Rules of attributes that are not followed, each told where it is declared.
+  /// Rules of attributes that are not followed, each reported where it is declared.
   private func ruleNotes(_ model: Model) -> [String] {
     var notes: [String] = []
     for entity in model.entitiesInStoreOrder {
@@ -170,7 +170,7 @@ struct SeedScene: Sendable {
           attribute.elements[0].defaultValue == nil
         {
           notes.append(
-            "\(entity.name).\(attribute.name): the model does not tell the raw values of \(enumeration); an app may not take those here"
+            "\(entity.name).\(attribute.name): the model does not show the raw values of \(enumeration); an app may not accept these"
           )
         }
       }

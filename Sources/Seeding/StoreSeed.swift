@@ -41,7 +41,7 @@ package enum StoreSeed {
   ///
   /// - Parameters:
   ///   - path: where nothing may be.
-  ///   - progress: told how many objects are written, and how many there will be.
+  ///   - progress: called with how many objects are written, and how many there will be.
   /// - Throws: ``CoreDataError`` where a file is there, none can be written, or it was cancelled;
   ///   nothing is left behind then.
   package static func write(
@@ -106,7 +106,7 @@ extension SeedScene {
   /// What the edge cases are, as sentences.
   fileprivate var edgeCases: [String] {
     var told = [
-      "the first \(EdgeCase.allCases.count) objects of each entity: nothing where nothing must be, empty, smallest, largest, emoji and right-to-left text, infinite and not-a-number dates and numbers, empty to-manys"
+      "the first \(EdgeCase.allCases.count) objects of each entity: missing values where allowed, empty, smallest, largest, emoji and right-to-left text, infinite and not-a-number dates and numbers, empty to-manys"
     ]
     told += huge.sorted().map { "ten megabytes of text in \($0)" }
     for link in links where link.pair.form == .child {
@@ -128,6 +128,6 @@ extension StoreWriter {
       })
     else { return [] }
     for number in 1...2 { try addUnnamedFile([UInt8](repeating: 0x2E, count: 64), number: number) }
-    return ["two files of external data that no object names"]
+    return ["two files of external data that no object references"]
   }
 }

@@ -4,7 +4,7 @@ package struct BackgroundReply: Sendable, Equatable {
   /// the second question, so its answer says that none will come to the first.
   package static let query = "\u{1B}]11;?\u{07}\u{1B}[c"
 
-  /// `nil` where the terminal did not tell.
+  /// `nil` where the terminal did not say.
   package private(set) var background: Color?
   /// Whether the last answer is there.
   package private(set) var isComplete = false

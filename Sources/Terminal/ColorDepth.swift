@@ -112,7 +112,7 @@ private enum Palette {
     let (red, green, blue) = (
       color.red - other.red, color.green - other.green, color.blue - other.blue
     )
-    // The eye tells greens apart best and blues least.
+    // The eye distinguishes greens best and blues least.
     return 3 * red * red + 4 * green * green + 2 * blue * blue
   }
 }

@@ -13,7 +13,7 @@ package struct Glyph: Sendable, Hashable {
 /// that cannot join them show the same. A stand-in comes glyph by glyph too, so it can be cut like
 /// any text.
 package struct Glyphs: Sequence, IteratorProtocol {
-  /// ncurses holds a character and four marks in a cell. More marks than that tell nothing.
+  /// ncurses holds a character and four marks in a cell. More marks than that show nothing.
   private static let marks = 4
   /// How many marks in a row are looked at before the rest of the text is given up as "…".
   private static let patience = 256

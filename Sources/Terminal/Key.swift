@@ -15,7 +15,7 @@ package enum Key: Sendable, Hashable {
 
   /// What was done with the mouse.
   package enum MouseAction: Sendable, Hashable {
-    /// `drag` is motion while the button is held, where the terminal tells it.
+    /// `drag` is motion while the button is held, where the terminal shows it.
     case press, release, doubleClick, drag, scrollUp, scrollDown
   }
 

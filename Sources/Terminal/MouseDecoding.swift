@@ -44,7 +44,7 @@ package struct MouseDecoding: Sendable {
     case (0, false, false):
       isHeld = true
       if let former = last, former.x == x, former.y == y, time - former.time < Self.doubleClick {
-        // A third one begins anew.
+        // A third one begins again.
         last = nil
         return .mouse(.doubleClick, x: x, y: y)
       }

@@ -1,6 +1,6 @@
 /// A colour as a theme names it, before anyone knows what the terminal can show.
 package enum Color: Sendable, Hashable {
-  /// What the terminal shows without being told.
+  /// What the terminal shows by default.
   case `default`
   /// One of the sixteen colours that the user's terminal gives a look to.
   case ansi(UInt8)

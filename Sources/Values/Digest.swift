@@ -85,7 +85,7 @@ package final class SHA256Stream {
       Digest.sha256.add(Array(bytes), to: &context)
     }
 
-    /// The digest of everything given so far; the stream starts anew.
+    /// The digest of everything given so far; the stream starts again.
     package func finish() -> [UInt8] {
       var digest = [UInt8](repeating: 0, count: 32)
       _ = Digest.sha256.finish(&digest, &context)
@@ -110,7 +110,7 @@ package final class SHA256Stream {
       _ = EVP_DigestUpdate(context, array, array.count)
     }
 
-    /// The digest of everything given so far; the stream starts anew.
+    /// The digest of everything given so far; the stream starts again.
     package func finish() -> [UInt8] {
       var digest = [UInt8](repeating: 0, count: 32)
       _ = EVP_DigestFinal_ex(context, &digest, nil)

@@ -18,7 +18,7 @@ package enum NumberText {
     grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
   }
 
-  /// `412 B`, `1.2 MB`: powers of 1000, as files are told.
+  /// `412 B`, `1.2 MB`: powers of 1000, as files are reported.
   package static func bytes(_ count: Int) -> String {
     guard count >= 1000 else { return "\(count) B" }
     var value = Double(count)

@@ -34,7 +34,7 @@ enum Interruption {
 
   /// Begins to watch.
   ///
-  /// - Returns: what puts back what signals did before.
+  /// - Returns: what restores what signals did before.
   private static func watch() -> () -> Void {
     // The first use makes the flag, which must not happen inside a signal handler.
     requested.store(false, ordering: .relaxed)

@@ -55,7 +55,7 @@ enum PlanBenchmark {
         }) != nil
       else { throw CoreDataError(.failed, "strata plan showed no count") }
       first.append(Fuzzing.now() - start)
-      guard terminal.wait(until: { $0.text.contains("it can run") }) != nil else {
+      guard terminal.wait(until: { $0.text.contains("can migrate") }) != nil else {
         throw CoreDataError(.failed, "strata plan came to no end")
       }
       whole.append(Fuzzing.now() - start)

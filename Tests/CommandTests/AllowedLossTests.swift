@@ -114,7 +114,7 @@ struct AllowedLossTests {
     let plan = try Store(path: path).plan(to: after, names: (from: "1", to: "2"))
     #expect(plan.losses.map(\.name) == ["Item.code"])
     let notes = try plan.unusedAllowances(["Book.code"])
-    #expect(notes.count == 1 && notes[0].hasSuffix("what would be is called Item.code"))
+    #expect(notes.count == 1 && notes[0].hasSuffix("the loss is named Item.code"))
     #expect(try plan.unusedAllowances(["Item.code"]).isEmpty)
     #expect(try plan.unusedAllowances(["Item"]).isEmpty)
     #expect(throws: CoreDataError.self) { try plan.unusedAllowances(["Itm"]) }

@@ -58,7 +58,7 @@ struct DoctorCommandTests {
     #expect(
       run.out.hasPrefix(
         """
-        ✗ 2 objects of Step.recipe lead to objects of Recipe that are not there. [to-one-dangling]
+        ✗ 2 objects of Step.recipe reference missing objects of Recipe. [to-one-dangling]
           first: Step/p1, Step/p2
           Core Data: NSCocoaErrorDomain 133000, “A fault could not be fulfilled: the object's row is gone.”
         """))
@@ -103,10 +103,10 @@ struct DoctorCommandTests {
     try FileSystem.write(Array(whole.prefix(whole.count / 2 / 4096 * 4096)), to: path)
     let cut = Captured("doctor", path)
     #expect(cut.status == .no && cut.out.hasPrefix("✗ The file has "))
-    #expect(cut.out.contains("its objects were not looked at"))
+    #expect(cut.out.contains("so its objects were not checked"))
     try FileSystem.write([UInt8](repeating: 65, count: 9000), to: path)
     let other = Captured("doctor", path)
-    #expect(other.status == .unreadable && other.err.contains("this is no SQLite store"))
+    #expect(other.status == .unreadable && other.err.contains("not an SQLite store"))
     let json = Captured("doctor", path, "--json")
     #expect(json.status == .unreadable && json.out.contains("\"readable\":false"))
     #expect(json.out.contains("\"error\":{") && json.err.isEmpty)
@@ -163,10 +163,10 @@ struct DoctorCommandTests {
       connection.close()
       let told = Captured("doctor", path)
       #expect(told.status == .unreadable && told.out.isEmpty, "\(told.out)")
-      #expect(told.err.contains("an SQLite database, but no Core Data store"))
+      #expect(told.err.contains("an SQLite database, but not a Core Data store"))
       let saved = Captured("salvage", path, "--output", folder.path("Saved.sqlite"))
       #expect(saved.status == .unreadable)
-      #expect(saved.err.contains("an SQLite database, but no Core Data store"), "\(saved.err)")
+      #expect(saved.err.contains("an SQLite database, but not a Core Data store"), "\(saved.err)")
     }
   }
 

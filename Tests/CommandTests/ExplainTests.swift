@@ -59,7 +59,7 @@ struct ExplainTests {
     #expect(explained.nearest?.name == "Recipes")
     let text = Captured("explain", store, bundle)
     #expect(text.status == .no && text.out.contains("134100"))
-    #expect(text.out.contains("The store is of the version “Recipes”."))
+    #expect(text.out.contains("The store has the version “Recipes”."))
     #expect(Captured("explain", store).status == .usage)
     #expect(Captured("explain", folder.path("none"), bundle).status == .unreadable)
   }
@@ -69,7 +69,7 @@ struct ExplainTests {
     let one = Captured("explain", "--error", "134140")
     #expect(one.status == .done && one.out.contains("NSMigrationMissingMappingModelError"))
     let unknown = Captured("explain", "--error", "4711")
-    #expect(unknown.status == .no && unknown.out.contains("none of Core Data's"))
+    #expect(unknown.status == .no && unknown.out.contains("does not know this code"))
     let text = Captured(
       "explain", "--error",
       "Error Domain=NSCocoaErrorDomain Code=256 \u{1B}[2J reason=\u{1B}[31mred", "--json")
@@ -162,7 +162,7 @@ struct ExplainTests {
     let info = Captured("info", store)
     #expect(info.status == .done)
     #expect(info.out.contains("! The table ZTAG has a column ZODD (BLOB)"))
-    #expect(info.out.contains("have the entity number 99"))
+    #expect(info.out.contains("have the entity ID 99"))
     do {
       let connection = try Connection(path: store, mode: .readWrite)
       try connection.execute("DROP TABLE Z_MODELCACHE")

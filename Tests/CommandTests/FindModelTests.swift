@@ -262,6 +262,6 @@ struct FindModelTests {
     #expect(Captured("find-model", store, folder.path("none")).status == .unreadable)
     var search = ModelSearch(hashes: [:], git: "no-such-program-anywhere")
     try search.look(in: folder.path)
-    #expect(search.notes == ["git is not installed: no history was looked at."])
+    #expect(search.notes == ["git is not installed: no history was searched."])
   }
 }

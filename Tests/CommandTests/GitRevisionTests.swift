@@ -61,7 +61,7 @@ struct GitRevisionTests {
   func unknown(name: String) throws {
     let result = Captured("hash", bundle + "@" + name)
     #expect(result.status != .done)
-    #expect(result.err.contains("is no version of the bundle, and no git revision"))
+    #expect(result.err.contains("is neither a version of the bundle nor a git revision"))
     #expect(result.err.contains("Its versions are “Dishes”."))
   }
 

@@ -66,7 +66,7 @@ struct LintCommandTests {
       flat.contains("Validation error missing attribute values on mandatory destination attribute"))
     #expect(flat.contains("Give it a default value"))
     #expect(result.lines.contains("1 error in 1 model"))
-    #expect(result.err.contains("Nothing is known of what shipped"))
+    #expect(result.err.contains("It is not known what shipped"))
     #expect(!result.out.utf8.contains(0x1B))
   }
 
@@ -171,10 +171,10 @@ struct LintCommandTests {
     "a mistake in the configuration is marked",
     arguments: [
       ("{ rules: { \"unique-addd\": \"off\" } }", "there is no rule “unique-addd”"),
-      ("{ rules: { \"unique-added\": \"mild\" } }", "a rule is “error”, “warning” or “off”"),
+      ("{ rules: { \"unique-added\": \"mild\" } }", "a rule must be “error”, “warning” or “off”"),
       ("{ exceptions: [{ rule: \"no-path\" }] }", "gives no reason"),
       ("{ exceptions: [{ reason: \"x\" }] }", "names no rule"),
-      ("{ exeptions: [] }", "“exeptions” is not known here"), ("{ rules: ", "a value is missing"),
+      ("{ exeptions: [] }", "unknown key “exeptions”"), ("{ rules: ", "a value is missing"),
       ("[]", "an object is expected here, not a list"), ("{ cloudkit: 1 }", "true or false"),
     ])
   func mistakes(text: String, said: String) throws {
@@ -253,7 +253,7 @@ struct LintCommandTests {
 
   @Test("a file that is no model is said to be none, and not to be bad XML")
   func noModel() throws {
-    for (text, message) in [("hello <x\n", "this is no model"), ("\n", "the file is empty")] {
+    for (text, message) in [("hello <x\n", "this is not a model"), ("\n", "the file is empty")] {
       let path = folder.path("t.txt")
       try FileSystem.write(Array(text.utf8), to: path)
       let told = Captured("lint", path)

@@ -128,7 +128,7 @@ struct LookingCommandTests {
     #expect(told.status == .done)
     #expect(told.out.contains("· A lightweight migration of this store was deferred. 1 column"))
     #expect(told.out.contains("ZNOTE.ZOLD"))
-    #expect(told.out.contains("41b5a6b5c6e848c462a8480cd24caef3 (1 bytes) lies beside the store"))
+    #expect(told.out.contains("41b5a6b5c6e848c462a8480cd24caef3 (1 bytes) is beside the store"))
     #expect(!told.out.contains("! "), "\(told.out)")
     #expect(Captured("explain", path, path).out.contains("was deferred"))
   }

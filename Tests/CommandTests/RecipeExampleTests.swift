@@ -85,7 +85,7 @@ struct RecipeExampleTests {
     for text in [
       "Contacts → Contacts 2  recipe", "firstName = split_part(fullName, ' ', 1)",
       "+ phones: Phone", "number = phone", "deleted, as the recipe says: Draft, 1 object",
-      "Person/p3  Cy van der Meer", "✓ it can run",
+      "Person/p3  Cy van der Meer", "✓ can migrate",
     ] {
       #expect(plan.out.contains(text), "\(text) is not in \(plan.out)")
     }
@@ -157,7 +157,7 @@ struct RecipeExampleTests {
     #expect(receipt.dropped == 1 && receipt.created == 3 && receipt.steps == 1)
     #expect(receipt.blobs.referenced == 0 && receipt.blobs.missing.isEmpty)
     #expect(try receipt.backup.map { try FileSystem.sha256($0) } == old)
-    #expect(done.out.contains("the way back: strata rollback \(store)"))
+    #expect(done.out.contains("to roll back: strata rollback \(store)"))
     #expect(done.out.contains("SHA-256 of the result: \(receipt.checksums.result ?? "")"))
     #expect(
       try !FileSystem.list(FileSystem.parent(of: file) ?? ".").contains {

@@ -48,13 +48,13 @@ struct RecipeMistakeTests {
       { "source": "Tag", "destination": "Tag",
         "create": [ { "destination": "Recipe", "relationship": "recipes", "each": "name" } ] }
       """)
-    #expect(plan.out.contains("is no JSON array in 20 rows, the first Tag/p"), "\(plan)")
+    #expect(plan.out.contains("is not a JSON array in 20 rows, the first Tag/p"), "\(plan)")
   }
 
   @Test("that “in place” is not for a recipe is told")
   func strategy() throws {
     let mapping = #"{ "source": "Tag", "destination": "Tag", "where": "name <> 'x'" }"#
-    let note = "“In place” is a way of inferred steps"
+    let note = "“In place” works for inferred steps only"
     #expect(try plan(mapping, "--strategy", "in-place", "--json").out.contains(note))
     #expect(try !plan(mapping, "--json").out.contains(note))
   }
@@ -68,6 +68,6 @@ struct RecipeMistakeTests {
     #expect(Captured("rollback", store).out.contains("--from \(undone)"))
     let again = Captured("rollback", store)
     #expect(again.status == .unreadable)
-    #expect(again.err.contains("--from \(undone) puts that newer store back"))
+    #expect(again.err.contains("--from \(undone) restores it"))
   }
 }

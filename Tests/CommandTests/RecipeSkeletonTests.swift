@@ -61,7 +61,7 @@ struct RecipeSkeletonTests {
       "plan", store, "--to", bundle + "@Recipes 4", "--write-recipe", missing + "/r.json5")
     #expect(written.status == .usage)
     #expect(
-      written.err.hasPrefix("strata: there is no such folder for the recipe: \(missing)\n"),
+      written.err.hasPrefix("strata: the folder for the recipe does not exist: \(missing)\n"),
       "\(written.err)")
   }
 

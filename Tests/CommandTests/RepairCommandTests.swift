@@ -45,7 +45,7 @@ struct RepairCommandTests {
     #expect(run.lines.first == "repaired: \(path)")
     #expect(run.lines.contains("  to-one-dangling: 1 change"))
     #expect(run.lines.contains("    Step/p3.recipe: Recipe/p9999 → nothing"))
-    #expect(run.lines.contains("the way back: strata rollback \(path)"))
+    #expect(run.lines.contains("to roll back: strata rollback \(path)"))
     #expect(Captured("doctor", path).status == .done)
     let list = Captured("rollback", path, "--list")
     #expect(list.out.contains("Recipes.unrepaired-1  repair"), "\(list.out)")

@@ -64,15 +64,15 @@ struct SeedCommandTests {
     #expect(try Store(path: path("L.sqlite")).counts() == counts)
     let edges = Captured("seed", place.bundle, path("E.sqlite"), "--edge-cases")
     #expect(edges.out.contains("edge case: ten megabytes of text in "))
-    #expect(edges.out.contains("edge case: two files of external data that no object names"))
+    #expect(edges.out.contains("edge case: two files of external data that no object references"))
   }
 
   @Test(
     "what makes no sense is told",
     arguments: [
-      (["--objects", "0"], CommandStatus.usage, "--objects takes a whole number from 1 on"),
+      (["--objects", "0"], CommandStatus.usage, "--objects takes a whole number of at least 1"),
       (["--objects", "99999999999999"], .usage, "--objects takes at most"),
-      (["--seed", "-1"], .usage, "--seed takes a whole number from 0 on"),
+      (["--seed", "-1"], .usage, "--seed takes a whole number of at least 0"),
       (["--like", "/nowhere.sqlite"], .unreadable, "/nowhere.sqlite"),
     ])
   func wrong(words: [String], status: CommandStatus, text: String) throws {
@@ -107,7 +107,7 @@ struct SeedCommandTests {
     let text = rehearse()
     #expect(text.out.contains("Recipes → Recipes 2"))
     #expect(text.out.contains("nothing to do"))
-    #expect(text.out.contains("there is no way from “Recipes 4”"))
+    #expect(text.out.contains("there is no migration path from “Recipes 4”"))
     #expect(!text.out.contains("strata-copy") && !text.err.contains("strata-copy"))
   }
 
@@ -188,7 +188,7 @@ struct SeedCommandTests {
     let together = "--allow-loss Note.a --allow-loss Note.b --allow-loss Note.c"
     let told = run.out.split(whereSeparator: { $0 == " " || $0 == "\n" }).joined(separator: " ")
     #expect(told.contains("to accept what all of them would lose: \(together)"), "\(run.out)")
-    #expect(!run.out.contains("a recipe to begin with"))
+    #expect(!run.out.contains("a recipe to start with"))
     let allowed = Captured(words + together.split(separator: " ").map(String.init))
     #expect(allowed.status == .done, "\(allowed.out)\(allowed.err)")
     #expect(!allowed.out.contains("to accept what"))

@@ -58,7 +58,7 @@ struct SwiftDataCaseTests {
     #expect(plan.status == .done)
     let said = flat(plan.out + plan.err)
     #expect(said.contains("Item.id: the default UUID() is evaluated once"))
-    #expect(said.contains("all 3 objects get one and the same value"))
+    #expect(said.contains("all 3 objects get the same value"))
     let target = folder.path("new.sqlite")
     #expect(Captured("migrate", store, "--to", source, "--output", target).status == .done)
     for column in ["id", "text", "at"] {
@@ -143,7 +143,7 @@ struct SwiftDataCaseTests {
       "<attribute name=\"m\" optional=\"YES\" attributeType=\"String\" renamingIdentifier=\"n\"/>")
     #expect(Captured("seed", bundle + "@App", store, "--objects", "3").status == .done)
     let said =
-      "renamingIdentifier of <attribute> “m” is ignored, as Xcode and Core Data do: elementID is meant"
+      "renamingIdentifier of <attribute> “m” is ignored, as Xcode and Core Data do: use elementID"
     let plan = Captured("plan", store, "--to", bundle + "@App 2")
     #expect(flat(plan.out + plan.err).contains(said))
     #expect(flat(Captured("explain", store, bundle + "@App 2").err).contains(said))

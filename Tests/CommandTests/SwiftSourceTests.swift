@@ -66,7 +66,7 @@ struct SwiftSourceTests {
     #expect(same.status == .done)
     let other = Captured("explain", store, source)
     #expect(other.status == .no)
-    #expect(other.out.contains("The store is of the version “SchemaV1”."))
+    #expect(other.out.contains("The store has the version “SchemaV1”."))
     #expect(other.out.contains("“title”"))
   }
 
@@ -124,7 +124,7 @@ struct SwiftSourceTests {
     let path = folder.path("Odd.swift")
     try FileSystem.write(
       Array("@Model class Item {\n  var ghost: Ghost\n  var n: Int\n}".utf8), to: path)
-    let said = "Odd.swift:2: Item.ghost was left out: the type “Ghost” is nowhere in these files"
+    let said = "Odd.swift:2: Item.ghost was left out: the type “Ghost” is not in these files"
     #expect(Captured("hash", path).err.contains(said))
     #expect(Captured("model", path).out.contains(said))
     #expect(Captured("explain", store, path).err.contains(said))

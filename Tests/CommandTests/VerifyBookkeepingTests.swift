@@ -89,7 +89,7 @@ struct VerifyBookkeepingTests {
     try Self.change(result, "DELETE FROM ACHANGE WHERE Z_PK = 3; DROP TABLE APPNOTE")
     let other = Captured("verify", before, result)
     #expect(other.status == .no)
-    #expect(other.out.contains("1 changes of history are missing or new"), "\(other.out)")
+    #expect(other.out.contains("1 change of history is missing or new"), "\(other.out)")
     #expect(other.out.contains("the table APPNOTE is missing"), "\(other.out)")
   }
 
@@ -99,10 +99,10 @@ struct VerifyBookkeepingTests {
       6,
       of: [
         ("DELETE FROM ACHANGE", "history", "8 changes", true),
-        ("DELETE FROM ATRANSACTION WHERE Z_PK = 2", "history", "1 transactions", true),
+        ("DELETE FROM ATRANSACTION WHERE Z_PK = 2", "history", "1 transaction", true),
         (
           "INSERT INTO ATRANSACTION VALUES (3, 16002, 1, 1, 99)", "history",
-          "1 transactions of history are new", true
+          "history has 1 new transaction", true
         ),
         ("UPDATE ACHANGE SET ZENTITYPK = 99 WHERE Z_PK = 1", "history", "another ZENTITYPK", true),
         ("UPDATE ACHANGE SET ZCOLUMNS = x'01' WHERE Z_PK = 1", "history", "other properties", true),

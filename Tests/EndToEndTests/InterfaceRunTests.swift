@@ -27,8 +27,8 @@ struct InterfaceRunTests {
     let diff = terminal.screen(showing: "what it means", "favourites", "⟷", "Recipes  ⟷  Recipes 2")
     #expect(diff.contains("Recipes  ⟷  Recipes 2"), "\(diff)")
     terminal.send("3")
-    let mapping = terminal.screen(showing: "IEM_Transform_Person", "✓ can run")
-    #expect(mapping.contains("✓ can run"), "\(mapping)")
+    let mapping = terminal.screen(showing: "IEM_Transform_Person", "✓ can migrate")
+    #expect(mapping.contains("✓ can migrate"), "\(mapping)")
     terminal.send("4")
     let migrate = terminal.screen(showing: "asks, then migrates", "strata migrate", "the same as")
     #expect(migrate.contains("the same as"), "\(migrate)")
@@ -119,7 +119,7 @@ struct InterfaceRunTests {
     // Between the marks of a paste it is text, for which nothing asks here.
     terminal.sendBytes("1b 5b 32 30 30 7e 34 0d 0d 1b 5b 32 30 31 7e")
     terminal.send("3")
-    _ = terminal.screen(showing: "▸3 Mapping", "✓ can run")
+    _ = terminal.screen(showing: "▸3 Mapping", "✓ can migrate")
     terminal.sendAtOnce("4", "Enter", "Enter")
     let question = terminal.screen(
       showing: "Migrate Recipes.sqlite?", "Recipes.backup-1", "On disk")

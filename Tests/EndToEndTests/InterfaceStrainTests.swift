@@ -26,8 +26,9 @@ struct InterfaceStrainTests {
     terminal.askToMigrate()
     terminal.sendAtOnce("y", "C-c")
     let stopped = terminal.screen(
-      showing: "You stopped the last try", "You stopped the last try; the store is as it was.")
-    #expect(stopped.contains("You stopped the last try; the store is as it was."), "\(stopped)")
+      showing: "You stopped the last attempt",
+      "You stopped the last attempt; the store is as it was.")
+    #expect(stopped.contains("You stopped the last attempt; the store is as it was."), "\(stopped)")
     #expect(demo.fingerprint == before)
     terminal.send("!")
     let log = terminal.screen(showing: "Log", "migrating to", "! cancelled (134120)")
@@ -62,7 +63,7 @@ struct InterfaceStrainTests {
     #expect(
       lines.dropFirst().first?.hasPrefix("┌ the store is not replaced yet") == true, "\(screen)")
     terminal.send("y")
-    #expect(terminal.screen(showing: "receipt").contains("the way back"))
+    #expect(terminal.screen(showing: "receipt").contains("roll back  b, or"))
   }
 
   @Test(
@@ -208,7 +209,7 @@ struct InterfaceStrainTests {
         '\(Shell.strata)' migrate '\(demo.store)' --to '\(demo.place)/Recipes.xcdatamodeld' 2>&1
         """, through: demo.folder + "/other")
     #expect(other.contains("2060"), "\(other)")
-    #expect(other.contains("another strata is at work on this store"), "\(other)")
+    #expect(other.contains("another strata process is working on this store"), "\(other)")
     // The one that waits still owns what it made.
     terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
@@ -279,7 +280,7 @@ struct InterfaceStrainTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
     _ = terminal.migrate(pausing: false)
-    _ = terminal.screen(showing: "receipt", "the way back")
+    _ = terminal.screen(showing: "receipt", "roll back  b, or")
     #expect(demo.sum != before)
     terminal.send("b")
     _ = terminal.screen(showing: "Backups", "last changed", "Recipes.backup-1")

@@ -152,7 +152,8 @@ import Files
       let second = try ProgramRun(
         [Built.strata, "seed", model, store, "--objects", "50"], environment: [:],
         output: folder.path("output"))
-      #expect(second.status == 5 && second.text.contains("another strata is writing this file"))
+      #expect(
+        second.status == 5 && second.text.contains("another strata process is writing this file"))
       #expect(try FileSystem.list(folder.path) == before)
       first.signal(9)
       #expect(first.wait() == 128 + 9)

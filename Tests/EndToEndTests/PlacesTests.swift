@@ -157,7 +157,7 @@ struct PlacesTests {
     first.signal(SIGSTOP)
     let second = try scene.start(in: place)
     #expect(second.wait() == 5, "\(second.text)")
-    #expect(second.lines.last?.error?.message == "another strata is at work on this store")
+    #expect(second.lines.last?.error?.message == "another strata process is working on this store")
     // Another state folder, as another user has: nothing tells the two of each other.
     let third = try scene.start(
       in: place, environment: ["XDG_STATE_HOME": scene.folder.path("other")])

@@ -14,7 +14,7 @@ struct RescueRunTests {
     let before = demo.sum
     let terminal = demo.open()
     let screen = terminal.screen(
-      showing: "▸5 Rescue", "header", "what can be had", "2,060", "✗ does not open",
+      showing: "▸5 Rescue", "header", "what can be recovered", "2,060", "✗ does not open",
       "The header is all zeros")
     #expect(screen.contains("✗ does not open"), "\(screen)")
     #expect(screen.contains("The header is all zeros"), "\(screen)")
@@ -108,10 +108,10 @@ struct RescueRunTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "2,060", "Amount/p1")
     terminal.send("5")
-    let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060", "f fix")
+    let findings = terminal.screen(showing: "primary-key", "f: repair it", "2,060", "f fix")
     #expect(findings.contains("f fix"), "\(findings)")
     terminal.send("f")
-    _ = terminal.screen(showing: "Repair", "all that needs no decision: primary-key")
+    _ = terminal.screen(showing: "Repair", "everything that needs no decision: primary-key")
     terminal.send("Enter")
     let question = terminal.screen(
       showing: "Repair Recipes.sqlite?", "Recipes.unrepaired-1", "On disk")
@@ -123,7 +123,7 @@ struct RescueRunTests {
     #expect(receipt.contains("✓ primary-key"), "\(receipt)")
     terminal.send("Escape")
     let after = terminal.screen(
-      showing: "what is wrong", "what can be had", "2,060", without: ["✗"])
+      showing: "what is wrong", "what can be recovered", "2,060", without: ["✗"])
     #expect(after.contains("what is wrong") && !after.contains("✗"), "\(after)")
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))

@@ -48,7 +48,7 @@ struct WholeWayTests {
     _ = terminal.screen(showing: "Recipes  ⟷  Recipes 3", "change 1 of")
     terminal.send("/", "-l legacy", "Enter", "n")
     let lost = terminal.screen(
-      showing: "135 values would go", "attribute “legacyCode” removed",
+      showing: "135 values would be lost", "attribute “legacyCode” removed",
       "give it the renaming identifier “legacyCode”")
     #expect(lost.contains("attribute “legacyCode” removed"), "\(lost)")
     #expect(lost.contains("give it the renaming identifier “legacyCode”"), "\(lost)")
@@ -60,7 +60,7 @@ struct WholeWayTests {
 
     // What is lost in numbers: the plan for that version.
     terminal.send("3")
-    _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can run")
+    _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can migrate")
     terminal.send("o")
     _ = terminal.screen(showing: "Migrate to which version")
     terminal.send("j", "Enter")
@@ -76,7 +76,7 @@ struct WholeWayTests {
     #expect(names.contains("Recipe.notes    String, same type only"), "\(names)")
     // Nothing is likely, so nothing is what Enter would take.
     terminal.send("j", "Enter")
-    _ = terminal.screen(showing: "✎ Recipe.notes is the former Recipe.legacyCode", "(134110)")
+    _ = terminal.screen(showing: "✎ Recipe.notes was formerly Recipe.legacyCode", "(134110)")
     terminal.send("g", "=")
     _ = terminal.screen(showing: "Recipe.difficulty =")
     terminal.send("C-u", "-l \"coalesce(difficulty, 'medium')\"", "Enter")
@@ -85,8 +85,8 @@ struct WholeWayTests {
     terminal.send("g", "a")
     _ = terminal.screen(showing: "Accept the loss")
     terminal.send("-l Draft", "Enter")
-    let ready = terminal.screen(showing: "losses accepted  ✓ can run")
-    #expect(ready.contains("losses accepted  ✓ can run"), "\(ready)")
+    let ready = terminal.screen(showing: "losses accepted  ✓ can migrate")
+    #expect(ready.contains("losses accepted  ✓ can migrate"), "\(ready)")
 
     // Rehearse: nothing is put in place.
     terminal.send("R")
@@ -103,7 +103,7 @@ struct WholeWayTests {
     #expect(demo.sum == sum)
     terminal.send("y")
     let receipt = terminal.screen(
-      showing: "the way back", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
+      showing: "roll back  b, or", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
     #expect(receipt.contains("✓ migrated “Recipes” → “Recipes 3”"), "\(receipt)")
     #expect(demo.sum != sum)
 

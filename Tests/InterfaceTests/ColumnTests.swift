@@ -43,7 +43,7 @@ struct ColumnTests {
     #expect(session.state.browse.table?.column == .entity)
   }
 
-  @Test("one column stays")
+  @Test("one column must stay visible")
   func last() throws {
     var session = try Session()
     for _ in 0..<10 { try session.send("-") }

@@ -139,7 +139,7 @@ struct ConfirmationTests {
       #expect(session.screen().description.contains("looking at the folder"))
       try session.send("y", "y")
       #expect(Self.changes(session).isEmpty)
-      #expect(session.state.notice?.text.contains("the folder is still being looked at") == true)
+      #expect(session.state.notice?.text.contains("the folder is still being checked") == true)
     }
   }
 
@@ -188,13 +188,13 @@ struct ConfirmationTests {
     #expect(text.contains("one rename") && text.contains("y roll back"), "\(text)")
   }
 
-  @Test("files that no object names are moved without a backup, and that is said")
+  @Test("unreferenced files are moved without a backup, and that is said")
   func filesAlone() throws {
     var session = try Session(width: 80, height: 24)
     session.otherAnswer = { effect in
       guard case .diagnose(let id) = effect else { return nil }
       let finding = Finding(
-        .externalOrphaned, "12 files are named by no object.", count: 12,
+        .externalOrphaned, "12 files are unreferenced.", count: 12,
         in: StorePlace(path: "Recipes.sqlite"))
       return [
         .answer(id, .diagnosed(StoreCondition(findings: [finding]))), .answer(id, .held(nil)),
@@ -258,10 +258,11 @@ struct RecoveryTests {
   @Test("a run that is under way is no question")
   func busy() throws {
     var session = try Session()
-    let busy = StoreLeftovers(["Another strata is at work on this store."], isRecoverable: false)
+    let busy = StoreLeftovers(
+      ["Another strata process is working on this store."], isRecoverable: false)
     try session.send(.leftovers(busy))
     #expect(session.state.layers.isEmpty)
-    #expect(session.state.notice?.text == "Another strata is at work on this store.")
+    #expect(session.state.notice?.text == "Another strata process is working on this store.")
   }
 
   @Test("the question waits below a popup that is open, whose text is no answer")

@@ -18,7 +18,7 @@ struct CopyTests {
     try session.send("2", "/", "p", "o", "r", "t", "⏎", "y", "y")
     #expect(copied(session)?.hasPrefix("~ Recipe.portions: serves Integer 16") == true)
     try session.send("y", "j", "⏎")
-    #expect(copied(session)?.contains("Its renaming identifier “serves”") == true)
+    #expect(copied(session)?.contains("its renaming identifier “serves”") == true)
   }
 
   @Test("Mapping copies the mapping with its properties, and the command lines")

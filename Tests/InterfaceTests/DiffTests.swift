@@ -11,7 +11,7 @@ import Testing
 struct DiffTests {
   private static let impacts = [
     ChangeImpact(
-      entity: "Draft", rows: 2, message: "would go with the entity", samples: ["Draft/p1"],
+      entity: "Draft", rows: 2, message: "would be lost with the entity", samples: ["Draft/p1"],
       severity: .loss),
     ChangeImpact(
       entity: "Recipe", property: "author", rows: 58,
@@ -33,7 +33,8 @@ struct DiffTests {
   @Test("each change says how many rows it touches, which, and what to do")
   func impacts() throws {
     var session = try session()
-    #expect(session.screen().description.contains("! 2 objects would go with the entity: Draft/p1"))
+    #expect(
+      session.screen().description.contains("! 2 objects would be lost with the entity: Draft/p1"))
     try session.send("n", "n", "n", "n")
     let text = session.screen().description
     #expect(text.contains("✗ 58 rows have missing objects on a mandatory destination"))
@@ -60,7 +61,7 @@ struct DiffTests {
     let counted = session.effects.filter { if case .ask(_, .impacts) = $0 { true } else { false } }
     #expect(counted.count == 1, "only the first comparison begins with the store's version")
     try session.send("Tab")
-    #expect(session.screen().description.contains("Rows are counted only where"))
+    #expect(session.screen().description.contains("Rows are counted only if"))
   }
 
   @Test("an entity folds and unfolds, all of them with one key")

@@ -16,15 +16,15 @@ struct FindingTextTests {
   func externalMissing() throws {
     for hints in [true, false] {
       let text = Self.text(.externalMissing, hints: hints)
-      let folder = try #require(text.firstRange(of: "Put that beside the store"))
-      let null = try #require(text.firstRange(of: "the values null"))
+      let folder = try #require(text.firstRange(of: "put that folder beside the store"))
+      let null = try #require(text.firstRange(of: "the values to NULL"))
       let command = try #require(text.firstRange(of: "--fix external-missing"))
       #expect(folder.lowerBound < null.lowerBound && null.lowerBound < command.lowerBound)
     }
     let text = Self.text(.externalMissing)
-    let again = try #require(text.firstRange(of: "→ P: look again"))
+    let again = try #require(text.firstRange(of: "→ P: check again"))
     let repair = try #require(text.firstRange(of: "→ f: "))
-    let folder = try #require(text.firstRange(of: "Put that beside the store"))
+    let folder = try #require(text.firstRange(of: "put that folder beside the store"))
     #expect(folder.lowerBound < again.lowerBound && again.lowerBound < repair.lowerBound)
   }
 

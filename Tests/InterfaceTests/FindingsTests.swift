@@ -142,7 +142,7 @@ struct FindingsTests {
     try session.send("f")
     let text = session.screen().description
     #expect(
-      text.contains("nothing was found between these versions; \(LintRule.all.count) rules looked"))
+      text.contains("no findings between these versions; \(LintRule.all.count) rules looked"))
     try session.send("⏎")
     #expect(session.state.notice?.text.contains("no finding is selected") == true)
     try session.send("Esc")
@@ -159,7 +159,7 @@ struct FindingsTests {
     try session.send("2")
     #expect(session.screen().row(1).contains("… lint"))
     try session.send("f")
-    #expect(session.screen().description.contains("looking at the models …"))
+    #expect(session.screen().description.contains("checking the models …"))
     let task = try #require(
       session.effects.lazy.compactMap { effect -> TaskID? in
         if case .compute(let task, .lint) = effect { task } else { nil }

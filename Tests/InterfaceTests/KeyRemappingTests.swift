@@ -54,6 +54,6 @@ struct KeyRemappingTests {
         == "there is no section “Brows”; did you mean “Browse”?")
     #expect(
       KeyRemapping.problem(section: "Browse", name: "navigate")
-        == "the keys that move stay where they are")
+        == "the keys that move the cursor cannot be changed")
   }
 }

@@ -72,7 +72,7 @@ struct MappingTests {
     var gone = next
     try next.send(.answer(task, .models([other])))
     #expect(lastRequest(next)?.to.name == "Recipes 3")
-    #expect(next.state.notice?.text == "the target Recipes 3 is taken up from last time")
+    #expect(next.state.notice?.text == "the target Recipes 3 is restored from the last session")
     try gone.send(.failed(task, CoreDataError(.unreadable, "there is no such file")))
     #expect(lastRequest(gone) == nil)
     #expect(gone.screen().description.contains("Nothing is planned. → o chooses another version"))
@@ -256,7 +256,7 @@ struct MappingTests {
     }
     #expect(!file.overwrites)
     try session.send(.failed(task, CoreDataError(.refused, "the file is there already")))
-    #expect(session.screen().description.contains("Enter writes over it"))
+    #expect(session.screen().description.contains("Enter overwrites it"))
     try session.send("⏎")
     let (again, forced) = try #require(
       session.effects.last.flatMap { effect -> (TaskID, RecipeFile)? in
@@ -359,7 +359,7 @@ struct MappingTests {
     try session.send("2")
     #expect(session.screen().description.contains("→ o, then p: take a .xcdatamodeld"))
     try session.send("o")
-    #expect(session.screen().description.contains("p takes one by its path"))
+    #expect(session.screen().description.contains("p opens one by its path"))
   }
 
   @Test(

@@ -51,7 +51,7 @@ struct MigrateTests {
     try session.send("4", "y")
     #expect(session.effects.last == .confirmCutover(id, true))
     try session.send(.answer(id, .migrated(SampleStore.receipt)))
-    #expect(session.screen().description.contains("the way back"))
+    #expect(session.screen().description.contains("roll back  b, or"))
   }
 
   @Test(
@@ -63,7 +63,7 @@ struct MigrateTests {
     let isStarted = session.effects.contains { if case .migrate = $0 { true } else { false } }
     #expect(!isStarted)
     let text = session.screen().description
-    #expect(text.contains("It cannot run: what the store is in is never changed"))
+    #expect(text.contains("It cannot run: the archive or folder is never modified"))
     #expect(text.contains("--output FILE"))
     try session.send("b")
     let asksForBackups = session.effects.contains {
@@ -141,7 +141,7 @@ struct MigrateTests {
     var (session, id) = try Self.running()
     try session.send("^C")
     try session.send(.failed(id, CoreDataError(.cancelled, "cancelled")))
-    #expect(session.screen().description.contains("You stopped the last try; the store is as"))
+    #expect(session.screen().description.contains("You stopped the last attempt; the store is as"))
   }
 
   @Test("Escape asks, and discards the result")
@@ -152,8 +152,8 @@ struct MigrateTests {
     #expect(session.state.migrate.phase == .verified(SampleStore.receipt))
     try session.send("Esc", "y")
     #expect(session.effects.last == .confirmCutover(id, false))
-    try session.send(.failed(id, CoreDataError(.cancelled, "the result was thrown away")))
-    #expect(session.state.notice?.text == "the result was thrown away; the store is as it was")
+    try session.send(.failed(id, CoreDataError(.cancelled, "the result was discarded")))
+    #expect(session.state.notice?.text == "the result was discarded; the store is as it was")
     #expect(session.state.mapping.plan != nil, "it can be tried again at once")
   }
 
@@ -205,8 +205,8 @@ struct MigrateTests {
       return
     }
     #expect(receipt == .migration(SampleStore.receipt) && path == "Recipes-receipt.json")
-    try session.send(.failed(task, CoreDataError(.refused, "that file exists already")))
-    #expect(session.screen().description.contains("that file exists already"))
+    try session.send(.failed(task, CoreDataError(.refused, "the file exists")))
+    #expect(session.screen().description.contains("the file exists"))
     try session.send("⏎")
     guard case .writeReceipt(let second, _, _, _, true)? = session.effects.last else {
       Issue.record("it is not replaced")

@@ -140,7 +140,7 @@ struct MigrationScreenTests {
       #expect(text.contains(part), "“\(part)” is not in\n\(text)")
     }
     try session.send("j")
-    #expect(session.screen().description.contains("Its objects go, as the recipe says."))
+    #expect(session.screen().description.contains("Its objects are deleted, as the recipe says."))
     try session.send("4")
     let ready = session.screen().description
     #expect(ready.contains("in 2 steps: Recipes 1 → between → Recipes 2"), "\(ready)")

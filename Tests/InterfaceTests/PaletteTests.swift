@@ -58,7 +58,7 @@ struct PaletteTests {
   func nothing() throws {
     var session = try Session()
     try session.send(":", "q", "q", "q", "⏎")
-    #expect(session.state.notice?.text.contains("nothing is called so") == true)
+    #expect(session.state.notice?.text.contains("no action found") == true)
     try session.send("Esc")
     #expect(session.state.layers.isEmpty)
   }

@@ -15,15 +15,15 @@ extension SampleStore {
     missing.predicate = "title == nil"
     return StoreCondition(findings: [
       Finding(
-        .cutOff, "The file has 2400000 bytes of 2600000: the last 66 of 640 pages are not there.",
+        .cutOff, "The file has 2400000 bytes of 2600000: the last 66 of 640 pages are missing.",
         count: 66, in: place),
       Finding(
-        .toOneDangling, "2 objects of Recipe.author lead to objects of Person that are not there.",
+        .toOneDangling, "2 objects of Recipe.author reference missing objects of Person.",
         entity: "Recipe", property: "author", count: 2, first: ["Recipe/p5", "Recipe/p12"],
         in: place),
       missing,
       Finding(
-        .externalOrphaned, "12 files of external data are named by no object.", count: 12,
+        .externalOrphaned, "12 files of external data are unreferenced.", count: 12,
         in: place),
     ])
   }

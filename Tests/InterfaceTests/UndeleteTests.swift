@@ -107,7 +107,7 @@ struct UndeleteTests {
     try session.send("⏎", "g", "B")
     let text = session.screen().description
     for part in [
-      "alone", "the deleted ones of Recipe that the filter takes",
+      "alone", "the deleted objects of Recipe that match the filter",
       "every deleted Recipe that was found (", "Restore into a new store",
     ] { #expect(text.contains(part), "“\(part)” is not in\n\(text)") }
     try session.send("j", "⏎", "⏎", "y")
@@ -168,7 +168,8 @@ struct UndeleteTests {
     // The second finding is selected.
     try session.send("j", "f")
     let text = session.screen().description
-    #expect(text.contains("all that needs no decision: primary-key, to-one-dangling"), "\(text)")
+    #expect(
+      text.contains("everything that needs no decision: primary-key, to-one-dangling"), "\(text)")
     for key in keys { try session.send(key) }
     try session.send("⏎", "y")
     #expect(try Self.work(session).work == .repair(order))

@@ -44,7 +44,7 @@ struct ModelFormTests {
     #expect(
       model.warnings == [
         "line 2: the attribute flavour of <entity> is not known",
-        "line 2: “Sound” is no attribute type that is known",
+        "line 2: “Sound” is not a known attribute type",
         "line 3: the element <sprinkles> in <entity> is not known",
       ])
     #expect(model.entity(named: "A")?.attributes.map(\.name) == ["x"])

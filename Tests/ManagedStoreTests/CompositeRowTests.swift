@@ -50,10 +50,10 @@ struct CompositeRowTests {
 
   static let mistakes: [(String, String, String)] = [
     ("author.persn == \"Ann\"", "has no element “persn”", "author.person"),
-    ("author == \"Ann\"", "only nil can be asked for", "author.person"),
-    ("author CONTAINS \"Ann\"", "only nil can be asked for", "author.person"),
-    ("author == back", "only nil can be asked for", "author.person"),
-    ("author IN {1}", "only nil can be asked for", "author.person"),
+    ("author == \"Ann\"", "can only be compared with nil", "author.person"),
+    ("author CONTAINS \"Ann\"", "can only be compared with nil", "author.person"),
+    ("author == back", "can only be compared with nil", "author.person"),
+    ("author IN {1}", "can only be compared with nil", "author.person"),
     ("author.person.x == 1", "nothing can follow it", ""),
   ]
 

@@ -109,7 +109,8 @@ struct DamagedPageTests {
     #expect(try Self.keys(store) == Array(1...1000))
     #expect(store.gaps.isEmpty)
     #expect(
-      store.doubts.contains { $0.hasPrefix("1,000 rows of Note have other values in an index") })
+      store.doubts.contains { $0.hasPrefix("1,000 rows of Note have different values in an index") }
+    )
   }
 
   @Test("a store without rows in Z_PRIMARYKEY is read by the numbers in its rows")
@@ -122,7 +123,7 @@ struct DamagedPageTests {
     }
     let store = try Store(path: path)
     #expect(try store.counts() == ["Note": 10])
-    #expect(store.warnings.contains { $0.contains("Note has no number") })
+    #expect(store.warnings.contains { $0.contains("Note has no entity ID") })
   }
 
   @Test("a file that is sound has nothing to tell, and keeps being read in place")

@@ -96,7 +96,7 @@ struct OpeningTests {
     #expect(try message("empty", [])?.message == "the file is empty")
     #expect(
       try message("text", Array("hello\nworld".utf8))?.message
-        == "this is no SQLite store, but text")
+        == "not an SQLite store: it is text")
     #expect(
       try message("short", Array("SQLite format 3\0".utf8))?.message
         == "the file is cut off within its header")
@@ -110,7 +110,7 @@ struct OpeningTests {
     try database.execute("CREATE TABLE t (a)")
     database.close()
     #expect(
-      try message("plain.sqlite", nil)?.message == "an SQLite database, but no Core Data store")
+      try message("plain.sqlite", nil)?.message == "an SQLite database, but not a Core Data store")
   }
 
   @Test("a store of which nothing but its schema is left is refused; one that lacks a byte is read")
@@ -133,7 +133,7 @@ struct OpeningTests {
     "damaged bookkeeping is named",
     arguments: [
       ("UPDATE Z_METADATA SET Z_PLIST = x''", "Z_PLIST) is empty"),
-      ("UPDATE Z_METADATA SET Z_PLIST = x'0102'", "is no property list"),
+      ("UPDATE Z_METADATA SET Z_PLIST = x'0102'", "is not a property list"),
       ("DELETE FROM Z_METADATA", "has no row"),
       ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'FFFFFFFF'", "does not inflate"),
     ])

@@ -62,7 +62,7 @@ struct OutputPlaceTests {
     let missing = folder.path("none")
     let error = try #require(OutputPlace.refusal(toWrite: "the recipe", at: missing + "/r.json5"))
     #expect(error.kind == .usage && error.path == missing)
-    #expect(error.message == "there is no such folder for the recipe")
+    #expect(error.message == "the folder for the recipe does not exist")
     #expect(error.hint == "Name a file in a folder that exists.")
     #expect(
       OutputPlace.refusal(toWrite: "it", at: missing + "/r.json5", makesFolder: true) == nil)

@@ -48,11 +48,11 @@ struct StoreDriftTests {
       ),
       (
         "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'",
-        "The entity Tag has no number in this store's Z_PRIMARYKEY: it is 3, by the model's order and the rows."
+        "The entity Tag has no entity ID in this store's Z_PRIMARYKEY: it is 3, by the model's order and the rows."
       ),
       (
         "UPDATE Z_PRIMARYKEY SET Z_SUPER = 3 WHERE Z_NAME = 'Book'",
-        "Z_PRIMARYKEY gives Book the parent number 3; by the model it is 1."
+        "Z_PRIMARYKEY gives Book the parent ID 3; by the model it is 1."
       ),
       (
         "UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Item'",
@@ -100,7 +100,7 @@ struct StoreDriftTests {
     #expect(store.drift.joins.map(\.found) == ["Z_9TAGS"])
     #expect(
       store.drift.sentences == [
-        "The links of Item.tags are in the table Z_9TAGS; Core Data looks for Z_1TAGS, and does not open the store so. A migration or a repair gives the names."
+        "The links of Item.tags are in the table Z_9TAGS; Core Data looks for Z_1TAGS, and does not open the store. A migration or a repair renames them."
       ])
   }
 

@@ -22,9 +22,9 @@ struct UnappliedLogTests {
   @Test(
     "its frames are counted, and the reason is told",
     arguments: [
-      ("header", 2, "its header is damaged"), ("salts", 2, "the salts are not those"),
+      ("header", 2, "its header is damaged"), ("salts", 2, "salt mismatch"),
       ("cut", 1, "ends before the transaction"), ("bit", 1, "a checksum is wrong"),
-      ("zeros", 1, "zeros stand where"),
+      ("zeros", 1, "zeros are in"),
     ])
   func reasons(damage: String, frames: Int, reason: String) throws {
     let folder = try TemporaryFolder()

@@ -59,7 +59,7 @@ struct DerivedMigrationTests {
         "Book.chapterCount is derived: its value is computed for the rows that are there."))
     #expect(
       receipt.notes.contains(
-        "Book.seen is derived: Core Data fills it when the objects are saved next."))
+        "Book.seen is derived: Core Data fills it when the objects are next saved."))
   }
 
   @Test("their triggers are those of a fresh store, and go with the attribute")

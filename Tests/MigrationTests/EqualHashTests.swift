@@ -83,16 +83,17 @@ struct EqualHashTests {
     let exchanged = try Self.model(identifiers: ["name": "title", "title": "name"], isNext: true)
     let (plan, values) = try Self.migrate(to: exchanged)
     #expect(values["title"] == "TITLE")
-    let told = plan.notes.filter { $0.contains("is said to be the former") }
+    let told = plan.notes.filter { $0.contains("has the renaming identifier") }
     #expect(told.count == 2)
-    #expect(told.contains { $0.contains("Book.title") && $0.contains("“title” held") })
+    #expect(told.contains { $0.contains("Book.title") && $0.contains("values of “title”") })
     let renamed = try Self.migrate(
       to: Self.model(first: "first", identifiers: ["first": "author"], isNext: true))
     #expect(renamed.values["first.person"] == "EDITOR")
     #expect(
-      renamed.plan.notes.contains { $0.contains("Book.first") && $0.contains("“editor” held") })
+      renamed.plan.notes.contains { $0.contains("Book.first") && $0.contains("values of “editor”") }
+    )
     let plain = try Self.migrate(to: Self.model(isNext: true))
-    #expect(!plain.plan.notes.contains { $0.contains("is said to be") })
+    #expect(!plain.plan.notes.contains { $0.contains("has the renaming identifier") })
   }
 
   @Test("so it is where nothing else changes and there is nothing to do")
@@ -103,6 +104,6 @@ struct EqualHashTests {
       to: Self.model(identifiers: ["name": "title", "title": "name"]),
       names: ("1", "2"))
     #expect(plan.isNothingToDo)
-    #expect(plan.notes.count { $0.contains("is said to be the former") } == 2)
+    #expect(plan.notes.count { $0.contains("has the renaming identifier") } == 2)
   }
 }

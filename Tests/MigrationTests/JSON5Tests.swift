@@ -51,13 +51,13 @@ struct JSON5Tests {
       ("", 0, "a value is missing at the end"), ("{a}", 2, "“:” is expected after the key “a”"),
       ("[1 2]", 3, "“,” or “]” is expected here"), ("{a:1 b:2}", 5, "“,” or “}” is expected here"),
       ("[1", 0, "“[” is not closed"), ("'a", 0, "the text is not closed"),
-      ("/* a", 0, "the comment is not closed"), ("1 2", 2, "something follows the end"),
-      ("[,]", 1, "a value is expected here"), ("1x", 0, "this is no number"),
-      ("--1", 0, "this is no number"), ("0x", 0, "this is no number"),
-      ("1e999x", 0, "this is no number"),
+      ("/* a", 0, "the comment is not closed"), ("1 2", 2, "unexpected text after the end"),
+      ("[,]", 1, "a value is expected here"), ("1x", 0, "invalid number"),
+      ("--1", 0, "invalid number"), ("0x", 0, "invalid number"),
+      ("1e999x", 0, "invalid number"),
       ("\"\\u12\"", 1, "the escape needs 4 hexadecimal digits"),
-      ("\"\\uD800\"", 1, "this is half a character"), ("\"\\8\"", 1, "this is no escape of JSON5"),
-      ("{a:1,a:2}", 5, "the key “a” stands twice"), ("{\u{0}:1}", 1, "a key is expected here"),
+      ("\"\\uD800\"", 1, "unpaired surrogate"), ("\"\\8\"", 1, "invalid escape"),
+      ("{a:1,a:2}", 5, "the key “a” appears twice"), ("{\u{0}:1}", 1, "a key is expected here"),
     ])
   func mistakes(_ text: String, _ place: Int, _ message: String) throws {
     let error = #expect(throws: JSON5Mistake.self) { try read(text) }

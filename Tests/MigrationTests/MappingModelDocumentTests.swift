@@ -120,7 +120,7 @@ struct MappingModelDocumentTests {
   @Test(
     "what cannot be understood is refused, with the mapping and the property",
     arguments: [
-      ("peers", MappingSamples.objects("Nobody", "$source.boss"), "made, and there is none"),
+      ("peers", MappingSamples.objects("Nobody", "$source.boss"), ", which does not exist"),
       ("peers", MappingSamples.objects("P", "$source.friend"), "follows “friend”"),
       ("peers", "$source.boss", "not understood: $source.boss"),
       ("peers", "FUNCTION($manager, \"somethingElse:\", $source)", "not understood"),
@@ -187,7 +187,7 @@ struct MappingModelDocumentTests {
       #expect(document.fits(from: before, to: after))
       #expect(
         document.misfit(from: before, to: changed)
-          == "its destination entity “Company” is another version than this model's")
+          == "its destination entity “Company” has another version hash in this model")
       #expect(try document.mapping(from: before, to: changed) == nil)
       #expect(document.misfit(from: after, to: before) == "the source model has no entity “Person”")
     }

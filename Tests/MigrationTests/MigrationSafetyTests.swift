@@ -218,7 +218,7 @@ struct MigrationSafetyTests {
     let path = try Library.store(in: folder)
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     let first = try MigrationJournal(storePath: path)
-    #expect(Self.refusal(plan)?.message == "another strata is at work on this store")
+    #expect(Self.refusal(plan)?.message == "another strata process is working on this store")
     withExtendedLifetime(first) {}
   }
 

@@ -385,7 +385,7 @@ struct OneToOneTests {
       #expect(
         other.differences.contains {
           $0.entity == "Library" && $0.property == "lastItem"
-            && $0.message == "the two sides of a one-to-one disagree"
+            && $0.message == "the two sides of a one-to-one do not match"
         })
     }
   }

@@ -286,7 +286,8 @@ struct PreflightTests {
     let plan = try Library.plan(path, to: Library.model(replacing: [loan]))
     #expect(
       plan.notes.contains(
-        "2 changes in the history are of entities that go (Loan): they go too, all others stay."))
+        "2 changes in the history are of removed entities (Loan): they are removed too; all others stay."
+      ))
     var options = MigrationOptions()
     options.allowedLosses = ["Loan"]
     _ = try StoreMigration.runAndRead(plan, options: options)

@@ -129,7 +129,7 @@ struct RecipeExpressionTests {
     arguments: [
       Mistake(text: "titel || 'x'", marked: "titel", message: "Post has no property “titel”"),
       Mistake(text: "author.nme", marked: "nme", message: "Author has no property “nme”"),
-      Mistake(text: "tags", marked: "tags", message: "“tags” leads to many objects"),
+      Mistake(text: "tags", marked: "tags", message: "“tags” is to-many"),
       Mistake(
         text: "title.name", marked: "title",
         message: "“title” is an attribute: nothing can follow it"),
@@ -138,7 +138,7 @@ struct RecipeExpressionTests {
         message: "count takes a relationship, and “title” is an attribute"),
       Mistake(text: "uper(title)", marked: "uper", message: "there is no function “uper”"),
       Mistake(text: "(title", marked: "(", message: "“(” is not closed"),
-      Mistake(text: "title)", marked: ")", message: "“)” closes nothing"),
+      Mistake(text: "title)", marked: ")", message: "unmatched “)”"),
       Mistake(text: "'abc", marked: "'", message: "the quote is not closed"),
       Mistake(text: "title, score", marked: ",", message: "an expression has one value"),
       Mistake(
@@ -146,11 +146,11 @@ struct RecipeExpressionTests {
       ),
       Mistake(
         text: "parse_date(title, 'yyyy-QQ')", marked: "'yyyy-QQ'",
-        message: "“QQ” is no part of a date pattern here"),
+        message: "“QQ” is not supported in a date pattern"),
       Mistake(
         text: "regex_replace(title, '(?=a)', '')", marked: "'(?=a)'",
         message:
-          "the pattern is not understood: looking around, atomic groups and flags within are not supported"
+          "the pattern is not understood: look-around, atomic groups and inner flags are not supported"
       ),
       Mistake(
         text: "title score", marked: "score",

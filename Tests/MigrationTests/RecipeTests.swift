@@ -200,7 +200,7 @@ struct RecipeTests {
 
   static let mistakes: [Mistake] = [
     Mistake(text: "{", marked: "{", message: "“{” is not closed (line 1, column 1)"),
-    Mistake(text: "{}}", marked: "}", message: "something follows the end (line 1, column 3)"),
+    Mistake(text: "{}}", marked: "}", message: "unexpected text after the end (line 1, column 3)"),
     Mistake(
       text: "[]", marked: "[]",
       message: "a recipe is an object in braces, not a list (line 1, column 1)"),
@@ -212,10 +212,10 @@ struct RecipeTests {
       message: "“from” is text in quotes, not a number (line 1, column 9)"),
     Mistake(
       text: "{ from: 'a' }", marked: "{",
-      message: "a recipe says from which version it leads to which (line 1, column 1)"),
+      message: "a recipe must name the version before and the version after (line 1, column 1)"),
     Mistake(
       text: "{ from: 'a', from: 'b' }", marked: "from",
-      message: "the key “from” stands twice (line 1, column 14)"),
+      message: "the key “from” appears twice (line 1, column 14)"),
     Mistake(
       text: "{ from: 'a\n' }", marked: "'",
       message: "the text is not closed on its line (line 1, column 9)"),
@@ -284,11 +284,12 @@ struct RecipeTests {
       text: recipe(
         "{ source: 'Records', destination: 'DayRecord', attributes: { date: null }, create: [ { destination: 'Question', relationship: 'sectionRecords' } ] }"
       ), marked: "'sectionRecords'",
-      message: "“sectionRecords” leads to SectionRecord, not to Question (line 6, column 127)"),
+      message:
+        "the destination of “sectionRecords” is SectionRecord, not Question (line 6, column 127)"),
     Mistake(
       text: recipe("{ destination: 'Template', attributes: { name: '1' } }"), marked: "{",
       message:
-        "without a \"source\" the entity begins without objects, and nothing can be computed (line 6, column 1)"
+        "without a \"source\" the entity has no objects, and nothing can be computed (line 6, column 1)"
     ),
     Mistake(
       text: "{ from: 'old', to: 'new', rename: { 'Recipe.serve': 'Recipe.portions' } }",
@@ -310,7 +311,7 @@ struct RecipeTests {
     let error = #expect(throws: CoreDataError.self) { try Self.mapping("{ form: 'a' }") }
     #expect(
       error?.hint
-        == "Did you mean from? Known are from, to, entityMappings, policies, rename, userInfo.")
+        == "Did you mean from? Available: from, to, entityMappings, policies, rename, userInfo.")
   }
 
   @Test("a file that is missing, no text or too deep is an error")

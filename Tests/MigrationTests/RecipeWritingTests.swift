@@ -36,7 +36,7 @@ struct RecipeWritingTests {
     #expect(
       text == """
         // How objects of 1 become objects of "two\\n\\"2\\"".
-        // What follows is inferred; it needs no words below.
+        // The rest is inferred, and need not be written.
         //   Author: copied
         //   Book: copied
         //   Chapter: copied
@@ -44,7 +44,7 @@ struct RecipeWritingTests {
         //   Manual: copied
         //   Novel: copied
         //   Shelf: sign from label
-        //   Loan: removed; { "source": "Loan", "delete": true } says that it is meant
+        //   Loan: removed; { "source": "Loan", "delete": true } says that this is intended
         { "from": "1", "to": "two\\n\\"2\\"" }
 
         """)
@@ -97,7 +97,8 @@ struct RecipeWritingTests {
     mapping.entityMappings.append(
       EntityMapping(name: "Odd", kind: .copy, source: "Nothing", destination: "Nowhere"))
     #expect(
-      Self.text(mapping).hasPrefix("// Not everything of this mapping can be said in a recipe.\n"))
+      Self.text(mapping).hasPrefix(
+        "// Not everything in this mapping can be expressed in a recipe.\n"))
   }
 
   @Test(
@@ -130,7 +131,7 @@ struct RecipeWritingTests {
 
   static let expected = """
     // How objects of Diary become objects of Diary 2.
-    // What follows is inferred; it needs no words below.
+    // The rest is inferred, and need not be written.
     //   Author: copied
     //   Owner: copied
     //   Post: new, without objects

@@ -25,7 +25,7 @@ struct DeletionCheckTests {
     #expect(try !patient.diagnosis().findings.contains { $0.kind == .deletions })
   }
 
-  @Test("keys that are out of use are counted, by entity")
+  @Test("keys that are no longer in use are counted, by entity")
   func keys() throws {
     let patient = try Patient()
     try patient.change(
@@ -34,7 +34,7 @@ struct DeletionCheckTests {
     #expect(found.count == 11 && found.entity == "Step")
     #expect(
       found.sentence
-        == "11 keys that were given out are out of use (Step 10, Amount 1): deleted, or never saved."
+        == "11 keys that were given out are no longer in use (Step 10, Amount 1): deleted, or never saved."
     )
   }
 
@@ -44,7 +44,7 @@ struct DeletionCheckTests {
     try patient.change("DELETE FROM ZSTEP WHERE Z_PK = (SELECT max(Z_PK) FROM ZSTEP)")
     #expect(
       try Self.note(patient).sentence
-        == "1 key that was given out is out of use (Step 1): deleted, or never saved.")
+        == "1 key that was given out is no longer in use (Step 1): deleted, or never saved.")
   }
 
   @Test("of a table that was emptied the pages still hold the rows, unless they were wiped")

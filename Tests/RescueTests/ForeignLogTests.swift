@@ -107,7 +107,7 @@ struct ForeignLogTests {
       #expect(log.frames == 0 && log.unapplied?.reason == .foreign)
       let finding = try Diagnosis(of: demo.path).findings.first
       #expect(finding?.kind == .walForeign)
-      #expect(finding?.sentence.contains("does not have the rows of its table") == true)
+      #expect(finding?.sentence.contains("matches its table without it") == true)
       #expect(finding?.command?.typed.contains("--ignore-wal") == true)
     }
   }

@@ -29,7 +29,7 @@ struct JournalFaultTests {
     let report = try StoreSalvage.run(path: save.path, output: output)
     #expect(try StoreDump.lines(at: output) == lines)
     #expect(!report.isLossy && report.isComplete)
-    #expect(report.notes.count == 1 && report.notes[0].contains("-journal were put back"))
+    #expect(report.notes.count == 1 && report.notes[0].contains("-journal were rolled back"))
     #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
@@ -226,7 +226,7 @@ struct JournalFaultTests {
     try FileSystem.rename(save.journalPath, to: save.store.folder.path("Demo (2).sqlite-journal"))
     let source = try SalvageSource(path: save.path)
     #expect(source.image.journal == nil && source.isPartial)
-    #expect(source.notes.count { $0.contains("not put back") } == 2, "\(source.notes)")
+    #expect(source.notes.count { $0.contains("not rolled back") } == 2, "\(source.notes)")
   }
 
   @Test("salvage with a journal that cannot be put back whole is no whole salvage")

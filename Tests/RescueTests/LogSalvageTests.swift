@@ -52,7 +52,9 @@ struct LogSalvageTests {
     let report = try StoreSalvage.run(path: store.path, output: output)
     #expect(try StoreDump.lines(at: output) == store.lines)
     #expect(!report.isLossy && report.logPath != nil)
-    let notes = report.notes.filter { !$0.contains("nothing in a -wal says whose it is") }
+    let notes = report.notes.filter {
+      !$0.contains("a -wal does not say which store it belongs to")
+    }
     #expect(notes.isEmpty == (damage == .none), "\(report.notes)")
     #expect(try store.bytes().filter { !$0.key.contains("Saved") } == before)
   }

@@ -16,7 +16,7 @@ struct MovedBytesTests {
   func header(bytes: [UInt8]) throws {
     let demo = try DamagedDemo(objects: 700)
     try demo.change { $0.insert(contentsOf: bytes, at: 0) }
-    try expectAll(of: demo, kind: "stands before the file", "stand before the file")
+    try expectAll(of: demo, kind: "precedes the file", "precede the file")
   }
 
   @Test("a file that was saved as text is named so, and no other is")

@@ -179,7 +179,7 @@ struct PageOwnerTests {
     let store = try Store(path: demo.path)
     try store.inspect()
     #expect(store.damage?.rows.doubtful == ["ZPERSON": [2, 3]])
-    #expect(store.doubts.contains { $0.contains("other values in an index (p2, p3)") })
+    #expect(store.doubts.contains { $0.contains("different values in an index (p2, p3)") })
   }
 
   @Test(

@@ -50,7 +50,7 @@ struct SalvageReportTests {
     }
     #expect(lost > 0)
     let text = report.remarks.map(\.text).joined(separator: "\n")
-    #expect(text.contains("By the store's own counters of keys"), "\(text)")
+    #expect(text.contains("By the store's own key counters,"), "\(text)")
   }
 
   @Test("where the new store cannot be, its folder is named and nothing is begun")
@@ -60,7 +60,7 @@ struct SalvageReportTests {
     let error = #expect(throws: CoreDataError.self) {
       try StoreSalvage.run(path: folder.path("Any.sqlite"), output: missing + "/Saved.sqlite")
     }
-    #expect(error?.message == "there is no such folder for the new store")
+    #expect(error?.message == "the folder for the new store does not exist")
     #expect(error?.path == missing)
   }
 

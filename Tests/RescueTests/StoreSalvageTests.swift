@@ -134,7 +134,7 @@ struct StoreSalvageTests {
     let output = store.folder.path("Saved.sqlite")
     let report = try StoreSalvage.run(path: store.path, output: output)
     #expect(report.entities.first { $0.name == "Tag" }.map { Int64($0.objects) } == tags)
-    #expect(report.notes.contains { $0.contains("Z_Tag_UNIQUE_name could not be made") })
+    #expect(report.notes.contains { $0.contains("Z_Tag_UNIQUE_name could not be created") })
   }
 
   @Test("a frame of a page that nobody can have takes neither time nor memory")

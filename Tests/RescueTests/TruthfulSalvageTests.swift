@@ -54,7 +54,7 @@ struct TruthfulSalvageTests {
     #expect(most != nil && report.gone["Tag"] == most && report.gone.count == 1)
     #expect(report.isLossy && !report.isWhole)
     let lost = report.remarks.filter { $0.sign == "!" }.map(\.text)
-    #expect(lost.contains { $0.hasPrefix("Tag: its table is not there") })
+    #expect(lost.contains { $0.hasPrefix("Tag: its table is missing") })
     #expect(report.remarks.contains { $0.text.hasSuffix("strata undelete \(path)") })
   }
 
@@ -88,7 +88,8 @@ struct TruthfulSalvageTests {
     let error = #expect(throws: CoreDataError.self) {
       _ = try StoreRepair.run(path: path, options: options)
     }
-    #expect(error?.kind == .refused && error?.message.contains("no model is there") == true)
+    #expect(
+      error?.kind == .refused && error?.message.contains("there is no model to rebuild") == true)
   }
 
   @Test("a table that is gone of which no key was given out is none")

@@ -262,7 +262,7 @@ struct UndeleteTests {
     // The one that lives again is not among them.
     #expect(
       found.notes.contains(
-        "History says that 2 Step were deleted of which nothing was found: p7, p8."),
+        "History records 2 deleted Step of which nothing was found: p7, p8."),
       "\(found.notes)")
   }
 

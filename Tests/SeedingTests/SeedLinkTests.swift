@@ -16,7 +16,7 @@ struct SeedLinkTests {
       #expect(seeded.report.notes.count == 1)
       #expect(
         seeded.report.notes[0].hasSuffix(
-          "objects instead of 1: every entity has one, or as many as relationships ask for"))
+          "objects instead of 1: every entity has one, or as many as relationships need"))
       return
     }
     #expect(seeded.report.notes == [])
@@ -108,7 +108,7 @@ struct SeedLinkTests {
     let seeded = try SeededFolder(Model(entities: [ghost, host, node]), objects: 60)
     #expect(
       seeded.report.notes.contains {
-        $0.contains("Host.ghost is mandatory, and there can be no object")
+        $0.contains("Host.ghost is mandatory, but no object can exist")
       })
     #expect(seeded.report.notes.contains { $0.contains("Node.children") })
     #expect(try seeded.number("SELECT count(*) FROM ZHOST") > 0)

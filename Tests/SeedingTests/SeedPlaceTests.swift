@@ -64,7 +64,8 @@ struct SeedPlaceTests {
   func noFolder() throws {
     let folder = try TemporaryFolder()
     let error = try refusal(at: folder.path("none/S.sqlite"))
-    #expect(error?.kind == .usage && error?.message == "there is no such folder for the new store")
+    #expect(
+      error?.kind == .usage && error?.message == "the folder for the new store does not exist")
     #expect(try FileSystem.list(folder.path) == [])
   }
 

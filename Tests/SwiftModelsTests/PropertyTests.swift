@@ -286,7 +286,7 @@ struct PropertyTests {
     #expect(found.model.entity(named: "Item")?.attributes.map(\.name) == ["b"])
     #expect(
       found.remarks == [
-        "App.swift:2: Item.a was left out: the type “Ghost” is nowhere in these files. The version hash of Item is not the app's"
+        "App.swift:2: Item.a was left out: the type “Ghost” is not in these files. The version hash of Item is not the app's"
       ])
     #expect(found.model.warnings == found.remarks)
   }
@@ -299,7 +299,7 @@ struct PropertyTests {
     #expect(found.model.entity(named: "Item")?.attributes.map(line) == ["a: Integer 64"])
     #expect(
       found.remarks == [
-        "App.swift:4: Item.a is there under #if only; it was taken",
+        "App.swift:4: Item.a exists under #if only; it was taken",
         "App.swift:6: Item.a is declared again; the first one was taken",
       ])
   }

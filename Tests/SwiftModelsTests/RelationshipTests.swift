@@ -70,7 +70,7 @@ struct RelationshipTests {
     let found = try model(
       "@Model class A {\n @Relationship(inverse: \\B.ghost) var b: B? }\n@Model class B { var n: Int }"
     )
-    #expect(found.remarks == ["App.swift:2: A.b: its inverse B.ghost is no relationship"])
+    #expect(found.remarks == ["App.swift:2: A.b: its inverse B.ghost is not a relationship"])
   }
 
   @Test("a subclass is a subentity")

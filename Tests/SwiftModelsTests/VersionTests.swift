@@ -86,7 +86,7 @@ struct VersionTests {
       "enum V: VersionedSchema {\n  static var models: [any PersistentModel.Type] { [Ghost.self, A.self] }\n  @Model class A { var n: Int } }"
     )
     #expect(found.model.entities.map(\.name) == ["A"])
-    #expect(found.remarks == ["App.swift:2: V lists Ghost, which is nowhere in these files"])
+    #expect(found.remarks == ["App.swift:2: V lists Ghost, which is not in these files"])
   }
 
   @Test("two classes of one name in a version are named")
@@ -102,7 +102,7 @@ struct VersionTests {
       """)
     #expect(found.model.entity(named: "A")?.attributes.map(\.name) == ["n"])
     #expect(
-      found.remarks == ["App.swift:5: V: A and V.A are both called A; the second one was taken"])
+      found.remarks == ["App.swift:5: V: A and V.A are both named A; the second one was taken"])
   }
 
   @Test("two versions of one enum's name in different types keep their whole names")

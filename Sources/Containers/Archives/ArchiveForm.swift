@@ -1,6 +1,6 @@
 import Files
 
-/// Archives that are read, told apart by their first bytes.
+/// Archives that are read, distinguished by their first bytes.
 package enum ArchiveForm: String, Sendable, Equatable {
   case zip
   case tar

@@ -86,10 +86,10 @@ struct TarArchive {
     }
     guard let result else {
       throw CoreDataError(
-        .unreadable, "\(form.noun) is unpacked by \(program.name), which is not installed",
+        .unreadable, "unpacking \(form.noun) needs \(program.name), which is not installed",
         path: path,
         hint:
-          "Install it (apt-get install \(program.package)), or unpack the archive and name the folder."
+          "Install it (apt-get install \(program.package)), or unpack the archive and give the folder."
       )
     }
     guard result.status == 0 || reader.isAtEnd else {
@@ -101,8 +101,8 @@ struct TarArchive {
     guard limits.isBomb(bytes: unpacked, packed: packed) else { return }
     throw CoreDataError(
       .unreadable,
-      "the archive unpacks to \(unpacked / max(1, packed)) times its size in \(EntryName.quoted(reader.last)), which no store does",
-      hint: "It is made to fill the disk, or holds nothing: ask for another.")
+      "the archive unpacks to \(unpacked / max(1, packed)) times its size in \(EntryName.quoted(reader.last)): no store compresses so well",
+      hint: "The archive is malicious or has no content: ask for another.")
   }
 
   private func cutOff(_ reader: TarReader) -> TarReader.Damage { broken("cut off", reader) }
@@ -113,6 +113,6 @@ struct TarArchive {
         .unreadable,
         "the archive is \(how)"
           + (reader.last.isEmpty ? "" : " in or after \(EntryName.quoted(reader.last))"),
-        path: path, hint: "Ask for it again, or unpack what is left of it and name the folder."))
+        path: path, hint: "Ask for it again, or unpack what is left of it and give the folder."))
   }
 }

@@ -104,16 +104,16 @@ struct TarReader {
         error: CoreDataError(
           .unreadable,
           last.isEmpty
-            ? "this is no tar archive"
+            ? "not a tar archive"
             : "the tar archive is damaged after \(EntryName.quoted(last))",
-          hint: "Ask for it again, or unpack what is left of it and name the folder."))
+          hint: "Ask for it again, or unpack what is left of it and give the folder."))
     }
     switch header.type {
     case UInt8(ascii: "x"), UInt8(ascii: "g"), UInt8(ascii: "L"), UInt8(ascii: "K"):
       guard header.bytes <= Self.attributesLimit else {
         throw CoreDataError(
           .unreadable, "the tar archive has a name of \(header.bytes) bytes",
-          hint: "The archive is damaged or made to harm: ask for another.")
+          hint: "The archive is damaged or malicious: ask for another.")
       }
       collected = []
       take(.attributes(header.type), header.bytes)

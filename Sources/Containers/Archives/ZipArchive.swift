@@ -32,7 +32,7 @@ final class ZipArchive {
     while place + 46 <= directory.count, directory.number32(at: place) == 0x0201_4B50 {
       guard members.count < limits.entries else {
         throw CoreDataError(
-          .unreadable, "more than \(limits.entries) files are in the archive", path: path)
+          .unreadable, "the archive has more than \(limits.entries) files", path: path)
       }
       let (nameLength, extraLength, noteLength) = (
         directory.number16(at: place + 28), directory.number16(at: place + 30),
@@ -51,7 +51,7 @@ final class ZipArchive {
       let isUnix = [3, 19].contains(directory.number16(at: place + 4) >> 8)
       member.kind = Self.kind(name: name, mode: isUnix ? mode : 0)
       guard Self.widen(&member, with: Array(directory[extra..<(extra + extraLength)])) else {
-        throw damaged("the directory's line of \(EntryName.quoted(name))")
+        throw damaged("the directory entry of \(EntryName.quoted(name))")
       }
       members.append(member)
       place = extra + extraLength + noteLength
@@ -104,7 +104,7 @@ final class ZipArchive {
     else {
       throw CoreDataError(
         .unreadable, "the ZIP archive is cut off: its directory, which is at its end, is missing",
-        path: file.path, hint: "Send it again, or unpack what is left of it and name the folder.")
+        path: file.path, hint: "Send it again, or unpack what is left of it and give the folder.")
     }
     var (size, offset) = (bytes.number32(at: end + 12), bytes.number32(at: end + 16))
     // A locator before it leads to one with wider numbers.
@@ -133,7 +133,7 @@ final class ZipArchive {
     guard member.flags & 1 == 0 else {
       throw CoreDataError(
         .unreadable, "\(name) in the archive is encrypted", path: file.path,
-        hint: "Unpack the archive with its password and name the folder.")
+        hint: "Unpack the archive with its password and give the folder.")
     }
     let header = try file.read(at: member.offset, count: 30)
     guard header.number32(at: 0) == 0x0403_4B50 else { throw damaged(name) }
@@ -147,8 +147,8 @@ final class ZipArchive {
     default:
       throw CoreDataError(
         .unreadable,
-        "\(name) in the archive is packed in a way that is not read here (\(member.method))",
-        path: file.path, hint: "Unpack the archive and name the folder.")
+        "\(name) in the archive uses a compression method that strata does not read (\(member.method))",
+        path: file.path, hint: "Unpack the archive and give the folder.")
     }
     var (done, checksum) = (0, crc32(0, nil, 0))
     func take(_ piece: ArraySlice<UInt8>) throws {
@@ -156,8 +156,8 @@ final class ZipArchive {
       guard done <= member.bytes else {
         throw CoreDataError(
           .unreadable,
-          "\(name) in the archive holds more than the \(member.bytes) bytes that it says",
-          path: file.path, hint: "The archive is damaged or made to harm: ask for another.")
+          "\(name) in the archive is larger than the \(member.bytes) bytes that are stated",
+          path: file.path, hint: "The archive is damaged or malicious: ask for another.")
       }
       checksum = piece.withUnsafeBufferPointer {
         crc32(checksum, $0.baseAddress, UInt32($0.count))
@@ -182,6 +182,6 @@ final class ZipArchive {
   private func damaged(_ what: String) -> CoreDataError {
     CoreDataError(
       .unreadable, "the ZIP archive is damaged: \(what) cannot be read", path: file.path,
-      hint: "Ask for it again, or unpack what is left of it and name the folder.")
+      hint: "Ask for it again, or unpack what is left of it and give the folder.")
   }
 }

@@ -5,7 +5,7 @@ import SQLite
 
 /// What a file turns out to be at a short look, without a trace beside it.
 package enum StoreLook: Sendable, Equatable {
-  /// A Core Data store, with what its main file tells of it.
+  /// A Core Data store, with what its main file says about it.
   case store(entities: [String], versionIdentifiers: [String])
   /// SQLite, but not Core Data.
   case database

@@ -65,7 +65,7 @@ enum Header {
     grid.write(Array(spans), at: Point(x: 1, y: rect.y), within: max(0, room))
     for place in places {
       let isActive = place.screen == state.screen
-      // Without colours the header is reversed as a whole; a mark tells which screen it is.
+      // Without colours the header is reversed as a whole; a mark shows which screen it is.
       let style = isActive ? theme[.headerActive] : theme[.header]
       if isActive { grid.write("▸", at: Point(x: place.x - 1, y: rect.y), style: style) }
       grid.write(place.text, at: Point(x: place.x, y: rect.y), style: style)

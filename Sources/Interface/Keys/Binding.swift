@@ -184,7 +184,7 @@ extension LayerContent {
     does(name) { .stay(body(&$0, &$1)) }
   }
 
-  /// The keys that close it without having chosen anything; Escape takes back a narrowing first.
+  /// The keys that close it without having chosen anything; Escape undoes a narrowing first.
   func closing(_ keys: [Key] = [.escape, "q"], _ title: String = "close") -> Binding {
     Binding(keys, title, Self.close)
   }

@@ -1,6 +1,6 @@
 import Terminal
 
-/// The number that is typed before a key: `12j`, and `012j` where 1 to 4 lead to the screens.
+/// The number that is typed before a key: `12j`, and `012j` where 1 to 5 select the screens.
 struct Count: Sendable, Equatable {
   /// More than anybody types on purpose.
   private static let digits = 9

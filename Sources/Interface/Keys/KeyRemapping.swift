@@ -38,7 +38,7 @@ package struct KeyRemapping: Sendable, Equatable {
       return "there is no section “\(section)”" + meant(section, names.map(\.section))
     }
     guard let name, !known.names.contains(name) else { return nil }
-    if name == Action.movement { return "the keys that move stay where they are" }
+    if name == Action.movement { return "the keys that move the cursor cannot be changed" }
     return "\(section) has no “\(name)”" + meant(name, known.names)
   }
 

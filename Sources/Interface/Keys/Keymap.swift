@@ -53,7 +53,7 @@ package enum Keymap {
           unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
           footer: false),
         Binding(
-          ["U"], "do it again", Action("redo") { $0.stepView(back: false) },
+          ["U"], "redo", Action("redo") { $0.stepView(back: false) },
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
         Binding(["T"], "theme", Action("chooseTheme") { $0.chooseTheme() }, footer: false),
         Binding(["!"], "log", .shows("log") { LogLayer($0) }, footer: false),
@@ -74,10 +74,10 @@ package enum Keymap {
     let work = state.work
     return [
       Binding(
-        [.control("c")], work.map { "stop \($0)" } ?? "cancel, twice quits",
+        [.control("c")], work.map { "stop \($0)" } ?? "cancel; twice quits",
         Action("interrupt") { $0.interrupt() }, footer: work != nil),
       Binding([.control("z")], "suspend", Action("suspend") { _ in [.suspend] }, footer: false),
-      Binding([.control("l")], "draw again", Action("repaint") { _ in [.repaint] }, footer: false),
+      Binding([.control("l")], "redraw", Action("repaint") { _ in [.repaint] }, footer: false),
     ]
   }
 

@@ -5,7 +5,7 @@ extension State {
   mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
     guard !isTooSmall else { return [] }
     switch action {
-    // A terminal that tells no motion tells where the button was let go.
+    // A terminal that shows no motion shows where the button was let go.
     case .drag, .release:
       drag(to: point)
       if action == .release { dragged = nil }

@@ -90,7 +90,7 @@ extension ChoiceLayer {
     }
     if !certain.isEmpty {
       let names = certain.map(\.rawValue).joined(separator: ", ")
-      add("all that needs no decision: \(names)", RepairOrder(), Set(certain))
+      add("everything that needs no decision: \(names)", RepairOrder(), Set(certain))
     }
     if let kind = selected?.kind, kinds.contains(kind), kind.repair == .certain, certain.count > 1 {
       add("\(kind.rawValue) alone", RepairOrder(kinds: [kind]), [kind])
@@ -98,13 +98,13 @@ extension ChoiceLayer {
     if kinds.contains(.uniqueness) {
       for kept in [RepairOptions.Kept.newest, .oldest] {
         add(
-          "uniqueness: of equal objects the \(kept.rawValue) stays",
+          "uniqueness: keep the \(kept.rawValue) of equal objects",
           RepairOrder(kinds: [.uniqueness], kept: kept), [.uniqueness])
       }
     }
     for (kind, what) in [
       (FindingKind.externalMissing, "values whose files are missing become null"),
-      (.tableMissing, "missing tables that never held anything are made, empty"),
+      (.tableMissing, "missing tables that never held anything are created, empty"),
     ] where kinds.contains(kind) {
       add("\(kind.rawValue): \(what)", RepairOrder(kinds: [kind]), [kind])
     }
@@ -114,7 +114,7 @@ extension ChoiceLayer {
       items.insert(
         Item(text: "first: look for deleted objects (undelete)", intent: .undelete), at: 0)
       add(
-        "all that needs no decision, without restoring deleted objects",
+        "everything that needs no decision, without restoring deleted objects",
         RepairOrder(isForced: true), Set(certain))
     }
     var layer = ChoiceLayer("Repair", enter: "repair…", items)

@@ -57,7 +57,7 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     let count = text.utf8.count
     guard count <= limit else {
       state.notice = Notice(
-        "\(title): \(NumberText.bytes(count)) are too much for a terminal's clipboard (100 kB)"
+        "\(title): \(NumberText.bytes(count)) is too much for a terminal's clipboard (100 kB)"
           + (state.screen == .browse && state.layers.isEmpty ? "; e exports" : ""), .warning)
       return []
     }

@@ -15,7 +15,7 @@ struct DetailsLayer: SearchableLayer {
 
   var title: String
   var paragraphs: [Paragraph]
-  /// Rows that it tells of, for going there.
+  /// Rows that it is about, for going there.
   var rows: ConcernedRows?
   var list = List()
   var filter = ""

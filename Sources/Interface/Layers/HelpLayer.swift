@@ -36,11 +36,11 @@ struct HelpLayer: SearchableLayer {
       add(
         "Numbers",
         [
-          .text("0 and 5–9 begin a number before a key: 012j moves twelve lines,"),
-          .text("05G goes to the fifth; 1–4 belong to the screens. Esc drops it."),
+          .text("0 and 6–9 begin a number before a key: 012j moves twelve lines,"),
+          .text("05G goes to the fifth; 1–5 select the screens. Esc drops it."),
         ])
     }
-    if lines.isEmpty { lines.append(.text("no key does that; : finds every action")) }
+    if lines.isEmpty { lines.append(.text("no key found; press : to search all actions")) }
     return lines
   }
 

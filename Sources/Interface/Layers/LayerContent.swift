@@ -4,7 +4,7 @@ import Terminal
 /// What a popup is: besides what every component has, when it closes.
 ///
 /// While a layer works it is off the stack, so that it can change the state; what it has become is
-/// put back in its place unless it closes.
+/// restored in its place unless it closes.
 protocol LayerContent: Component {
   /// It was closed without having chosen anything.
   func closed(in state: inout State) -> [Effect]
@@ -121,7 +121,7 @@ extension WaitingLayer {
   mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
 }
 
-/// A popup that tells in its own lines why there is no answer, or no whole one.
+/// A popup that shows in its own lines why there is no answer, or no whole one.
 protocol TellingLayer: WaitingLayer {
   var error: CoreDataError? { get set }
   /// What it says when its work was called off.

@@ -15,7 +15,7 @@ struct MessageLayer: SearchableLayer {
     (self.title, self.paragraphs, self.isError) = (title, paragraphs, isError)
   }
 
-  /// A failure, told for a person.
+  /// A failure, worded for a person.
   init(_ error: CoreDataError) {
     let place = [error.entity == nil ? "" : error.place, error.path ?? ""].filter { !$0.isEmpty }
     var paragraphs = [error.message]

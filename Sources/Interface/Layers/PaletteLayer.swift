@@ -17,7 +17,7 @@ struct PaletteLayer: LayerContent {
     [
       Binding(
         [.enter], "do it", does("choose") { $0.choose(in: &$1) },
-        unless: list.isEmpty ? "nothing is called so" : nil),
+        unless: list.isEmpty ? "no action found" : nil),
       moving([.up, .down, .pageUp, .pageDown, .control("p"), .control("n")], label: "↑↓ ^P ^N") {
         $0.fit($2)
         $0.list.handle($1)
@@ -60,7 +60,7 @@ struct PaletteLayer: LayerContent {
     prompt.draw(in: &grid, inside.row(0), label: [Span(":", theme[.footerKey])], theme: theme)
     let body = inside.droppingRows(2)
     guard !entries.isEmpty else {
-      grid.write("nothing is called so", in: body.row(0), style: theme[.dim])
+      grid.write("no action found", in: body.row(0), style: theme[.dim])
       return
     }
     list.draw(entries, in: &grid, body, theme: theme) {

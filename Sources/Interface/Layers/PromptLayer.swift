@@ -19,7 +19,7 @@ struct PromptLayer: LayerContent {
   /// The only text that Enter takes.
   var word: String?
   /// Why Enter does nothing with an empty line.
-  var empty = "there is no name"
+  var empty = "type a name first"
   /// The sign before the line.
   var mark = "› "
   var width = 72
@@ -110,7 +110,7 @@ extension PromptLayer {
     _ order: RestoreOrder, after problem: CoreDataError? = nil, _ state: State
   ) -> PromptLayer {
     let text =
-      "A new store gets all that is in the store, and \(order.choice.words). \(state.storePath) is only read. Path of the new store:"
+      "The new store gets everything in the store, and \(order.choice.words). \(state.storePath) is only read. Path of the new store:"
     return PromptLayer(
       "Restore into", order.output,
       Offer(
@@ -124,11 +124,11 @@ extension PromptLayer {
   static func model(for work: RescueWork, after problem: CoreDataError) -> PromptLayer? {
     guard problem.advice?.names(.model) == true, work.taking(model: "") != nil else { return nil }
     let text =
-      "\(problem.message.capitalizedFirst). With the model its rows can be told: the path of a .xcdatamodeld, .momd or .mom, or of a whole store of the same version."
+      "\(problem.message.capitalizedFirst). The model is needed to recognise its rows: give the path of a .xcdatamodeld, .momd or .mom, or of an undamaged store of the same version."
     var layer = PromptLayer(
       "Which model made the store?", work.model ?? "",
-      Offer(text: text, role: .warning, enter: "try with it", intent: .retry(work)))
-    layer.empty = "there is no path"
+      Offer(text: text, role: .warning, enter: "try this model", intent: .retry(work)))
+    layer.empty = "type a path first"
     return layer
   }
 
@@ -171,8 +171,8 @@ extension PromptLayer {
       + "coalesce(a, b), a || ' ' || b, CAST(a AS INTEGER), parse_date(a, 'yyyy-MM-dd') …"
     var layer = PromptLayer(
       "\(place) =", expression,
-      Offer(text: text, enter: "compute it so, and plan again", intent: .compute(place)))
-    (layer.empty, layer.mark) = ("there is no expression", "= ")
+      Offer(text: text, enter: "use this expression, and plan again", intent: .compute(place)))
+    (layer.empty, layer.mark) = ("type an expression first", "= ")
     return layer
   }
 
@@ -190,7 +190,7 @@ extension PromptLayer {
     if problem?.kind == .refused {
       file.overwrites = true
       layer.again = Offer(
-        text: "! The file is there already. Enter writes over it; another name leaves it.",
+        text: "! The file exists. Enter overwrites it; another name keeps it.",
         role: .warning, enter: "overwrite it", intent: .write(file))
     }
     return layer
@@ -204,7 +204,7 @@ extension RestoreOrder.Choice {
     case .all(nil): "every deleted object that was found"
     case .all(let entity?): "every deleted \(entity) that was found"
     case .only(let id): "\(id) alone"
-    case .matching(let filter): "the deleted ones of \(filter.entity) that the filter takes"
+    case .matching(let filter): "the deleted objects of \(filter.entity) that match the filter"
     }
   }
 }

@@ -3,7 +3,7 @@ import Terminal
 
 /// The themes there are; everything is drawn in the selected one at once.
 struct ThemesLayer: WaitingLayer {
-  /// Most lines that tell what is wrong with a theme's file.
+  /// Most lines that show what is wrong with a theme's file.
   private static let problemLines = 4
 
   private var choices: [ThemeChoice] = []

@@ -64,7 +64,7 @@ struct Tasks: Sendable, Equatable {
     return TaskID(last)
   }
 
-  /// What was asked for tells states apart; who has still to hear of it does not.
+  /// What was asked for distinguishes states; who has still to hear of it does not.
   static func == (left: Tasks, right: Tasks) -> Bool { left.last == right.last }
 
   /// Whose the task is; it is forgotten with its last answer.
@@ -121,7 +121,7 @@ extension TaskID? {
   }
 }
 
-/// Names one piece of work that was asked for, so that its answers can be told from older ones.
+/// Names one piece of work that was asked for, so that its answers can be distinguished from older ones.
 package struct TaskID: Sendable, Hashable {
   let number: Int
 

@@ -68,7 +68,7 @@ package enum FileRequest: Sendable, Equatable {
   case backups
   /// What a change of the store would keep, and the room that it takes.
   case footprint(Footprint.Request)
-  /// The themes there are, their files read anew.
+  /// The themes there are, their files read again.
   case themes
 }
 

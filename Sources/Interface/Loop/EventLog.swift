@@ -28,7 +28,7 @@ extension State {
     log.add(text, kind, at: clock)
   }
 
-  /// Writes down what a message tells, before it is taken in.
+  /// Writes down what a message shows, before it is taken in.
   mutating func record(_ message: Message) {
     switch message {
     case .answer(let task, .opened(let store)) where task == openTask:

@@ -114,7 +114,7 @@ package struct State: Sendable, Equatable {
   /// called.
   var isReadingVersions: Bool { versionsTask != nil || openTask != nil }
 
-  /// The name of the store's own model, as the versions beside it or its own identifiers tell; `nil`
+  /// The name of the store's own model, as the versions beside it or its own identifiers show; `nil`
   /// where it has none, or while nobody knows it yet.
   var storeModelName: String? { isReadingVersions ? nil : modelName }
 
@@ -184,7 +184,7 @@ extension State {
 
   /// It is done: the store may be another file now, or one that opens.
   mutating func takeRecovered(_ sentences: [String]) -> [Effect] {
-    notice = Notice(sentences.first ?? "nothing was left to recover", .warning)
+    notice = Notice(sentences.first ?? "there was nothing left to recover", .warning)
     return reopen()
   }
 }
@@ -244,7 +244,7 @@ extension State {
     return effects
   }
 
-  /// The store is read anew: what was found in it is of another time.
+  /// The store is read again: what was found in it is of another time.
   mutating func forgetRemains() {
     if remains.isShown { browse = remains.browse }
     remains = RemainsView()

@@ -96,7 +96,7 @@ extension State {
   }
 
   private mutating func act(on key: Key) -> [Effect] {
-    // The mouse tells also what says nothing: that a button was let go.
+    // The mouse shows also what says nothing: that a button was let go.
     if case .mouse(.release, _, _) = key {} else { notice = nil }
     let wasLeaving = isLeaving
     isLeaving = false

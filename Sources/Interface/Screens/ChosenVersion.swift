@@ -6,7 +6,7 @@ import Terminal
 struct ChosenVersion: Codable, Sendable, Equatable {
   var name: String
   var path: String
-  /// Whether it comes from the last time, and has not been told of.
+  /// Whether it comes from the last time, and has not been reported.
   var isTakenUp = false
 
   private enum CodingKeys: CodingKey { case name, path }
@@ -76,14 +76,15 @@ extension MappingScreen {
     let count = currentEdits.all.count
     let changes = count == 0 ? "" : " and \(NumberText.counted(count, "change"))"
     let verb = count == 0 ? "is" : "are"
-    state.notice = Notice("the target \(version.name)\(changes) \(verb) taken up from last time")
+    state.notice = Notice(
+      "the target \(version.name)\(changes) \(verb) restored from the last session")
   }
 
   mutating func missChosen(_ notice: inout Notice?) {
     isChosenGone = true
     (to, editsKey) = (nil, "")
     notice = Notice(
-      "\(chosen?.name ?? "the version") that was chosen is not there any more; o chooses another",
+      "\(chosen?.name ?? "the version") that was chosen no longer exists; o chooses another",
       .warning)
   }
 }

@@ -123,7 +123,7 @@ extension State {
     return result
   }
 
-  /// Tells every screen what happened.
+  /// Informs every screen of what happened.
   mutating func meet(_ occasion: Occasion) -> [Effect] {
     Screen.allCases.flatMap { on($0) { $0.meet(occasion, in: &$1) } }
   }

@@ -2,7 +2,7 @@
 package struct FolderListing: Sendable, Equatable {
   /// A file or a folder in it.
   package struct Entry: Sendable, Equatable {
-    /// What it is, as far as its name and the file system tell.
+    /// What it is, as far as its name and the file system show.
     package enum Kind: Sendable, Equatable { case folder, file }
 
     /// Its name alone.
@@ -39,7 +39,7 @@ package struct FolderListing: Sendable, Equatable {
   }
 }
 
-/// What a look at a file or into a folder has told.
+/// What a look at a file or into a folder has reported.
 package enum StorePeek: Sendable, Equatable {
   case store(entities: Int)
   /// SQLite, but not Core Data.

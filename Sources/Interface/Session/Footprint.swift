@@ -41,7 +41,7 @@ package struct Footprint: Sendable, Equatable {
   var isTooLarge: Bool { bytesFree.map { $0 < bytesNeeded } ?? false }
 }
 
-/// A backup beside the store, with what is in it or why that cannot be told.
+/// A backup beside the store, with what is in it or why that cannot be determined.
 package struct BackupEntry: Sendable, Equatable {
   var backup: StoreBackup
   var contents: Result<StoreBackup.Contents, CoreDataError>

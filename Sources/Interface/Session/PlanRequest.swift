@@ -20,7 +20,7 @@ package struct RecipeFile: Sendable, Equatable {
   package var step: MigrationStep
   /// What the recipe calls the two versions; their digests where empty.
   package var from: String
-  /// What the destination is called; empty where nothing tells.
+  /// What the destination is called; empty where nothing shows.
   package var to: String
   /// Whether a file that is there may be replaced.
   package var overwrites: Bool

@@ -62,7 +62,7 @@ package struct Remains: Sendable, Equatable {
   var summary: String {
     guard !isEmpty else {
       return isWiped == true
-        ? "no deleted object and no older state was found: the room that rows were in holds zeros"
+        ? "no deleted object and no older state was found: the space of deleted rows holds zeros"
         : "no deleted object and no older state was found"
     }
     return

@@ -168,7 +168,7 @@ package enum RescueReceipt: Sendable {
 }
 
 extension RescueReceipt: Equatable {
-  /// Whether they tell of the same run.
+  /// Whether they are about the same run.
   package static func == (left: RescueReceipt, right: RescueReceipt) -> Bool {
     switch (left, right) {
     case (.salvaged(let one, let first), .salvaged(let other, let second)):

@@ -14,7 +14,7 @@ package struct SavedSession: Codable, Sendable, Equatable {
 }
 
 extension SavedSession {
-  /// What another version of the program left out or wrote otherwise comes as it would anew.
+  /// What another version of the program left out or wrote otherwise comes as it would again.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()

@@ -15,7 +15,7 @@ package struct StoreCondition: Sendable, Equatable {
     (self.findings, self.isReadable, self.isComplete) = (findings, isReadable, isComplete)
   }
 
-  /// What doctor tells.
+  /// What doctor shows.
   package init(_ diagnosis: Diagnosis) {
     self.init(
       findings: diagnosis.findings, isReadable: diagnosis.isReadable,

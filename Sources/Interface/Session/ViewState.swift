@@ -28,7 +28,7 @@ struct BrowseView: Codable, Sendable, Equatable {
   var tables: [String: TableView] = [:]
   /// Filters that were used, by entity, the newest last. Going back takes none of them away.
   var filters: [String: [String]] = [:]
-  /// The attribute that tells an entity's objects where one was chosen; empty for their keys.
+  /// The attribute that labels an entity's objects where one was chosen; empty for their keys.
   var labels: [String: String] = [:]
 }
 
@@ -104,13 +104,13 @@ extension State {
     guard let view = history.step(back: back, from: { _ in now }) else { return [] }
     let effects = arrange(view)
     let changed = ViewChange.words(from: now, to: view)
-    let text = (back ? "undone" : "done again") + (changed.isEmpty ? "" : ": " + changed)
+    let text = (back ? "undone" : "redone") + (changed.isEmpty ? "" : ": " + changed)
     if notice == nil { notice = Notice(text) }
     return effects
   }
 }
 
-/// What two arrangements differ in, in words: for telling what was undone.
+/// What two arrangements differ in, in words: to say what was undone.
 enum ViewChange {
   static func words(from old: ViewState, to new: ViewState) -> String {
     var (old, new) = (old, new)
@@ -124,7 +124,7 @@ enum ViewChange {
       $0.joined(separator: ".") < $1.joined(separator: ".")
     }
     var words: [String] = []
-    // Another entity brings its own arrangement; that alone is told.
+    // Another entity brings its own arrangement; that alone is reported.
     if old.browse.entity != new.browse.entity {
       return "\(new.browse.entity ?? "no entity") is shown"
     }
@@ -134,7 +134,7 @@ enum ViewChange {
       return (entity: path.element(table.map { $0 + 1 }), field: path.element((table ?? -1) + 2))
     }
     let isSorted = changes.contains { $0.field == "sort" }
-    // What was typed once is not taken back, and the direction belongs to the sort.
+    // What was typed once is not undone, and the direction belongs to the sort.
     for (entity, field) in changes
     where field != "filters" && !(isSorted && field == "isDescending") {
       let name = field.map(phrase) ?? "arrangement"
@@ -187,7 +187,7 @@ struct TableView: Codable, Sendable, Equatable {
   var isDescending = false
   /// NSPredicate text; all rows without.
   var filter: String?
-  /// Only what a relationship of one object leads to.
+  /// Only what a relationship of one object references.
   var related: Relation?
   /// Ids of all columns, where they were moved.
   var order: [String]?

@@ -35,8 +35,8 @@ struct FilterCompletion: Sendable, Equatable {
     {
       candidates = Self.fitting(
         Self.all([
-          "c] ": "upper and lower case are the same", "d] ": "accents do not matter",
-          "cd] ": "neither matters",
+          "c] ": "ignores case", "d] ": "ignores accents",
+          "cd] ": "ignores both",
         ]), partial)
       return
     }
@@ -50,8 +50,8 @@ struct FilterCompletion: Sendable, Equatable {
       if !partial.contains("."), !isMany {
         candidates += Self.fitting(
           Self.all([
-            "ANY ": "one of many fulfils it", "ALL ": "every one of many fulfils it",
-            "NONE ": "no one of many fulfils it", "NOT ": "the contrary",
+            "ANY ": "at least one matches", "ALL ": "all match",
+            "NONE ": "none matches", "NOT ": "the opposite",
           ]), partial)
       }
     case .comparator: candidates = Self.fitting(scope.comparators(of: subject), partial)
@@ -259,7 +259,7 @@ private struct Scope {
 }
 
 extension RowColumn {
-  /// The entity that a relationship leads to.
+  /// The entity that a relationship references.
   var destination: String? {
     switch kind {
     case .attribute: nil

@@ -20,19 +20,19 @@ extension SalvageReport {
     }
     lose(
       missingPages,
-      "\(NumberText.counted(missingPages, "page")) \(missingPages == 1 ? "is" : "are") not there, or \(missingPages == 1 ? "holds" : "hold") nothing that can be read, and whose \(missingPages == 1 ? "it was" : "they were") is not known."
+      "\(NumberText.counted(missingPages, "page")) \(missingPages == 1 ? "is" : "are") missing or unreadable, and it is not known to which table \(missingPages == 1 ? "it" : "they") belonged."
     )
     lose(
       unknownHoles,
-      "\(NumberText.grouped(unknownHoles)) pages cannot be read of tables that are not known by name."
+      "\(NumberText.grouped(unknownHoles)) pages of tables whose names are lost cannot be read."
     )
     lose(
       unplaced - undecided,
-      "\(NumberText.counted(unplaced - undecided, "row")) \(unplaced - undecided == 1 ? "belongs" : "belong") to no table that is known."
+      "\(NumberText.counted(unplaced - undecided, "row")) \(unplaced - undecided == 1 ? "belongs" : "belong") to no known table."
     )
     lose(
       undecided,
-      "\(NumberText.counted(undecided, "link")) between objects could be of several relationships: \(undecided == 1 ? "it is" : "they are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store, with the names of the tables that could have them."
+      "\(NumberText.counted(undecided, "link")) between objects could belong to several relationships: \(undecided == 1 ? "it is" : "they are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store, with the names of the possible tables."
     )
     remarks += ofLostTables
     if let obstacle {
@@ -40,27 +40,27 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "The new store does not open as one of Core Data's: \(obstacle.printable). Its tables have \(NumberText.counted(tables.reduce(0) { $0 + $1.rows }, "row")). Salvage once more with --model MODEL: then metadata and model cache are written, too."
+            "The new store does not open as a Core Data store: \(obstacle.printable). Its tables have \(NumberText.counted(tables.reduce(0) { $0 + $1.rows }, "row")). Salvage again with --model MODEL, which also writes metadata and model cache."
         ))
     } else if lacksModel {
       remarks.append(
         Remark(
           sign: "·",
           text:
-            "No model is in the new store. The app opens it with its own model; strata needs --model MODEL."
+            "The new store has no model in it. The app opens it with its own model; strata needs --model MODEL."
         ))
     }
     lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
     lose(
       misplaced,
-      "\(NumberText.counted(misplaced, "page or row", plural: "pages or rows")) stood where another table's, or other keys, should: what belongs there is lost, unless it was found elsewhere."
+      "\(NumberText.counted(misplaced, "page or row", plural: "pages or rows")) found where those of another table, or of other keys, belong: what belongs there is lost unless it was found elsewhere."
     )
     for (table, keys) in missing.sorted(by: { $0.key < $1.key }) {
       let name = tables.first { $0.name == table }?.entity ?? table
       let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       lose(
         keys.count,
-        "\(name.printable): \(NumberText.counted(keys.count, "object")) that an index names \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older one."
+        "\(name.printable): \(NumberText.counted(keys.count, "object")) in an index \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older version."
       )
     }
     if zeroed > 0 {
@@ -68,19 +68,19 @@ extension SalvageReport {
         Remark(
           sign: "·",
           text:
-            "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that holds" : "have values that hold") zeros up to the end of a page: the app wrote them so, or the page was not written to its end."
+            "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that ends in" : "have values that end in") zeros up to the end of a page: either the app stored them, or the page was not written completely."
         ))
     }
     lose(
       doubtful,
-      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") other values in an index: one of the two is older, and nothing says which. The table's are saved."
+      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, and it is not known which. Those in the table were saved."
     )
     for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
       remarks.append(
         Remark(
           sign: "!",
           text:
-            "\(entity.printable): its table is not there, and keys up to p\(NumberText.grouped(most)) were given out. Rows of it may still stand on free pages, where undelete looks for them\(undeleteCommand.map { ": \($0.typed.printable)" } ?? ".")"
+            "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages, where undelete searches for them\(undeleteCommand.map { ": \($0.typed.printable)" } ?? ".")"
         ))
     }
     if let first = unreadableFiles.first {
@@ -89,7 +89,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "\(count) beside the store cannot be read and did not come along, such as \(first.path.printable): \(first.reason)."
+            "\(count) beside the store cannot be read and were not copied, such as \(first.path.printable): \(first.reason)."
         ))
     }
     if isChanged {
@@ -97,7 +97,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "Another program changed the store while it was read: what was saved may be of two states. Close that program, and salvage the store once more."
+            "Another program changed the store while it was read: the result may mix two states. Close that program, and salvage the store again."
         ))
     }
     if objects == 0, gone.isEmpty, opens {
@@ -109,7 +109,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are not there: the hidden folder \(files.folders.own.printable) did not come along with the store. Ask for it, and put it beside the new store as \(files.folders.new.printable)."
+            "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are missing: the hidden folder \(files.folders.own.printable) was not copied with the store. Ask for it, and put it beside the new store as \(files.folders.new.printable)."
         ))
     }
     if isLossy {
@@ -117,7 +117,7 @@ extension SalvageReport {
         Remark(
           sign: "·",
           text:
-            "Older states of what is lost may still stand in the file: undelete (u, strata undelete) looks for them."
+            "Earlier states of lost objects may still be in the file: undelete (u, strata undelete) searches for them."
         ))
     }
     return remarks
@@ -143,7 +143,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text:
-            "\(plain.count == 1 ? "The CREATE statement of a table is" : "The CREATE statements of \(plain.count) tables are") lost (\(names(plain))): the columns were taken in the order of a new store. A store that was migrated in place may have another order. \(advice)"
+            "\(plain.count == 1 ? "The CREATE statement of a table is" : "The CREATE statements of \(plain.count) tables are") lost (\(names(plain))): the column order of a new store was assumed. A store that was migrated in place may have another order. \(advice)"
         ))
     }
     for (table, lost) in sorted where !lost.doubtful.isEmpty {
@@ -151,7 +151,7 @@ extension SalvageReport {
         Remark(
           sign: "!",
           text: lost.isUnfit
-            ? "The CREATE statement of \(table.printable) is lost, and its rows do not fit the model: the columns were taken in the order of a new store. Do not rely on the values. \(advice)"
+            ? "The CREATE statement of \(table.printable) is lost, and its rows do not fit the model: the column order of a new store was assumed. Do not rely on the values. \(advice)"
             : "The CREATE statement of \(table.printable) is lost. These columns may have each other's values: \(names(lost.doubtful)). \(advice)"
         ))
     }
@@ -165,18 +165,18 @@ extension SalvageReport {
     let open = sorted.filter { $0.value > 0 }
     let whole = sorted.filter { $0.value == 0 }.map { $0.key.printable }
     let uncounted = Set(tables.compactMap(\.entity)).subtracting(openKeys.keys).sorted()
-    var text = "By the store's own counters of keys "
+    var text = "By the store's own key counters, "
     if open.isEmpty {
       text += "no object is missing"
     } else {
       let most = open.map { "\($0.key.printable) \(NumberText.grouped($0.value))" }
       text +=
-        "at most so many are missing: \(most.joined(separator: ", ")) (deleted ones among them)"
+        "at most these are missing: \(most.joined(separator: ", ")) (including deleted ones)"
     }
     if !whole.isEmpty { text += "; nothing of \(whole.joined(separator: ", "))" }
     if !uncounted.isEmpty {
       text +=
-        "; the counters of \(uncounted.map(\.printable).joined(separator: ", ")) are gone, too"
+        "; the counters of \(uncounted.map(\.printable).joined(separator: ", ")) are lost, too"
     }
     return Remark(sign: "·", text: text + ".")
   }
@@ -192,7 +192,7 @@ extension SalvageReport.Table {
         Remark(
           sign: "·",
           text:
-            "\(NumberText.grouped(guessed)) of \(name) were found by looking: no tree led to their pages."
+            "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
         ))
     }
     for hole in holes where hole.missing != 0 {
@@ -209,14 +209,14 @@ extension SalvageReport.Table {
       remarks.append(
         Remark(
           sign: "!",
-          text: "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is null now."))
+          text: "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is NULL now."))
     }
     if !refused.isEmpty {
       remarks.append(
         Remark(
           sign: "!",
           text:
-            "\(name): \(NumberText.grouped(refused.count)) were left out, since the table's constraints refuse them."
+            "\(name): \(NumberText.grouped(refused.count)) were left out, because the table's constraints refuse them."
         ))
     }
     return remarks

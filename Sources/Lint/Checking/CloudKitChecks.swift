@@ -45,7 +45,7 @@ struct CloudKitChecks {
     entity.uniquenessConstraints.map { names in
       finding(
         .cloudKitUniqueConstraint, entity.name, names.first,
-        "\(entity.name) must be unique by \(names.joined(separator: ", ")).")
+        "\(entity.name) has a uniqueness constraint on \(names.joined(separator: ", ")).")
     }
   }
 
@@ -100,7 +100,7 @@ struct CloudKitChecks {
         return [
           finding(
             .cloudKitChangedAfterDeployment, former.name, nil,
-            "\(former.name) of “\(deployed.name)” is gone.")
+            "\(former.name) of “\(deployed.name)” was removed.")
         ]
       }
       guard mirrored.contains(now.name) else { return [] }

@@ -3,7 +3,7 @@ import Migration
 import ModelWriting
 import SwiftModels
 
-/// One model with all that checks go by: what it was at the base, and what is written for its steps.
+/// One model with all that checks use: what it was at the base, and what is written for its steps.
 struct LintSubject {
   typealias Version = LintedModel.Version
 
@@ -78,7 +78,7 @@ struct LintSubject {
     return all + more
   }
 
-  /// The steps that are told of: those that did not ship as they are, and without a base the last.
+  /// The steps that are reported: those that did not ship as they are, and without a base the last.
   var newSteps: [LintStep] {
     guard let base else { return steps.suffix(1) }
     // Of a model that is new nothing shipped.
@@ -100,7 +100,7 @@ extension LintedModel {
   }
 }
 
-/// A step from one version to another, with what can be told of it without a store.
+/// A step from one version to another, with what can be determined of it without a store.
 struct LintStep {
   let from: LintedModel.Version
   let to: LintedModel.Version

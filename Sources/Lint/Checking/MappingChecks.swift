@@ -26,7 +26,7 @@ struct MappingChecks {
       let was = before.map { " At the base it was for “\($0.0)” and “\($0.1)”." } ?? ""
       return LintFinding(
         .mappingStale, at: LintPlace(path: document.path), version: nil,
-        "The mapping model is for no two of the versions"
+        "The mapping model matches no two versions"
           + (reason.map { ": \($0)." } ?? ".") + was,
         severity: before == nil ? nil : .error)
     }

@@ -28,7 +28,7 @@ struct ModelChecks {
       let name = ignored.property.map { "\(entity.name).\($0)" } ?? entity.name
       return finding(
         .renamingIdentifierIgnored, entity, ignored.property,
-        "\(name) has renamingIdentifier=“\(ignored.identifier)” in the file, which Xcode and Core Data ignore: elementID is meant. It is new in “\(version.name)”, and takes nothing over."
+        "\(name) has renamingIdentifier=“\(ignored.identifier)” in the file, which Xcode and Core Data ignore: use elementID. It is new in “\(version.name)”, and takes nothing over."
       )
     }
   }
@@ -56,8 +56,8 @@ struct ModelChecks {
         finding(
           .inverseInconsistent, entity, relationship.name,
           isKnown
-            ? "The inverse of \(name), \(there), is not there."
-            : "\(name) leads to \(relationship.destination), which is not there.")
+            ? "The inverse of \(name), \(there), does not exist."
+            : "The destination of \(name), \(relationship.destination), does not exist.")
       ]
     }
     let isBack =
@@ -79,12 +79,12 @@ struct ModelChecks {
       found.append(
         finding(
           .deleteRuleCascadesBothWays, entity, relationship.name,
-          "\(name) and \(there) both delete what they lead to."))
+          "\(name) and \(there) both have the delete rule Cascade."))
     }
     return found
   }
 
-  /// Whether a pair is told of on this side.
+  /// Whether a pair is reported on this side.
   private func isFirst(
     _ relationship: Relationship, _ entity: Entity, _ inverse: Relationship
   ) -> Bool {
@@ -101,7 +101,8 @@ struct ModelChecks {
       return [
         finding(
           .deleteRuleDeniesForever, entity, relationship.name,
-          "\(name) and its inverse \(relationship.destination).\(inverse.name) both deny deleting.")
+          "\(name) and its inverse \(relationship.destination).\(inverse.name) both have the delete rule Deny."
+        )
       ]
     }
     let isAlwaysFull =
@@ -110,7 +111,7 @@ struct ModelChecks {
     return [
       finding(
         .deleteRuleDeniesForever, entity, relationship.name,
-        "\(name) is mandatory and denies deleting: an object always has one.")
+        "\(name) is mandatory and has the delete rule Deny: its object can never be deleted.")
     ]
   }
 

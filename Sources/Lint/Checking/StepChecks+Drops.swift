@@ -61,7 +61,7 @@ extension StepChecks {
       let isUnique = entity.uniquenessConstraints.contains([property])
       return finding(
         .defaultEvaluatedOnce,
-        "\(name) was added in “\(step.to.name)” with the default \(value.expression). It is evaluated once: all objects that there are get one and the same value"
+        "\(name) was added in “\(step.to.name)” with the default \(value.expression). It is evaluated once: all existing objects get the same value"
           + (isUnique ? ", and it must be unique." : "."),
         severity: isUnique ? .error : nil)
     }
@@ -73,7 +73,7 @@ extension StepChecks {
     }
     return finding(
       .enumWithoutValue,
-      "\(name) was added in “\(step.to.name)” and is not optional. Its default in Swift is not in the model: the objects that there are get no value."
+      "\(name) was added in “\(step.to.name)” and is not optional. Its default in Swift is not in the model: existing objects get no value."
         + (isLetThrough
           ? "" : " Its elements are not optional either, so the migration may fail (134110)."),
       // The app's code may fill it after the step.
@@ -94,7 +94,7 @@ extension StepChecks {
       return LintFinding(
         .uniqueAdded, at: step.to.place(of: entity.name, names.first), version: step.to.name,
         entity: entity.name, property: names.joined(separator: ","),
-        "\(entity.name) must be unique by \(names.joined(separator: ", ")) in “\(step.to.name)”, and need not in “\(step.from.name)”."
+        "\(entity.name) has the uniqueness constraint \(names.joined(separator: ", ")) in “\(step.to.name)”, but not in “\(step.from.name)”."
       )
     }
     guard let property = change.property else { return nil }
@@ -104,7 +104,7 @@ extension StepChecks {
       return LintFinding(
         .mandatoryWithoutDefault, at: step.to.place(of: entity.name, property),
         version: step.to.name, entity: entity.name, property: property,
-        "\(name) was added in “\(step.to.name)”: it is mandatory, and the objects that there are have none.",
+        "\(name) was added in “\(step.to.name)”: it is mandatory, and existing objects have none.",
         device: .missingLinks,
         advice:
           "Make it optional; a default value in Swift is for new objects only.")
@@ -117,7 +117,7 @@ extension StepChecks {
       else { return nil }
       return finding(
         .mandatoryWithoutDefault,
-        "\(name) was added in “\(step.to.name)”: it is mandatory, and has no default value for the objects that there are.",
+        "\(name) was added in “\(step.to.name)”: it is mandatory, and has no default value for existing objects.",
         // What Core Data makes of a composite's elements was not seen.
         severity: attribute.type == .composite ? .warning : nil)
     case .optional(false):

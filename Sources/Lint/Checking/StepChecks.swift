@@ -16,7 +16,7 @@ extension LintRule {
 /// What a step from one version to the next drops, or fails over.
 struct StepChecks {
   let step: LintStep
-  /// What is told of rows is told by stores, where such are named.
+  /// Findings about rows come from stores, where stores are given.
   let looksAtRows: Bool
 
   private var to: LintedModel.Version { step.to }
@@ -81,7 +81,7 @@ struct StepChecks {
         LintFinding(
           .renamingIdentifierShared, at: to.place(of: entity ?? name, entity == nil ? nil : name),
           version: to.name, entity: entity ?? name, property: entity == nil ? nil : name,
-          "\(list)\(entity.map { " of “\($0)”" } ?? "") have one renaming identifier in “\(version)”, “\(identifier)”: the step \(words) cannot be inferred (134190)."
+          "\(list)\(entity.map { " of “\($0)”" } ?? "") have the same renaming identifier in “\(version)”, “\(identifier)”: the step \(words) cannot be inferred (134190)."
         ), entity ?? name, entity == nil ? [nil] : names
       )
     }
@@ -177,18 +177,18 @@ struct StepChecks {
     let place = to.place(of: entity, property)
     let name = property.map { "\(entity).\($0)" } ?? entity
     if !knows(former, source) {
-      // A new entity's properties have no former ones to be told from.
+      // A new entity's properties have no former ones to be distinguished from.
       guard property == nil || source != nil else { return nil }
       return LintFinding(
         .renamingIdentifierDangling, at: place, version: to.name, entity: entity,
         property: property,
-        "\(name) is said to be the former “\(identifier)”, which “\(step.from.name)” does not have."
+        "\(name) has the renaming identifier “\(identifier)”, which names nothing in “\(step.from.name)”."
       )
     }
     guard let twin = twin(of: identifier, entity, property) else { return nil }
     return LintFinding(
       .elementIDStale, at: place, version: to.name, entity: entity, property: property,
-      "\(name) is said to be the former “\(identifier)”, and so is “\(twin)”.")
+      "\(name) has the renaming identifier “\(identifier)”, and so has “\(twin)”.")
   }
 
   /// Whether a thing of that name has the identifier already.
@@ -202,7 +202,7 @@ struct StepChecks {
       ?? before.relationship(named: property)?.renamingIdentifier) == identifier
   }
 
-  /// Another thing of the same version that goes by the identifier, as its name or as its own.
+  /// Another thing of the same version that uses the identifier, as its name or as its own.
   private func twin(of identifier: String, _ entity: String, _ property: String?) -> String? {
     guard let property else {
       return to.model.entities.first {

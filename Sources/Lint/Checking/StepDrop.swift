@@ -30,7 +30,7 @@ struct StepDrop {
     // A step that shipped took it over: what takes it over was taken out, which moves no hash.
     var more =
       step.isShipped
-      ? " The step took the \(what) over when it shipped, and does not any more." : ""
+      ? " The step took the \(what) over when it shipped, and no longer does." : ""
     if let loss, let store {
       more += " \(store.name) has \(loss.values)"
       more +=
@@ -51,7 +51,7 @@ struct StepDrop {
       LintFinding(
         .looksLikeRename, at: step.to.place(of: entity, property), version: step.to.name,
         entity: entity, property: property,
-        "\(alike) of “\(step.to.name)” looks like \(name) of “\(step.from.name)”, but is not said to be: its \(what) are not taken over.\(more)",
+        "\(alike) of “\(step.to.name)” looks like \(name) of “\(step.from.name)” under a new name, but has no renaming identifier for it: its \(what) are not taken over.\(more)",
         severity: severity,
         advice:
           "If it is the same under a new name, give it the renaming identifier “\(former)” (Renaming ID in Xcode, originalName: in Swift).",
@@ -102,7 +102,7 @@ struct StepDrop {
 
   /// The candidate that holds the same values in a store of the version after.
   ///
-  /// - Returns: `nil` where no store can tell; a `nil` within where one tells that none is.
+  /// - Returns: `nil` where no store can say; a `nil` within where one shows that none is.
   private func byValues(
     _ property: String, _ candidates: [String], _ destination: String
   ) -> String?? {

@@ -15,7 +15,7 @@ struct StoreChecks {
 
   let subject: LintSubject
   let store: LintStore
-  /// Stores of other versions: the same values in both tell a rename.
+  /// Stores of other versions: the same values in both show a rename.
   let others: [LintStore]
 
   private var now: LintedModel { subject.now }
@@ -37,7 +37,7 @@ struct StoreChecks {
     } else {
       // What the store says of itself is where a step would begin.
       guard store.store.modelSource == .store, store.store.modelMatches else {
-        return (found, ["\(store.path): its model is not known, so its rows were not looked at."])
+        return (found, ["\(store.path): its model is not known, so its rows were not checked."])
       }
       start = Version(
         name: store.name, model: store.store.wholeModel, hashes: store.hashes, file: store.path)
@@ -74,7 +74,7 @@ struct StoreChecks {
       }
     } catch let error as CoreDataError where error.kind == .refused || error.kind == .usage {
       return (
-        found, ["\(store.path): its rows were not looked at: \(error.message)."]
+        found, ["\(store.path): its rows were not checked: \(error.message)."]
       )
     }
     return (found, [])
@@ -98,7 +98,7 @@ struct StoreChecks {
 
   // MARK: Its version
 
-  /// The store is of no version that is there.
+  /// The store matches no version that is there.
   private func unproven() -> [LintFinding] {
     let nearest = (now.stagedPlan == nil ? now.versions : now.sequence).nearest(to: store.hashes)
     // SwiftData infers a step from the store's own model where no plan says otherwise.
@@ -108,10 +108,10 @@ struct StoreChecks {
         now.form == .source ? .unproven : .noPath,
         at: nearest?.place(of: entity, property) ?? now.currentPlace,
         version: nearest?.name, entity: entity, property: property,
-        "\(store.name) is of no version of \(now.path). \(what)",
+        "\(store.name) matches no version of \(now.path). \(what)",
         severity: isInferred ? .warning : nil,
         consequence: isInferred
-          ? "No plan knows the store: SwiftData infers a step from the model in it, where it can."
+          ? "No migration plan has the store's version: SwiftData infers a step from the model in it, if it can."
           : nil,
         device: now.form != .source
           ? LintRule.versionDeleted.device : isInferred ? .some(nil) : .none)
@@ -258,7 +258,7 @@ struct StoreChecks {
     }
   }
 
-  /// What goes, told of the step in which it goes.
+  /// What is lost, reported for the step in which it is lost.
   private func dropped(_ loss: Loss, _ steps: [LintStep]) -> [LintFinding] {
     var (entity, property) = (loss.entity, loss.property)
     for step in steps {

@@ -50,7 +50,7 @@ struct VersionChecks {
       let own = changes.filter {
         if case .inherited = $0.kind { false } else { true }
       }
-      // An entity that moved with its parent is told with it.
+      // An entity that moved with its parent is reported with it.
       if own.isEmpty, !changes.isEmpty { return [] }
       changes = own
       let isThere = entity.destination != nil
@@ -58,10 +58,12 @@ struct VersionChecks {
         LintFinding(
           .releasedVersionEdited, at: version.place(of: isThere ? entity.name : nil, property),
           version: version.name, entity: entity.name, property: property,
-          "“\(version.name)” shipped, and is another version than at \(subject.baseName ?? "the base"): \(what).",
+          "“\(version.name)” has shipped and was edited since \(subject.baseName ?? "the base"): \(what).",
           device: notFound)
       }
-      guard !changes.isEmpty else { return [finding(nil, "the hash of \(entity.name) moved")] }
+      guard !changes.isEmpty else {
+        return [finding(nil, "the version hash of \(entity.name) changed")]
+      }
       return changes.map { finding($0.property, $0.description) }
     }
   }
@@ -87,10 +89,10 @@ struct VersionChecks {
       .versionDeleted,
       at: nearest?.place(of: first?.destination?.name, change?.property) ?? now.currentPlace,
       version: nearest?.name, entity: first?.name, property: change?.property,
-      "The classes that shipped without a version are none of the plan's versions." + (what ?? ""),
+      "The classes that shipped without a version match no version of the plan." + (what ?? ""),
       device: LintRule.liveTypeInFrozenSchema.device,
       advice:
-        "Begin the plan with a VersionedSchema that is what shipped, to the last property and inverse."
+        "Begin the plan with a VersionedSchema that matches exactly what shipped, with every property and inverse."
     )
   }
 
@@ -104,7 +106,7 @@ struct VersionChecks {
       return [
         LintFinding(
           .currentRolledBack, at: now.currentPlace, version: current.name,
-          "“\(current.name)” is current, where “\(before.name)” was at \(subject.baseName ?? "the base").",
+          "“\(current.name)” is current; at \(subject.baseName ?? "the base") it was “\(before.name)”.",
           device: now.form == .source ? .none : LintRule.noPath.device)
       ]
     }
@@ -155,7 +157,7 @@ struct VersionChecks {
       }
       let way = subject.steps.filter { order[$0.from.name].map { $0 >= start } ?? false }
       // Where all neighbours lead to the next, there is a way; that a step of its own does not is
-      // told of the step.
+      // reported for the step.
       guard let gap = way.first(where: { !$0.isPassable }) else { continue }
       if gap.from.hashes == version.hashes, !gap.newRefusals.isEmpty,
         subject.newSteps.contains(where: { $0.from.name == gap.from.name })
@@ -205,7 +207,7 @@ struct VersionChecks {
     }
   }
 
-  /// Versions with equal hashes: of a plan with stages each is an error; elsewhere nothing goes by
+  /// Versions with equal hashes: of a plan with stages each is an error; elsewhere nothing uses
   /// checksums, and a group of them is one warning.
   private func duplicates() -> [LintFinding] {
     let versions = now.plan == nil ? now.versions : now.sequence

@@ -2,7 +2,7 @@ import Files
 import ManagedModel
 import ModelSearch
 
-/// What shipped, as far as a revision or an older copy tells.
+/// What shipped, as far as a revision or an older copy shows.
 struct LintBase {
   /// What it is called: the revision, or the path of the copy.
   let name: String
@@ -45,7 +45,7 @@ struct LintBase {
     (self.name, origin, self.models) = (name, name, models)
   }
 
-  /// What shipped as far as the repository tells that the target is in: the commit that HEAD has in
+  /// What shipped as far as the repository shows that the target is in: the commit that HEAD has in
   /// common with the main branch, or, where that is HEAD itself, the newest tag before it.
   ///
   /// - Returns: `nil` where it is in none, or none has a main branch.
@@ -54,18 +54,18 @@ struct LintBase {
     guard base.isHead else {
       return try LintBase(
         of: target, revision: base.commit,
-        origin: "\(base.commit.prefix(12)), which HEAD has in common with \(base.branch)")
+        origin: "\(base.commit.prefix(12)), the merge base of HEAD and \(base.branch)")
     }
     if let tag = GitRevision.newestTag(before: base.commit, around: target.path) {
       return try LintBase(
         of: target, revision: tag.commit, name: tag.name,
-        origin: "the tag \(tag.name), the newest before HEAD, which \(base.branch) has as well")
+        origin: "the tag \(tag.name), the newest before HEAD, which \(base.branch) contains")
     }
     var own = try LintBase(
       of: target, revision: base.commit, name: "HEAD",
-      origin: "HEAD, which \(base.branch) has as well")
+      origin: "HEAD, which \(base.branch) contains")
     own.note =
-      "HEAD was compared with itself: \(base.branch) has this commit as well, and no tag is before it. Name what shipped: --git-base REF"
+      "HEAD was compared with itself: \(base.branch) contains this commit, and there is no earlier tag. Name what shipped: --git-base REF"
     return own
   }
 

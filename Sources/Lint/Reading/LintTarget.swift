@@ -71,7 +71,7 @@ struct LintTarget {
     models = try Self.models(at: path, revision: version)
     guard models.isEmpty else { return }
     throw CoreDataError(
-      .unreadable, "“\(version)” is no version there, and has no model at this path", path: path)
+      .unreadable, "“\(version)” is not a version there, and has no model at this path", path: path)
   }
 
   /// The mapping models, each once: the compiled form of one whose source is there as well says the
@@ -139,7 +139,7 @@ struct LintTarget {
       filesSeen += 1
       guard filesSeen <= Self.fileLimit else {
         throw CoreDataError(
-          .unreadable, "these are more files than are looked at", path: self.path,
+          .unreadable, "too many files to check", path: self.path,
           hint: "Give the folder that the models are in.")
       }
       guard let status = FileSystem.status(path) else { continue }

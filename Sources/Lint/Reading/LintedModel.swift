@@ -138,7 +138,7 @@ extension LintedModel {
     }
     guard let current = currentName else { return }
     if !bundle.versions.contains(where: { $0.name == current }) {
-      notes.append("the current version is said to be “\(current)”, which is not there")
+      notes.append("the current version is “\(current)”, which does not exist")
     }
   }
 

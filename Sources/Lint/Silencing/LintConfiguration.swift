@@ -101,18 +101,18 @@ public struct LintConfiguration: Sendable, Equatable {
       case "released": released = Set(try reader.texts(member.value))
       case "cloudkit":
         guard case .boolean(let flag) = member.value.kind else {
-          throw reader.wrong("“cloudkit” is true or false", member.value.range)
+          throw reader.wrong("“cloudkit” must be true or false", member.value.range)
         }
         cloudKit = flag
       case "exceptions":
         guard case .array(let elements) = member.value.kind else {
-          throw reader.wrong("“exceptions” is a list", member.value.range)
+          throw reader.wrong("“exceptions” must be a list", member.value.range)
         }
         exceptions = try elements.map { try reader.exception($0) }
       default:
         let known = ["rules", "released", "cloudkit", "exceptions"]
         throw reader.wrong(
-          "“\(member.key)” is not known here", member.keyRange,
+          "unknown key “\(member.key)”", member.keyRange,
           hint: Nearest.hint(member.key, in: known))
       }
     }
@@ -178,7 +178,7 @@ private struct Reader {
 
   func level(_ value: JSON5) throws -> LintConfiguration.Level {
     guard let level = LintConfiguration.level(try string(value)) else {
-      throw wrong("a rule is “error”, “warning” or “off”", value.range)
+      throw wrong("a rule must be “error”, “warning” or “off”", value.range)
     }
     return level
   }
@@ -196,7 +196,7 @@ private struct Reader {
       case "entity": exception.entity = text
       case "property": exception.property = text
       case "reason": exception.reason = text.trimmed
-      default: throw wrong("“\(member.key)” is not known here", member.keyRange)
+      default: throw wrong("unknown key “\(member.key)”", member.keyRange)
       }
     }
     guard !exception.rule.isEmpty else {

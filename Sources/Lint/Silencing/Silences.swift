@@ -70,7 +70,7 @@ struct Silences {
     let words = comment.message.split(separator: " ", maxSplits: 1).map(String.init)
     guard words.first == "disable" else {
       mistakes.append(
-        "\(comment.place): “strata:\(comment.message)” is not understood; strata:disable RULE is."
+        "\(comment.place): “strata:\(comment.message)” is not understood; write strata:disable RULE."
           .printable)
       return
     }
@@ -82,7 +82,7 @@ struct Silences {
     let reach = comment.place.line...comment.place.line + Self.reach
     guard let target = reach.lazy.compactMap({ lines?[$0] }).first else {
       mistakes.append(
-        "\(comment.place): strata:disable stands before no property, class or version.")
+        "\(comment.place): strata:disable precedes no property, class or version.")
       return
     }
     for rule in named {
@@ -149,7 +149,7 @@ struct Silences {
 }
 
 extension LintFinding {
-  /// The names that its property goes by: of a constraint all.
+  /// The names that its property uses: of a constraint all.
   fileprivate var properties: [String] {
     (property?.split(separator: ",").map(String.init) ?? []) + [former].compactMap { $0 }
   }

@@ -11,7 +11,7 @@ extension Model {
 
   /// The hash of each property that enters the hash of the entity, own and inherited.
   ///
-  /// Comparing two of these tells which property moved an entity's hash. Transient and fetched
+  /// Comparing two of these shows which property moved an entity's hash. Transient and fetched
   /// properties enter no hash and are not listed. Empty when the model has no such entity.
   public func propertyHashes(of entity: String) -> [String: VersionHash] {
     var result: [String: VersionHash] = [:]

@@ -26,7 +26,7 @@ package struct ArchivedExpressionReader {
   private mutating func charge(_ amount: Int, depth: Int) throws {
     budget -= amount
     guard budget >= 0, depth < Self.maximumDepth else {
-      throw CoreDataError(.unreadable, "an archived expression is too large or holds itself")
+      throw CoreDataError(.unreadable, "an archived expression is too large or contains itself")
     }
   }
 

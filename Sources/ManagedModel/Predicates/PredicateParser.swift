@@ -1,7 +1,7 @@
 extension Expression {
   /// Reads an expression from predicate format.
   ///
-  /// - Throws: ``CoreDataError`` of kind unreadable telling where the text stopped making sense.
+  /// - Throws: ``CoreDataError`` of kind unreadable that says where the text stopped making sense.
   package init(format: String) throws {
     var parser = PredicateParser(format)
     self = try parser.whole { try $0.expression() }
@@ -11,7 +11,7 @@ extension Expression {
 extension Predicate {
   /// Reads a predicate from predicate format.
   ///
-  /// - Throws: ``CoreDataError`` of kind unreadable telling where the text stopped making sense.
+  /// - Throws: ``CoreDataError`` of kind unreadable that says where the text stopped making sense.
   package init(format: String) throws {
     var parser = PredicateParser(format)
     self = try parser.whole { try $0.predicate() }

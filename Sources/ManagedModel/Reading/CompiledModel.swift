@@ -41,7 +41,8 @@ struct CompiledModelReader {
     var contents: [String: [CompiledProperty]] = [:]
     for (key, reference) in descriptions {
       guard let object = reference.value.object else {
-        throw CoreDataError(.unreadable, "the archive holds no entity under its name", entity: key)
+        throw CoreDataError(
+          .unreadable, "the archive contains no entity under its name", entity: key)
       }
       let entity = try entity(object, name: object["NSEntityName"].string ?? key)
       guard entities.updateValue(entity, forKey: entity.name) == nil else {

@@ -115,7 +115,7 @@ struct CompiledPropertyReader {
     guard attribute.type == .composite else { return }
     let place = "“\(entity).\(attribute.name)”"
     guard depth < AttributeStorage.maximumDepth else {
-      warn("composite attributes within \(place) lie too deep and were left out")
+      warn("composite attributes within \(place) are nested too deeply and were left out")
       return
     }
     let key = ["NSCompositeElements", "NSElements", "_elements"].first { object.has($0) }

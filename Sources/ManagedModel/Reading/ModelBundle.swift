@@ -76,7 +76,7 @@ public struct ModelBundle: Sendable {
     }
     guard !versions.isEmpty else {
       throw CoreDataError(
-        .unreadable, "no version of a model is in it",
+        .unreadable, "it contains no version of a model",
         hint: "a .xcdatamodeld holds .xcdatamodel folders, a .momd holds .mom files")
     }
     self.name = name

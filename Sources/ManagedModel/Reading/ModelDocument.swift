@@ -53,7 +53,7 @@ private final class ModelDocumentReader {
       try start(XMLTag(name: name, attributes: attributes, xml: xml), xml)
     case .text(let text):
       if skippedDepth == nil, !text.trimmed.isEmpty {
-        warn("text between the tags was passed over", xml)
+        warn("text between the tags was ignored", xml)
       }
     case .end(let name):
       defer { path.removeLast() }
@@ -143,7 +143,7 @@ private final class ModelDocumentReader {
         let owner = tag.text("name").map { " “\($0)”" } ?? ""
         warn(
           "renamingIdentifier of <\(tag.name)>\(owner) is ignored, as Xcode and Core Data do:"
-            + " elementID is meant", xml)
+            + " use elementID", xml)
       } else {
         warn("the attribute \(name) of <\(tag.name)> is not known", xml)
       }
@@ -199,7 +199,7 @@ private final class ModelDocumentReader {
     let place = "the composite attribute “\(entity.name).\(attribute.name)”"
     if copy.elements.isEmpty {
       guard depth < AttributeStorage.maximumDepth else {
-        warnings.append("\(place) is defined by itself, or lies too deep")
+        warnings.append("\(place) is defined by itself, or nested too deeply")
         return copy
       }
       guard let name = attribute.compositeName, let elements = composites[name] else {

@@ -16,7 +16,7 @@ enum ModelDocumentTags {
     let typeName = tag.nonEmpty("attributeType")
     let type = typeName.map { AttributeType(name: $0) } ?? .undefined
     var attribute = Attribute(try tag.required("name"), type ?? .undefined)
-    if type == nil { warn("“\(typeName ?? "")” is no attribute type that is known") }
+    if type == nil { warn("“\(typeName ?? "")” is not a known attribute type") }
     attribute.isOptional = tag.boolean("optional") ?? false
     // Most tags say no more, and everything else starts out as without a word.
     guard tag.hasUnread else { return attribute }
@@ -81,7 +81,7 @@ enum ModelDocumentTags {
       if let known = Relationship.DeleteRule.allCases.first(where: { $0.name == rule }) {
         relationship.deleteRule = known
       } else {
-        warn("“\(rule)” is no deletion rule that is known")
+        warn("“\(rule)” is not a known deletion rule")
       }
     }
     tag.ignore("inverseEntity", "syncable", "storedInTruthFile", "indexed")

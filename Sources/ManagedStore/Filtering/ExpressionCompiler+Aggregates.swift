@@ -2,7 +2,7 @@ import ManagedModel
 
 extension ExpressionCompiler {
   /// `@count`, `@sum`, `@avg`, `@min`, `@max` of many values: of a list, or of what a path through
-  /// to-many relationships leads to.
+  /// to-many relationships references.
   mutating func aggregate(
     _ operation: String, of operand: ExpressionOperand, name: String, _ range: Range<Int>?
   ) throws -> ExpressionTerm {
@@ -30,7 +30,7 @@ extension ExpressionCompiler {
     else {
       throw wrong(
         "\(operation) cannot be taken of \(kind.name)", many.element.range, of: nil,
-        "computes with no number")
+        "computes with a value that is not a number")
     }
     if operation == "@avg" || operation == "@sum" && !kind.isWhole { isExact = false }
     return made(many.selecting(result.sql), result.kind)
@@ -38,7 +38,7 @@ extension ExpressionCompiler {
 
   func unknownAggregate(_ name: String, _ range: Range<Int>?) -> CoreDataError {
     wrong(
-      "“\(name)” is not known", range, hint: "Known are @count, @sum, @avg, @min, @max.",
+      "“\(name)” is not known", range, hint: "Available: @count, @sum, @avg, @min, @max.",
       of: nil, "gives many values")
   }
 
@@ -57,7 +57,9 @@ extension ExpressionCompiler {
     guard
       terms.allSatisfy(\.kind.isNumber) || terms.allSatisfy({ $0.kind == kind || $0.kind == .any })
     else {
-      throw wrong("these are values of several kinds", range, of: nil, "computes with no number")
+      throw wrong(
+        "these are values of several kinds", range, of: nil,
+        "computes with a value that is not a number")
     }
     let rows = terms.reduce(SQLText(own: "")) { "\($0) UNION ALL SELECT \($1.sql)" }
     let row = alias()

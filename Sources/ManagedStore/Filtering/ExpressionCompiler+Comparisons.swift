@@ -116,13 +116,13 @@ extension ExpressionCompiler {
   }
 
   func outside(_ term: ExpressionTerm) -> CoreDataError {
-    wrong("\(term.name) is kept outside the row: only nil can be asked for", term.range)
+    wrong("\(term.name) is stored outside the row: it can only be compared with nil", term.range)
   }
 
   func notSimple(_ term: ExpressionTerm, _ elements: [String]) -> CoreDataError {
     guard case .text = origin else { return scope.unknown(term.name, in: scope.entity) }
     return wrong(
-      "\(term.name) is a composite attribute: only nil can be asked for", term.range,
+      "\(term.name) is a composite attribute: it can only be compared with nil", term.range,
       hint: "Compare an element of it: " + elements.joined(separator: ", "))
   }
 

@@ -54,7 +54,7 @@ extension ExpressionCompiler {
     switch (left, right) {
     case (.collection(let many), _):
       throw wrong("“\(many.element.name)” has many values", many.element.range)
-    case (.list(_, let range), _): throw wrong("a list stands on the right of IN", range)
+    case (.list(_, let range), _): throw wrong("a list must be on the right of IN", range)
     case (_, .collection(let many)):
       guard how.comparator == .isIn else {
         throw wrong(

@@ -63,7 +63,7 @@ extension ExpressionCompiler {
   /// A constant by itself; nil is a value of any kind.
   func plain(_ constant: Expression.Constant, _ range: Range<Int>?) throws -> ExpressionTerm {
     guard let (value, kind) = constant.stored else {
-      throw wrong("this is no value to compare with", range)
+      throw wrong("this is not a value to compare with", range)
     }
     let sql: SQLText = kind == .decimal ? "CAST(\(bound(value)) AS NUMERIC)" : bound(value)
     return ExpressionTerm(sql, kind, name: constant.description, range: range)
@@ -83,10 +83,10 @@ extension ExpressionCompiler {
       switch type {
       case "NSDate":
         throw wrong(
-          "“\(text)” is no date", range,
+          "“\(text)” is not a date", range,
           hint: "Write 2024-03-01, 2024-03-01T12:00:00Z or seconds since 2001-01-01.")
-      case "NSUUID": throw wrong("“\(text)” is no UUID", range)
-      default: throw wrong("“\(text)” is no number", range)
+      case "NSUUID": throw wrong("“\(text)” is not a UUID", range)
+      default: throw wrong("“\(text)” is not a number", range)
       }
     case ("NSDate", .integer(let number)): return .date(Double(number))
     case ("NSDate", .real(let number)): return .date(number)

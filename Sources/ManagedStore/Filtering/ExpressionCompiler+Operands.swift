@@ -20,11 +20,11 @@ extension ExpressionCompiler {
     case .object where term.sql == object.key:
       throw wrong(
         "“\(term.name)” is an object", term.range, of: expression,
-        "is the object itself, and no value of it")
+        "is the object itself, not a value of it")
     case .object, .entity:
       throw wrong(
         "“\(term.name)” is \(term.kind.name)", term.range, of: expression,
-        "leads to an object, and no value of it")
+        "references an object, not a value of it")
     default: return try computable(term)
     }
   }
@@ -75,7 +75,7 @@ extension ExpressionCompiler {
     guard let sql = scope.variables[name] else {
       throw wrong(
         "the variable $\(name) has no value here", expression.place, of: expression,
-        "is known to Core Data's migration manager alone")
+        "is known to Core Data's migration manager only")
     }
     return ExpressionTerm(SQLText(own: sql), .any, name: "$" + name, range: expression.range)
   }
@@ -91,7 +91,7 @@ extension ExpressionCompiler {
     case .constant(let constant, let range): return try plain(constant, range)
     case .list(_, let range):
       throw wrong(
-        "a list stands on the right of IN", range, of: expression, "gives many values")
+        "a list must be on the right of IN", range, of: expression, "gives many values")
     case .collection(let many):
       throw wrong(
         "“\(many.element.name)” has many values", many.element.range, of: expression,
@@ -137,7 +137,7 @@ extension ExpressionCompiler {
       guard ValueFunctions.isKnown(name) else {
         throw wrong(
           "the function “\(name)” is not known in a filter", expression.place,
-          hint: "Known are now(), count:(), sum:(), min:(), max:(), average:(), CAST(), "
+          hint: "Available: now(), count:(), sum:(), min:(), max:(), average:(), CAST(), "
             + ValueFunctions.names + ".", of: expression,
           "uses “\(name)”, for which there is no SQL")
       }
@@ -150,7 +150,8 @@ extension ExpressionCompiler {
   ) -> CoreDataError {
     wrong(
       "\(name) takes \(NumberText.counted(count, "argument")), not \(given)",
-      expression.place, of: expression, "has \(given) arguments in place of \(count)")
+      expression.place, of: expression,
+      "takes \(NumberText.counted(count, "argument")), not \(given)")
   }
 
   /// A function of operands alone.
@@ -171,15 +172,15 @@ extension ExpressionCompiler {
       case .needsNumber(let index):
         throw wrong(
           "\(terms[index].name) is \(terms[index].kind.name): it cannot be computed with",
-          terms[index].range, of: expression, "computes with no number")
+          terms[index].range, of: expression, "computes with a value that is not a number")
       case .addsText:
         throw wrong(
           "text cannot be added to text", expression.place, of: expression,
           "adds text: “stringByAppendingString:” does that")
       case .random:
         throw wrong(
-          "it would give another value each time", expression.place, of: expression,
-          "gives another value each time, which could not be verified")
+          "it would give a different value each time", expression.place, of: expression,
+          "gives a different value each time, which could not be verified")
       case .operands(let expected): throw miscounted(name, expected, arguments.count, expression)
       }
     }
@@ -217,7 +218,7 @@ extension ExpressionCompiler {
     guard let result = ValueFunctions.cast(term, to: name) else {
       throw wrong(
         "\(term.name) is \(term.kind.name) and cannot be cast to \(name)", type.range,
-        hint: "Known are NSDate, NSString, NSNumber, NSDecimalNumber, NSUUID and NSURL.",
+        hint: "Available: NSDate, NSString, NSNumber, NSDecimalNumber, NSUUID and NSURL.",
         of: expression, "casts to “\(name)” what cannot be one")
     }
     return .term(

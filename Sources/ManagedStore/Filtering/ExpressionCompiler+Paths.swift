@@ -85,7 +85,7 @@ extension ExpressionCompiler {
     var chain = many
     while let name = path.names.popFirst() {
       guard let table = layout.table(of: object.entity) else {
-        throw wrong("the store does not keep \(object.entity)", name.range)
+        throw wrong("the store has no objects of \(object.entity)", name.range)
       }
       if let entry = table.attribute(named: name.text) {
         note(name.text, of: object)
@@ -223,7 +223,7 @@ extension ExpressionCompiler {
     let columns = element.storage.columns.compactMap { table.column(of: $0.attribute.name) }
     guard element.type == .composite else {
       guard let column = columns.first else {
-        throw wrong("the store keeps no column for \(object.entity).\(element.name)", last.range)
+        throw wrong("the store has no column for \(object.entity).\(element.name)", last.range)
       }
       return try value(column, element, of: object, &path, chain, last)
     }
@@ -254,7 +254,7 @@ extension ExpressionCompiler {
   private func unknown(_ name: PathName, in entity: String) -> CoreDataError {
     guard case .text = origin else { return scope.unknown(name.text, in: entity) }
     if layout.model.declares(name.text, atOrAbove: entity) {
-      return wrong("the store keeps no column for \(entity).\(name.text)", name.range)
+      return wrong("the store has no column for \(entity).\(name.text)", name.range)
     }
     return wrong(layout.model.unknownName(.property, name.text, of: entity), name.range)
   }

@@ -12,7 +12,7 @@ struct ExpressionCompiler {
   enum Origin {
     /// Text that a person wrote: errors are marked in it.
     case text(String)
-    /// An expression of a mapping model: errors show it, and tell how else to say it.
+    /// An expression of a mapping model: errors show it, and say how else to say it.
     case expression(Expression)
     /// A key path that was taken apart already.
     case path
@@ -82,7 +82,7 @@ struct ExpressionCompiler {
     }
   }
 
-  /// An error about a part of a mapping's expression, which tells how else to say it.
+  /// An error about a part of a mapping's expression, which says how else to say it.
   func refusal(of part: Expression, _ clause: String) -> CoreDataError {
     var shown = "“\(part)”"
     if case .expression(let whole) = origin, part != whole { shown += " in “\(whole)”" }

@@ -51,7 +51,7 @@ extension ExpressionScope {
       case .term(let term): return compiler.content(term).sql
       default:
         throw CoreDataError(
-          .usage, "the relationship leads to many objects, which are no value", entity: entity,
+          .usage, "the relationship is to-many and has no single value", entity: entity,
           property: path.joined(separator: "."),
           hint: "Use count(\(path.joined(separator: "."))).")
       }

@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 /// What the names in an expression or a predicate mean, and what its SQL may ask of the connection
-/// that runs it: the row's alias, what the tables are called by, variables, the clock.
+/// that runs it: the row's alias, the prefix of the tables, variables, the clock.
 ///
 /// Filters, derived attributes and mappings differ in nothing else. The connection needs
 /// ``StoreFunctions``.
@@ -16,7 +16,7 @@ package struct ExpressionScope: Sendable {
   package let entity: String
   /// Alias of the object's row.
   package var row: String
-  /// What the tables are called by: `src.` in a migration, nothing on the store's own connection.
+  /// The prefix of the tables: `src.` in a migration, nothing on the store's own connection.
   package var schema: String
   /// SQL of names that are no properties: `item` and `position`.
   package var variables: [String: String] = [:]
@@ -31,7 +31,7 @@ package struct ExpressionScope: Sendable {
 }
 
 extension ExpressionScope {
-  /// An expression over a source object of a migration, whose connection tells the one time that all
+  /// An expression over a source object of a migration, whose connection shows the one time that all
   /// statements agree on as `strata_now()`, and the content of files as `strata_content()`.
   package init(
     store: Store, entity: String, row: String = "s", schema: String = "src.",
@@ -49,7 +49,7 @@ extension ExpressionScope {
       hasSource: false)
   }
 
-  /// A value that a store keeps up in its rows, as the schema alone tells it.
+  /// A value that a store keeps up in its rows, as the schema alone shows it.
   package init(derivedIn schema: StoreSchema, entity: String, row: String, schema name: String) {
     self.init(
       layout: StoreLayout(schema: schema), entity: entity, row: row, schema: name,

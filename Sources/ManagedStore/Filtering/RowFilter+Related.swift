@@ -1,10 +1,10 @@
 import ManagedModel
 
 extension RowFilter {
-  /// The objects that a relationship of one object leads to, in the relationship's order where it
+  /// The objects that a relationship of one object references, in the relationship's order where it
   /// has one; of them those that a predicate takes.
   ///
-  /// It goes by the keys that the store keeps for the relationship, so it needs no inverse.
+  /// It uses the keys that the store keeps for the relationship, so it needs no inverse.
   package init(
     relatedTo object: ObjectID, by relationship: String, taking text: String? = nil,
     layout: StoreLayout

@@ -29,8 +29,8 @@ public struct CloudKitBacklog: Sendable, Equatable {
       (pendingDeletes, "record to delete", "records to delete"),
       (pendingLinks, "link to upload", "links to upload"),
       (
-        unanalysedTransactions, "transaction of history not looked at yet",
-        "transactions of history not looked at yet"
+        unanalysedTransactions, "transaction of history not analysed yet",
+        "transactions of history not analysed yet"
       ),
       (analysedChanges, "change without a record yet", "changes without a record yet"),
     ].filter { $0.count > 0 }

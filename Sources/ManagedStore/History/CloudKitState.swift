@@ -1,5 +1,5 @@
 /// How far CloudKit mirroring has got, as the tables that NSPersistentCloudKitContainer keeps in
-/// the store (ANSCK…) tell it.
+/// the store (ANSCK…) show it.
 ///
 /// Whatever a version of the framework does not keep is empty or `nil`.
 public struct CloudKitState: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import ManagedModel
 import SQLite
 
-/// A version that a store had, as history tells it: a migration leaves an empty transaction that names the
+/// A version that a store had, as history shows it: a migration leaves an empty transaction that names the
 /// model which the store had before.
 public struct FormerVersion: Sendable, Equatable {
   /// What migrated the store from that version.
@@ -79,10 +79,10 @@ package struct MigratorAuthor: Equatable {
 }
 
 extension Store {
-  /// The versions that the store had before, oldest first, as history tells them; `nil` where the store keeps no
+  /// The versions that the store had before, oldest first, as history shows them; `nil` where the store keeps no
   /// history.
   ///
-  /// A store that history was deleted of tells of fewer.
+  /// A store that history was deleted of shows fewer.
   ///
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func formerVersions() throws -> [FormerVersion]? {

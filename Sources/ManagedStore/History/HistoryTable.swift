@@ -34,7 +34,7 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
 
   /// The columns that hold keys of other rows of history, as far as a store has them.
   ///
-  /// - Parameter name: what tables are called by, such as `main.`.
+  /// - Parameter name: the prefix of tables, such as `main.`.
   package static func keys(in database: DatabaseTables, as name: String = "") -> [KeyColumn] {
     let all =
       [(Self.change, "ZTRANSACTIONID", Self.transaction)]
@@ -99,7 +99,7 @@ extension Store {
   /// The column with the entity of a change of history, and SQL that is true of a change `t` of an entity that
   /// the store does not have; `nil` without history, and where nothing lists the entities.
   ///
-  /// - Parameter name: what tables are called by, such as `main.`.
+  /// - Parameter name: the prefix of tables, such as `main.`.
   package func unknownEntity(
     in name: String = ""
   ) -> (key: KeyColumn, condition: String)? {
@@ -109,7 +109,7 @@ extension Store {
     guard database.columns(of: key.table).contains(key.column),
       database.contains(key.destination)
     else { return nil }
-    // Rows of tables tell of numbers that the list lacks.
+    // Rows of tables show numbers that the list lacks.
     let known = schema.numbers.values.sorted().list
     return (key, "(\(key.isDangling) AND \(key.value) NOT IN (\(known)))")
   }

@@ -40,7 +40,7 @@ public struct HistoryChange: Sendable, Equatable {
 
   /// A value that history kept of a deleted object.
   public struct Tombstone: Sendable, Equatable {
-    /// The attribute; `nil` where the model does not tell whose value it is.
+    /// The attribute; `nil` where the model does not say whose value it is.
     public var property: String?
     /// The value as the attribute held it; as it is stored where the attribute is not known.
     public var value: PropertyValue
@@ -52,7 +52,7 @@ public struct HistoryChange: Sendable, Equatable {
   public var kind: Kind?
   /// The object; of an entity called `Z_ENT 7` where the model has none of that number.
   public var object: ObjectID
-  /// Names of the properties that an update wrote; `nil` where they cannot be told. Of a to-many relationship
+  /// Names of the properties that an update wrote; `nil` where they cannot be determined. Of a to-many relationship
   /// the name ends in `?` where the bit may be another to-many's.
   public var properties: [String]?
   /// What is left of a deleted object.

@@ -4,7 +4,7 @@ import SQLite
 extension Store {
   /// The state of CloudKit mirroring; `nil` where the store is not mirrored.
   ///
-  /// - Parameter events: most runs to tell.
+  /// - Parameter events: most runs to show.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func cloudKitState(events: Int = 50) throws -> CloudKitState? {
     guard let backlog = try cloudKit() else { return nil }

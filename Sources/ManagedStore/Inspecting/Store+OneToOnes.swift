@@ -8,9 +8,9 @@ import SQLite
 public struct OneSidedLinks: Sendable, Equatable {
   /// The entity that declares the relationship.
   public var entity: String
-  /// The relationship that leads to the partner.
+  /// The relationship that references the partner.
   public var relationship: String
-  /// How many objects lead to one that does not lead back; never 0.
+  /// How many objects reference one that does not lead back; never 0.
   public var objects: Int
   /// The first few.
   public var first: [ObjectID]
@@ -25,10 +25,10 @@ extension StoreSchema {
     return storage(of: inverse.name, in: entity)
   }
 
-  /// SQL that is true of a row `t` whose to-one leads to an object that leads elsewhere, or nowhere;
+  /// SQL that is true of a row `t` whose to-one references an object that leads elsewhere, or nowhere;
   /// `nil` for what is no one-to-one.
   ///
-  /// - Parameter schemaName: what the tables are called by, such as `main.`.
+  /// - Parameter schemaName: the prefix of tables, such as `main.`.
   package func disagreement(
     _ relationship: Relationship, of entity: String, schemaName: String = ""
   ) -> String? {

@@ -79,7 +79,7 @@ extension CloudPlaceholder {
     let what = isLog ? "-wal" : "-journal"
     let follows =
       isLog
-      ? "What was saved last is in it: rows may be missing or older."
+      ? "The last saves are in it: rows may be missing or older."
       : "A save was not finished: the store may hold half of it."
     return "The \(what) of the store is not downloaded from iCloud: \(place). \(follows)"
   }

@@ -2,7 +2,7 @@ import SQLite
 
 /// The tables that a database really has.
 package struct DatabaseTables: Sendable, Equatable {
-  /// A column as SQLite tells of it.
+  /// A column as SQLite describes it.
   package struct Column: Sendable, Equatable {
     /// What it is called.
     package var name: String

@@ -50,6 +50,6 @@ extension Store {
         ? "1 column of a removed property is still to be dropped: \(names)."
         : "\(columns.count) columns of removed properties are still to be dropped: \(names)\(rest)."
     return
-      "A lightweight migration of this store was deferred. \(what) The store is current and opens as it is. The app drops such columns when it finishes the deferred migration, and so does every migration here."
+      "A lightweight migration of this store was deferred. \(what) The store is current and opens as it is. The app drops such columns when it finishes the deferred migration, and so does every migration by strata."
   }
 }

@@ -39,7 +39,7 @@ public final class Store {
   package let wholeModel: Model
   /// Entities with their tables, in the order of their numbers.
   public let entityTables: [EntityTable]
-  /// Where the tables are not what the model asks for; told among the warnings, too.
+  /// Where the tables are not what the model asks for; reported among the warnings, too.
   public let drift: StoreDrift
   /// What is wrong with the file, as far as it is known: a large one is only checked when it is read
   /// whole. `nil` where nothing is.
@@ -100,7 +100,7 @@ public final class Store {
 
   /// - Parameters:
   ///   - files: where the store's external data is, besides its main file.
-  ///   - isLenient: whether metadata and a model cache that cannot be read are done without, and told
+  ///   - isLenient: whether metadata and a model cache that cannot be read are done without, and reported
   ///     by ``flaws``: for looking at a store that is known to be damaged.
   package init(
     path: String, files: StoreFiles, model given: Model? = nil, isLenient: Bool = false,
@@ -130,7 +130,7 @@ public final class Store {
     }
     do {
       try StoreFunctions.define(on: connection)
-      // Of a damaged file, too, as it is: not every index can be made anew.
+      // Of a damaged file, too, as it is: not every index can be rebuilt.
       let database = try DatabaseTables(opened.connection)
       var warnings: [Advice] = []
       var model: Model
@@ -188,7 +188,7 @@ public final class Store {
             }
             return (number, name)
           })
-        // Their rows tell what Z_PRIMARYKEY does not.
+        // Their rows show what Z_PRIMARYKEY does not.
         let told =
           modelMatches || flaws.metadata != nil
           ? try EntityNumbering.told(byRowsOf: model, besides: numbers, database, connection) : [:]
@@ -261,7 +261,7 @@ public final class Store {
   }
 
   /// The model in Z_MODELCACHE, `nil` where there is none; a damaged one is replaced by another
-  /// where there is another, and its damage told.
+  /// where there is another, and its damage reported.
   private static func cachedModel(
     _ connection: Connection, _ database: DatabaseTables, isLenient: Bool,
     flaws: inout StoreFlaws, orElse fallback: () -> Model?
@@ -329,7 +329,7 @@ extension Store {
   /// give, the small tables first, and then what the rest of the time does.
   ///
   /// Nothing is thrown, and nothing mended: a table that cannot be counted, or not in time, is not
-  /// among those that `report` is told of. It is called with all that is known, now and then.
+  /// among those that `report` is called with. It is called with all that is known, now and then.
   package func earlyCounts(
     within limit: Duration = .milliseconds(100), _ report: ([String: Int]) -> Void
   ) {

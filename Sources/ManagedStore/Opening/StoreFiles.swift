@@ -119,15 +119,15 @@ public struct StoreFiles: Sendable, Equatable {
     }
     throw CoreDataError(
       .unreadable, code: .persistentStoreInvalidType,
-      "this is no SQLite store, but \(Self.describe(head))", path: path,
+      "not an SQLite store: it is \(Self.describe(head))", path: path,
       hint: "strata reads Core Data stores of the SQLite type.")
   }
 
   private static func describe(_ head: [UInt8]) -> String {
-    known(head) ?? "something else (or it is encrypted)"
+    known(head) ?? "of an unknown format, or encrypted"
   }
 
-  /// What a file is that begins so, where that can be told.
+  /// What a file is that begins so, where that can be determined.
   package static func known(_ head: [UInt8]) -> String? {
     let text = String(decoding: head.prefix(256), as: UTF8.self)
     if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
@@ -197,7 +197,7 @@ public struct StoreFiles: Sendable, Equatable {
     {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the -wal could not be applied: \(pages) pages, and not \(wal.pages)", path: walPath,
+        "the -wal could not be applied: \(pages) pages instead of \(wal.pages)", path: walPath,
         hint: "Is a program writing to the store? Close it and try again.")
     }
     return (connection, .snapshot, snapshot)
@@ -239,7 +239,7 @@ public struct StoreFiles: Sendable, Equatable {
     }
   }
 
-  /// Bytes of the main file and of its log, as far as they can be told.
+  /// Bytes of the main file and of its log, as far as they can be determined.
   package var size: Int {
     (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(walPath)?.size ?? 0)
   }
@@ -281,7 +281,7 @@ package final class Snapshot {
   private static let mostAttempts = 3
 }
 
-/// What tells that a store's files have not changed since they were looked at.
+/// What shows that a store's files have not changed since they were looked at.
 package struct StoreFingerprint: Equatable, Sendable {
   private let main: FileSnapshot?
   /// `nil` where there is no -wal or an empty one, which come and go with a mere look.

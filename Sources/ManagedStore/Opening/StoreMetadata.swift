@@ -50,7 +50,7 @@ public struct StoreMetadata: Sendable, Equatable {
   package static func noStore(_ path: String) -> CoreDataError {
     CoreDataError(
       .unreadable, code: .persistentStoreInvalidType,
-      "an SQLite database, but no Core Data store", path: path,
+      "an SQLite database, but not a Core Data store", path: path,
       hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
   }
 
@@ -88,13 +88,13 @@ public struct StoreMetadata: Sendable, Equatable {
     } catch let error as CoreDataError {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the store's metadata (Z_METADATA.Z_PLIST) is no property list: \(error.message)",
+        "the store's metadata (Z_METADATA.Z_PLIST) is not a property list: \(error.message)",
         path: path)
     }
     guard case .dictionary(let values) = list else {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the store's metadata (Z_METADATA.Z_PLIST) is no dictionary",
+        "the store's metadata (Z_METADATA.Z_PLIST) is not a dictionary",
         path: path)
     }
     self.init(uuid: row[0].text ?? "", values: values)
@@ -141,7 +141,7 @@ extension CoreDataError {
       case 5, 6: "Another program is using the store: close it and try again."
       case 8: "The store or its folder is read-only."
       case 11, 26:
-        "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal, or take another copy of the store."
+        "The file is damaged, or a -wal of another store is beside it: try a copy without the -wal, or take another copy of the store."
       case 13: "The disk is full: free some space and try again."
       case 18:
         "An expression, of a recipe or of an index in the store, computes a value that is too long for a store of this size."

@@ -22,9 +22,9 @@ package struct StrayLog: Sendable, Equatable {
   package var name: String
   /// What it is.
   package var kind = Kind.log
-  /// Frames in it, as far as they can be counted; of a -journal the pages that it would put back.
+  /// Frames in it, as far as they can be counted; of a -journal the pages that it would restore.
   package var frames: Int
-  /// Whether the store was written to since, so that a -journal would put back what is older.
+  /// Whether the store was written to since, so that a -journal would restore what is older.
   package var isOfAnotherTime = false
 
   /// Those beside a store that hold what is not in it already.
@@ -35,7 +35,7 @@ package struct StrayLog: Sendable, Equatable {
     guard let names = try? FileSystem.list(folder) else { return [] }
     return candidates(in: names, besideStore: own).compactMap { name in
       let file = folder + "/" + name
-      // What it is, its first bytes tell: the name alone is no sign.
+      // What it is, its first bytes show: the name alone is no sign.
       guard let status = FileSystem.status(file), status.kind == .file, status.size > 32,
         let head = try? FileSystem.read(file, limit: 8), isHead(head)
       else { return nil }
@@ -96,19 +96,19 @@ extension StrayLog {
     let name = FileSystem.name(of: store)
     if kind == .journal {
       let what =
-        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberText.counted(frames, "page")), not put back)."
+        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberText.counted(frames, "page")), not rolled back)."
       if isOfAnotherTime {
-        return what + " The store was written to since: it is of an earlier save."
+        return what + " The store was written to since then: the -journal is of an earlier save."
       }
       return isNeeded
         ? what
-          + " The store may hold half of a save. In a copy of both, rename it to \(name)-journal and look again."
+          + " The store may hold half of a save. In a copy of both, rename it to \(name)-journal and check again."
         : what
     }
     let what =
       "The file \(self.name) beside the store looks like its -wal under another name (\(NumberText.counted(frames, "frame")), not applied)."
     return isNeeded
-      ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and look again."
+      ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and check again."
       : what
   }
 }

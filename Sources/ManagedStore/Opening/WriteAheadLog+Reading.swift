@@ -147,7 +147,7 @@ private struct LogReading {
       let (run, isCut) = try run(from: valid, with: own)
       return Group(reason: .checksum, frames: tail + run, isCut: isCut)
     }
-    // The first salt counts the generations. A log is only begun anew when all of it was
+    // The first salt counts the generations. A log is only begun again when all of it was
     // checkpointed, so that what an older generation left behind newer frames is in the store, or
     // was replaced there.
     let age = BigEndian.word(header.saltBytes, 0) &- BigEndian.word(salts, 0)
@@ -212,7 +212,7 @@ private struct LogReading {
   private static let mostCompared = 256
 
   /// The change counter of page 1 only grows, in the log as in the file. So does Z_OPT of every object:
-  /// that tells it where the log has no page 1.
+  /// that shows it where the log has no page 1.
   func isOlderThanStore() throws -> Bool {
     guard let store else { return false }
     guard let first = applied[1] else { return try isEachObjectOlder(than: store) }

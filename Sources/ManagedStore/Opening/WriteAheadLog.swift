@@ -1,7 +1,7 @@
 import ManagedModel
 import Salvage
 
-/// What a store's -wal file holds, told from its bytes alone.
+/// What a store's -wal file holds, determined from its bytes alone.
 ///
 /// Format: https://www.sqlite.org/fileformat.html, "The Write-Ahead Log".
 public struct WriteAheadLog: Sendable, Equatable {
@@ -74,7 +74,7 @@ public struct WriteAheadLog: Sendable, Equatable {
     }
     if isOlderThanStore {
       result.append(
-        "The -wal (\(NumberText.counted(frames, "frame"))) is older than the store beside it: the main file was written to after the log's last commit. SQLite applies it all the same, and rows may be older ones, or missing."
+        "The -wal (\(NumberText.counted(frames, "frame"))) is older than the store beside it: the main file was written to after the log's last commit. SQLite applies it anyway: rows may be older, or missing."
       )
     }
     return result
@@ -86,19 +86,19 @@ extension WriteAheadLog.Unapplied {
   package var sentence: String {
     let count = NumberText.counted(frames, "frame")
     if reason == .header, frames == 0 {
-      return "The -wal is cut off within its header: nothing of it is applied. Rows may be missing."
+      return "The -wal is cut off within its header: none of it is applied. Rows may be missing."
     }
     let why =
       switch reason {
       case .header: "its header is damaged"
       case .salts:
-        "the salts are not those of its header, as in a log that is left over or of another store"
-      case .checksum: "a checksum is wrong, and nothing behind it counts"
+        "salt mismatch: they are left over from an earlier log, or of another store"
+      case .checksum: "a checksum is wrong, and everything after it is invalid"
       case .cutOff: "the file ends before the transaction does"
       case .uncommitted: "a save that was never finished"
-      case .zeros: "zeros stand where they should be"
+      case .zeros: "zeros are in their place"
       case .foreign:
-        "the -wal belongs to another store, or to another time of this one (\(contradiction?.words ?? ""))"
+        "the -wal belongs to another store, or to another state of this one (\(contradiction?.words ?? ""))"
       }
     let rest =
       switch reason {
@@ -114,20 +114,20 @@ extension ByteShift {
   /// How the bytes were moved, as a sentence.
   package var sentence: String {
     switch self {
-    case .header(3): "A byte order mark, 3 bytes, stands before the file."
-    case .header(let count): "\(count) bytes that are not its own stand before the file."
+    case .header(3): "A byte order mark (3 bytes) precedes the file."
+    case .header(let count): "\(count) foreign bytes precede the file."
     case .lineEnds(let count):
-      "Each line end (0A) became two bytes (0D 0A), as in a transfer of text: \(count) bytes are too many."
+      "Each line end (0A) became two bytes (0D 0A), as in a text-mode transfer: there are \(count) extra bytes."
     case .lineFeeds(let lost, _, _):
-      "Each 0D before an 0A is gone, as in a transfer of text: \(lost) bytes are missing, one here and one there."
+      "Each 0D before an 0A is gone, as in a text-mode transfer: \(lost) single bytes are missing throughout the file."
     case .moved(let moves):
       moves.reduce(into: ("", 0)) { text, move in
         let by = move.by - text.1
         text.0 +=
           (text.0.isEmpty ? "" : " ")
           + (by > 0
-            ? "\(by) bytes were put in before page \(move.page), and all that follows stands behind its place."
-            : "\(-by) bytes are missing before page \(move.page), and all that follows stands before its place.")
+            ? "\(by) bytes were inserted before page \(move.page), which shifts everything after them."
+            : "\(-by) bytes are missing before page \(move.page), which shifts everything after them.")
         text.1 = move.by
       }.0
     }
@@ -145,13 +145,14 @@ extension LogKinship.Contradiction {
     case .journalPages(let counted, let stated):
       "it counts \(NumberText.counted(counted, "page")) before its save, and the first page that it saved counts \(stated)"
     case .uuid(let log, let main): "it is of the store \(log), and this one is \(main)"
-    case .schema: "its list of tables is another than the store's"
+    case .schema: "its list of tables differs from the store's"
     case .counters:
-      "its first page is of another list of changes than the store's, and its rows have keys beyond the store's counters (Z_MAX)"
-    case .unreadable: "with it Z_METADATA cannot be read, and without it it can"
+      "its first page belongs to another series of saves than the store's, and its rows have keys above the store's counters (Z_MAX)"
+    case .unreadable: "Z_METADATA can be read without it, but not with it"
     case .index(let name):
-      "with it the index \(name) does not have the rows of its table, and without it it has"
-    case .page(let number): "its page \(number) does not fit the pages of the store that lead to it"
+      "the index \(name) matches its table without it, but not with it"
+    case .page(let number):
+      "its page \(number) does not match the pages of the store that reference it"
     }
   }
 }
@@ -164,15 +165,15 @@ extension RollbackJournal {
     case .finished: return nil
     case .hot:
       return
-        "A save was not finished: \(NumberText.counted(pages, "page")) of the -journal \(pages == 1 ? "was" : "were") put back, as SQLite does.\(shortage)"
+        "A save was not finished: \(NumberText.counted(pages, "page")) of the -journal \(pages == 1 ? "was" : "were") rolled back, as SQLite does.\(shortage)"
     case .withoutMain:
-      return "The -journal was left out: the main file is empty, so that SQLite would delete it."
+      return "The -journal was left out: the main file is empty, so SQLite would delete it."
     case .damagedHeader:
       return
-        "The -journal was left out: its header is damaged, so that SQLite would delete it. The store may hold half of a save."
+        "The -journal was left out: its header is damaged, so SQLite would delete it. The store may hold half of a save."
     case .superseded(let name):
       return
-        "The -journal was left out: it belongs to a transaction of several databases, and SQLite takes that for finished where \(name) is not there."
+        "The -journal was left out: it belongs to a transaction of several databases, and SQLite treats it as committed if \(name) is missing."
     }
   }
 
@@ -189,7 +190,7 @@ extension RollbackJournal {
         " A checksum in the -journal is wrong, and nothing behind it counts: \(left) left out, and the store may hold half of a save."
     case .noPage:
       return
-        " The -journal has a page that no database has, and nothing behind it counts: \(left) left out, and the store may hold half of a save."
+        " The -journal has a page number that no database has, and everything after it is invalid: \(left) left out, and the store may hold half of a save."
     }
   }
 }

@@ -46,7 +46,7 @@ public struct ExternalDataReport: Sendable, Equatable {
     }
     if let unlisted {
       sentences.append(
-        "The folder of external data cannot be listed (\(unlisted)): which files no object names is unknown."
+        "The folder of external data cannot be listed (\(unlisted)): which files are unreferenced is unknown."
       )
     }
     return sentences

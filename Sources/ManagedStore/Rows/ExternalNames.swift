@@ -15,7 +15,7 @@ extension Store {
   /// Begins to read which rows of a table name files, from the file's pages.
   ///
   /// - Returns: `nil` where SQLite is to be asked: somebody may write to the file, or what a row holds in
-  ///   these columns is not told by the row alone.
+  ///   these columns is not determined by the row alone.
   func externalScan(of table: String, _ columns: [String]) throws -> MarkScan? {
     guard connection.isImmutable, mended == nil,
       let root = try connection.value(
@@ -47,7 +47,7 @@ extension Store {
     return MarkScan(marked, in: connection.path)
   }
 
-  /// What a scan found, in the order of keys; `nil` where it did not tell.
+  /// What a scan found, in the order of keys; `nil` where it did not say.
   func externalNames(
     of table: String, _ columns: [String], told scan: MarkScan?
   ) throws -> [ExternalName]? {
@@ -75,7 +75,7 @@ extension Store {
     }
   }
 
-  /// The same, told by SQLite: a column after the other.
+  /// The same, by SQLite: a column after the other.
   ///
   /// - Parameter condition: which rows are looked at; `nil` for all.
   func askedExternalNames(

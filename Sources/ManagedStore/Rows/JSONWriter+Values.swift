@@ -60,7 +60,7 @@ extension JSONWriter {
     self.write(nodes, values, parts: parts, write)
   }
 
-  /// - Parameter parts: columns whose composite is not there as a whole: it is not told to be null.
+  /// - Parameter parts: columns whose composite is not there as a whole: it is not reported to be null.
   package mutating func write(
     _ nodes: [PropertyTree.Node], _ values: [PropertyValue], parts: Set<Int> = [],
     _ write: (inout JSONWriter, PropertyValue) -> Void

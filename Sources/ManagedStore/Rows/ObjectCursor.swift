@@ -16,9 +16,9 @@ public final class ObjectCursor {
     public var relationships: [RelatedObjects]
   }
 
-  /// What a relationship of one object leads to.
+  /// What a relationship of one object references.
   public enum RelatedObjects: Sendable, Equatable {
-    /// The object it leads to; `nil` where it leads to none.
+    /// The object it references; `nil` where it references none.
     case toOne(ObjectID?)
     /// In order where the relationship is ordered, else by entity name and key.
     case toMany([ObjectID])
@@ -152,7 +152,7 @@ private final class RelatedCursor {
   /// Objects related to `key`; keys must be asked for in rising order.
   func related(to key: Int64) throws -> [ObjectID] {
     while let next = owner, next < key { try step() }
-    // One object may lead to hundreds of thousands: nothing is kept twice.
+    // One object may reference hundreds of thousands: nothing is kept twice.
     var found: [ObjectID] = []
     var orders: [Int64] = []
     var isInOrder = true

@@ -1,6 +1,6 @@
 /// The columns of an object as its model has them: a composite attribute holds its elements.
 ///
-/// Made once for the columns of many rows; a node tells the places of its values.
+/// Made once for the columns of many rows; a node shows the places of its values.
 public struct PropertyTree: Sendable, Equatable {
   /// A property, or an element of a composite attribute.
   public indirect enum Node: Sendable, Equatable {

@@ -7,7 +7,7 @@ public enum PropertyValue: Sendable, Hashable {
   case value(AttributeValue)
   /// A Binary or Transformable attribute.
   case data(DataValue)
-  /// A to-one relationship; `nil` where it leads to no object.
+  /// A to-one relationship; `nil` where it references no object.
   case toOne(ObjectID?)
   /// A to-many relationship.
   case toMany(ToMany)

@@ -1,7 +1,7 @@
 import ManagedModel
 import SQLite
 
-/// A relationship of some entity through which objects point at one object.
+/// A relationship of some entity through which objects reference one object.
 public struct Reference: Sendable, Equatable {
   /// The entity that declares the relationship.
   public var entity: String
@@ -14,7 +14,7 @@ public struct Reference: Sendable, Equatable {
 }
 
 extension Store {
-  /// Everything that points at an object: relationships of all entities, with and without inverse.
+  /// Everything that references an object: relationships of all entities, with and without inverse.
   ///
   /// - Parameter limit: objects to name for each relationship.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.

@@ -97,7 +97,7 @@ extension Store {
     return entityColumn.map { "coalesce(\($0), \(lookup))" } ?? lookup
   }
 
-  /// SQL for the key and the Z_ENT of what a to-one of a row `t` leads to; `nil` for a to-many.
+  /// SQL for the key and the Z_ENT of what a to-one of a row `t` references; `nil` for a to-many.
   func toOneColumns(of entry: EntityTable.RelationshipColumns) -> [String]? {
     guard let storage = entry.storage, let column = storage.toOneColumn else { return nil }
     let key = "t." + quoted(column)
@@ -117,7 +117,7 @@ extension Store {
       key: statement.integer(at: index))
   }
 
-  /// SQL for the Z_ENT of what a to-many's link, as a row of that alias, leads to.
+  /// SQL for the Z_ENT of what a to-many's link, as a row of that alias, references.
   func destinationEntity(
     of entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage, row: String,
     key: String
@@ -128,7 +128,7 @@ extension Store {
         key: key, entityColumn: nil, destination: entry.relationship.destination)
   }
 
-  /// The first objects that a to-many of one object leads to.
+  /// The first objects that a to-many of one object references.
   func related(
     to key: Int64, _ entry: EntityTable.RelationshipColumns, limit: Int
   ) throws -> [ObjectID] {

@@ -4,19 +4,19 @@ import Salvage
 
 /// What was copied page for page into a database that is made.
 struct CopiedTrees {
-  /// Roots of tables that the schema does not name and that their rows told, by name.
+  /// Roots of tables that the schema does not name and that their rows determine, by name.
   private(set) var told: [String: Int] = [:]
   /// What was copied of tables, by name.
   private(set) var tables: [String: TreeCopy.Outcome] = [:]
   /// Which pages were; the first is page 1.
   private(set) var isPageCopied: [Bool] = []
-  /// Indexes that have to be made anew.
+  /// Indexes that have to be rebuilt.
   private(set) var emptyIndexes: [String] = []
 
   /// Nothing.
   init() {}
 
-  /// - Parameter told: roots of tables that their rows told, by name.
+  /// - Parameter told: roots of tables that their rows determine, by name.
   init(told: [String: Int]) { self.told = told }
 
   /// Copies tables, and indexes of those that are whole, into the empty ones that were made.

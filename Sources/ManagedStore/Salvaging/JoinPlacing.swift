@@ -3,7 +3,7 @@ import ManagedModel
 import SQLite
 import Salvage
 
-/// Tells which join table rows belong to whose tree is not known: rows of keys alone.
+/// Determines which join table rows belong to whose tree is not known: rows of keys alone.
 ///
 /// All rows of a tree are of one table. It is the one whose two entities have objects with these keys. Where
 /// several would do, that one is it which has so few objects that keys out of a larger one would hardly all be
@@ -65,10 +65,10 @@ struct JoinPlacing {
     (fitting[group] ?? []).map { candidates[$0].table.name }.sorted()
   }
 
-  /// The table of each group that can be told.
+  /// The table of each group that can be determined.
   ///
   /// - Parameter isInOrder: whether the store's trees stand in the order in which Core Data makes the
-  ///   tables of a new one; those that more than one table would do for are then told by that.
+  ///   tables of a new one; those that more than one table would do for are then determined by that.
   mutating func tables(
     among candidates: [Candidate], isInOrder: Bool
   ) throws -> [Int: SalvagedTable] {
@@ -102,7 +102,7 @@ struct JoinPlacing {
 
   /// The candidate that is far likelier than the others, by how many objects its columns may name.
   private mutating func likeliest(_ options: [Int], for rows: [[Int64]]) throws -> Int? {
-    // Links that are there twice tell nothing twice.
+    // Links that are there twice show nothing twice.
     let count = Double(Set(rows).count)
     let scores = try options.map { place in
       let sides = candidates[place].sides

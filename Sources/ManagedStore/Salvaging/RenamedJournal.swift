@@ -36,7 +36,7 @@ struct RenamedJournal {
     // Of two, one at most is of the last save, and a journal of the store's own says that it was finished.
     if isTaken, !isThere, fitting.count == 1, let stray = fitting.first {
       path = folder + "/" + stray.name
-      notes.append("\(stray.name) was taken for the store's -journal, which is not there.")
+      notes.append("\(stray.name) was used as the store's -journal, which is missing.")
       return
     }
     notes += fitting.map { $0.sentence(store: store, isNeeded: true) }

@@ -42,7 +42,7 @@ struct RowTables {
       trees: copy.byRoot.filter { told.contains($0.value.name) })
   }
 
-  /// The table of a row on a leaf that a known tree leads to.
+  /// The table of a row on a leaf that a known tree references.
   func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
     guard let table = named[row.root] else { return .unknown }
     // Of a cell without one column nothing is a row.
@@ -74,15 +74,15 @@ struct RowTables {
   }
 }
 
-/// Tells which table a row belongs to whose tree does not lead to it.
+/// Determines which table a row belongs to whose tree does not reference it.
 struct RowPlacing {
   let tables: [SalvagedTable]
-  /// The tables of the trees that were told, by their roots.
+  /// The tables of the trees that were determined, by their roots.
   private(set) var trees: [Int: SalvagedTable] = [:]
 
-  /// Whether the trees that were told stand in the order of the tables' names.
+  /// Whether the trees that were determined stand in the order of the tables' names.
   ///
-  /// A table has one tree: where its first page is without the pages that it leads to, each of its leaves
+  /// A table has one tree: where its first page is without the pages that it references, each of its leaves
   /// seems to be one, and none of them says where the table begins.
   func isInOrder(_ names: [String]) -> Bool {
     let roots = Dictionary(grouping: trees.keys) { trees[$0]?.name ?? "" }

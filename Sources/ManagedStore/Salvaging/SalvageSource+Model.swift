@@ -72,9 +72,9 @@ extension SalvageSource {
   }
 
   /// The tables that Core Data would make for a model, with the numbers that the store gave its
-  /// entities, as far as rows of Z_PRIMARYKEY still tell them.
+  /// entities, as far as rows of Z_PRIMARYKEY still show them.
   ///
-  /// - Parameter others: numbers that another store has, for entities that no row tells of.
+  /// - Parameter others: numbers that another store has, for entities that no row shows.
   func schema(
     for model: Model, numbers others: [(number: Int64, name: String)] = []
   ) throws -> StoreSchema {
@@ -93,7 +93,7 @@ extension SalvageSource {
     return StoreSchema(model: model, numbers: numbers)
   }
 
-  /// What rows of Z_PRIMARYKEY still tell: the entities' numbers.
+  /// What rows of Z_PRIMARYKEY still show: the entities' numbers.
   func entityNumbers() throws -> [(number: Int64, name: String)] {
     var rows: [(number: Int64, name: String)] = []
     var scan = RowScan(image, trees)
@@ -118,7 +118,7 @@ extension SalvageSource {
     return rows
   }
 
-  /// So many rows of a tree without one of Z_PRIMARYKEY tell that there will be none.
+  /// So many rows of a tree without one of Z_PRIMARYKEY show that there will be none.
   private static let mostOthers = 64
 
   /// More entities than that no model has; rows of other tables may look alike.

@@ -3,7 +3,7 @@ import ManagedModel
 import SQLite
 import Salvage
 
-/// What is left of a damaged store: its pages, and what they tell of its tables.
+/// What is left of a damaged store: its pages, and what they show about its tables.
 package struct SalvageSource {
   /// Which -wal is laid over the main file.
   package enum LogChoice: Sendable, Equatable {
@@ -31,7 +31,7 @@ package struct SalvageSource {
   let objects: [Object]
   /// Whether all of sqlite_master was read.
   package let isSchemaWhole: Bool
-  /// Whether it tells of any table of Core Data's.
+  /// Whether it shows any table of Core Data's.
   package var hasTables: Bool {
     objects.contains { $0.object.type == "table" && $0.object.sql?.contains("Z_ENT") == true }
   }
@@ -40,11 +40,11 @@ package struct SalvageSource {
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
   /// Whether something that belongs to the store is not in what is read of it: frames that are damaged or cut
-  /// off, a -journal that is not put back.
+  /// off, a -journal that is not restored.
   package private(set) var isPartial = false
   /// Whether rows may be missing from any table though nobody deleted them, and nothing says of which.
   private(set) var hidesRows = false
-  /// Why rows that no tree leads to may never have been in this store, as a clause; `nil` where nothing
+  /// Why rows that no tree references may never have been in this store, as a clause; `nil` where nothing
   /// speaks against them.
   package private(set) var distrust: String?
   /// Whether the bytes of any value, and of any key, may be others than they were.
@@ -80,7 +80,7 @@ package struct SalvageSource {
           hint: "Name the -wal that belongs to the store.")
       }
       log = file
-      notes.append("\(file) was laid over the main file, as asked for.")
+      notes.append("\(file) was applied to the main file, as requested.")
     }
     let journal = try RenamedJournal(beside: path, isTaken: takesRenamedJournal)
     let journalPath = journal.path ?? path + "-journal"
@@ -89,14 +89,14 @@ package struct SalvageSource {
       notes.append(shift.sentence + " It is read as it was.")
       if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
         notes.append(
-          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberText.counted(pages, "page")) it is not known where the byte stood: they are left out."
+          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberText.counted(pages, "page")) it is not known where the byte was: they are left out."
         )
         (isPartial, hidesRows) = (true, true)
       }
     }
     if let renamed = journal.path, image.shift != nil {
       notes.append(
-        "\(FileSystem.name(of: renamed)) was left out: bytes of the main file stand elsewhere than they did."
+        "\(FileSystem.name(of: renamed)) was left out: bytes of the main file were shifted."
       )
       (isPartial, hidesRows) = (true, true)
     } else {
@@ -108,7 +108,7 @@ package struct SalvageSource {
     }
     if try image.isMainSavedAsText() {
       notes.append(Self.savedAsText)
-      distrust = "the file was saved as text, and bytes of its rows are others"
+      distrust = "the file was saved as text, and bytes of its rows were replaced"
       (isPartial, hidesRows, isGarbled) = (true, true, true)
     }
     if let log, image.log?.newest.isEmpty == false {
@@ -138,12 +138,12 @@ package struct SalvageSource {
       let count = { (state: LogFrame.State) in frames.count { $0.state == state } }
       if image.log?.followsHeader == false {
         notes.append(
-          "\(FileSystem.name(of: log)): its header is not that of its frames; \(NumberText.counted(count(.committed), "frame")) that vouch for each other were taken."
+          "\(FileSystem.name(of: log)): its header does not match its frames; \(NumberText.counted(count(.committed), "frame")) that are consistent with each other were used."
         )
       }
       if count(.mended) > 0 {
         notes.append(
-          "\(FileSystem.name(of: log)): one bit was wrong in \(NumberText.counted(count(.mended), "frame")); the checksum says which, and it was put right."
+          "\(FileSystem.name(of: log)): one bit was wrong in \(NumberText.counted(count(.mended), "frame")); the checksum shows which, and it was corrected."
         )
       }
       if count(.wrong) > 0 {
@@ -158,7 +158,7 @@ package struct SalvageSource {
         )
       }
       if image.log?.isCut == true {
-        notes.append("\(FileSystem.name(of: log)) is cut off: what stood behind its end is lost.")
+        notes.append("\(FileSystem.name(of: log)) is cut off: what followed is lost.")
         isPartial = true
       }
     }
@@ -188,30 +188,30 @@ package struct SalvageSource {
     trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
     if !trees.holes.isEmpty, let mixed = try Self.mixed(image) {
       notes.append(mixed)
-      distrust = "pages of two stores are mixed, and rows may be the other one's"
+      distrust = "pages of two stores are mixed, and rows may be of the other one"
       (isPartial, hidesRows) = (true, true)
     }
     if let log, isLogApplied {
       let count = try rowsOfLog()
       if count > 0 {
         notes.append(
-          "\(count == 1 ? "1 row is" : "\(count) rows are") read from \(FileSystem.name(of: log)): it does not contradict the main file, and nothing in a -wal says whose it is."
+          "\(count == 1 ? "1 row is" : "\(count) rows are") read from \(FileSystem.name(of: log)): it does not contradict the main file, but a -wal does not say which store it belongs to."
         )
       }
     }
   }
 
-  /// What is told of a file that was saved as text.
+  /// What is reported about a file that was saved as text.
   package static let savedAsText =
-    "The file was opened as text and saved: bytes that are no text became EF BF BD, and what they were is lost."
+    "The file was opened as text and saved: bytes that were not valid text became EF BF BD, and their values are lost."
 
-  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that lead to them.
+  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that reference them.
   package static func mixed(_ image: DatabaseImage) throws -> String? {
     guard let strangers = try image.strangers(), strangers.count >= 4,
       strangers.count * 10 >= strangers.of
     else { return nil }
     return
-      "Pages of two stores are mixed, or of two times of one: \(strangers.count) of \(strangers.of) pages do not fit those that lead to them. Rows of pages that do fit may be another store's all the same."
+      "Pages of two stores, or of two states of one, are mixed: \(strangers.count) of \(strangers.of) pages do not match those that reference them. Rows of pages that do match may still be of another store."
   }
 
   /// How many rows of tables stand in frames of the -wal that are read.
@@ -227,7 +227,7 @@ package struct SalvageSource {
     return count
   }
 
-  /// Pages that hold nothing that a page can, where the schema does not tell whose they were.
+  /// Pages that hold nothing that a page can, where the schema does not say whose they were.
   package func pagesOfNothing() throws -> Int {
     guard !isSchemaWhole else { return 0 }
     var count = 0
@@ -243,7 +243,7 @@ package struct SalvageSource {
     return count
   }
 
-  /// Pages that the header counts and that are not there, where the schema does not tell whose they were.
+  /// Pages that the header counts and that are not there, where the schema does not say whose they were.
   package var missingPages: Int {
     guard !isSchemaWhole, image.header.isMagic, image.log?.newest.isEmpty != false else { return 0 }
     return max(0, image.header.pages - image.pageCount)
@@ -325,7 +325,7 @@ package struct SalvageSource {
     guard let stray = StrayLog.all(beside: path).first(where: { $0.kind == .log }) else {
       return nil
     }
-    notes.append("\(stray.name) was taken for the store's -wal, which is not there.")
+    notes.append("\(stray.name) was used as the store's -wal, which is missing.")
     return (FileSystem.parent(of: path) ?? ".") + "/" + stray.name
   }
 
@@ -355,7 +355,7 @@ package struct SalvageSource {
   ) -> CoreDataError {
     CoreDataError(
       .usage,
-      "\(FileSystem.name(of: log)) belongs to another store, or to another time of this one: \(found.words)",
+      "\(FileSystem.name(of: log)) belongs to another store, or to another state of this one: \(found.words)",
       path: path,
       advice:
         "\(counts(of: path, with: log).map { $0 + " " } ?? "")Use \(.ignoresLog) to read the main file alone, or \(.log, "FILE") to name the -wal that belongs to it."
@@ -380,7 +380,7 @@ package struct SalvageSource {
     }
     return CoreDataError(
       .unreadable,
-      "the file is encrypted, or compressed: its bytes are as even as chance, and no page of a database is among them",
+      "the file is encrypted, or compressed: its bytes are spread evenly, and none of its pages is a database page",
       path: path,
       hint:
         "Without its key nothing can be read. Apps that use SQLCipher keep the key in the keychain."

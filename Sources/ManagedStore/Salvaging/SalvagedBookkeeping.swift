@@ -9,9 +9,9 @@ package struct SalvagedBookkeeping {
   /// That of a database whose rows are all there.
   package init(_ connection: Connection) { self.connection = connection }
 
-  /// Something that was made anew, with what was there before where that can be told.
+  /// Something that was rebuilt, with what was there before where that can be determined.
   package struct Change: Sendable, Equatable {
-    /// What was made anew.
+    /// What was rebuilt.
     package enum Place: Sendable, Equatable {
       /// A table that was not there.
       case table(String)
@@ -27,20 +27,20 @@ package struct SalvagedBookkeeping {
       case maximum(entity: String)
     }
 
-    /// What was made anew.
+    /// What was rebuilt.
     package var place: Place
-    /// What stood there; `nil` where nothing did, or nothing that can be told.
+    /// What stood there; `nil` where nothing did, or nothing that can be determined.
     package var old: String?
     /// What stands there now; `nil` where it was taken out.
     package var new: String?
   }
 
-  /// Makes anew what is not there or cannot be read: metadata, model cache, entities and counters.
+  /// Makes again what is not there or cannot be read: metadata, model cache, entities and counters.
   ///
   /// - Parameters:
   ///   - model: the model of the store; without it what is missing stays so.
   ///   - schema: its tables, with the numbers that the store's objects have.
-  /// - Returns: what was made anew, as sentences.
+  /// - Returns: what was rebuilt, as sentences.
   package func complete(with model: Model?, _ schema: StoreSchema?) throws -> [String] {
     var changes = try completeTables()
     let model = try model ?? cachedModel()
@@ -59,23 +59,27 @@ package struct SalvagedBookkeeping {
     var (numbers, maxima) = (0, 0)
     for change in changes {
       switch change.place {
-      case .table(let name): notes.append("There was no \(name).")
+      case .table(let name): notes.append("\(name) was missing.")
       case .modelCache:
-        notes.append("The model cache (Z_MODELCACHE) was not readable and was made of the model.")
+        notes.append(
+          "The model cache (Z_MODELCACHE) was not readable and was rebuilt from the model.")
       case .metadata(let keepsUUID):
         notes.append(
-          "The metadata (Z_METADATA) was not readable and was made of the model"
+          "The metadata (Z_METADATA) was not readable and was rebuilt from the model"
             + (keepsUUID
-              ? "." : ", with a new UUID: what the app keeps as object URIs no longer fits."))
+              ? "." : ", with a new UUID: object URIs that the app saved are no longer valid."))
       case .number: numbers += 1
       case .maximum: maxima += 1
       case .parent: continue
       }
     }
-    return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(numbers) entities."] : [])
+    return notes
+      + (numbers > 0
+        ? ["Z_PRIMARYKEY lacked \(NumberText.counted(numbers, "entity", plural: "entities"))."]
+        : [])
       + (maxima > 0
         ? [
-          "Z_PRIMARYKEY was raised to the greatest key of \(maxima) \(maxima == 1 ? "table" : "tables")."
+          "Z_PRIMARYKEY was raised to the greatest keys of \(maxima) \(maxima == 1 ? "table" : "tables")."
         ] : [])
   }
 
@@ -115,7 +119,8 @@ package struct SalvagedBookkeeping {
       [.blob(try ModelCache.deflate(model.archived()))])
     return [
       Change(
-        place: .modelCache, old: cached.map { "a model of other hashes: \($0.versionChecksum)" },
+        place: .modelCache,
+        old: cached.map { "a model with other version hashes: \($0.versionChecksum)" },
         new: model.versionChecksum)
     ]
   }

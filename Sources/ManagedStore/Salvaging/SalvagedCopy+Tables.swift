@@ -11,7 +11,7 @@ extension SalvagedCopy {
       do { try create(sql) } catch let error as SQLiteError {
         let info = try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))")
         guard !info.isEmpty else {
-          notes.append("The table \(entry.object.name) could not be made: \(error.message).")
+          notes.append("The table \(entry.object.name) could not be created: \(error.message).")
           continue
         }
       }
@@ -85,7 +85,7 @@ extension SalvagedCopy {
     return Set(schema.model.subtree(of: table.root).compactMap { schema.numbers[$0] })
   }
 
-  /// What tells rows of each table from those of the others.
+  /// What distinguishes rows of each table from those of the others.
   func owners() throws -> [String: RowOwner] {
     let present = try DatabaseTables(connection).tables
     let all = Set(schema?.numbers.values.map { $0 } ?? [])
@@ -100,11 +100,11 @@ extension SalvagedCopy {
       })
   }
 
-  /// Tells of trees that the schema does not name which tables they are.
+  /// Determines which tables the trees are that the schema does not name.
   func nameTrees() throws {
     guard !source.isSchemaWhole else { return }
     try listTables()
-    // Which of two join tables a row is of is told by the objects, when they are there.
+    // Which of two join tables a row is of is determined by the objects, when they are there.
     trees = CopiedTrees(
       told: try TreeNames.tables(
         of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
@@ -128,7 +128,7 @@ extension SalvagedCopy {
       guard let sql = entry.object.sql else { continue }
       do { try create(sql) } catch {
         let message = (error as? SQLiteError)?.message ?? "\(error)"
-        notes.append("The \(type) \(entry.object.name) could not be made: \(message).")
+        notes.append("The \(type) \(entry.object.name) could not be created: \(message).")
       }
     }
   }
@@ -171,7 +171,7 @@ extension SalvagedCopy {
   func make(_ statements: [(name: String, sql: String)]) throws {
     for (name, sql) in statements {
       do { try create(sql) } catch let error as SQLiteError {
-        notes.append("\(name) could not be made: \(error.message).")
+        notes.append("\(name) could not be created: \(error.message).")
       }
     }
   }
@@ -224,7 +224,7 @@ extension SalvagedCopy {
     ) { first, _ in first }
     let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     return schema.joins.compactMap { join in
-      // One whose tree lacks pages may have lost those that lead to the rest.
+      // One whose tree lacks pages may have lost those that reference the rest.
       guard let table = tables[join.name],
         table.root == 0 || source.trees.holes.contains(where: { $0.root == table.root })
       else { return nil }
@@ -243,7 +243,7 @@ extension SalvagedCopy {
     }
   }
 
-  /// The table that links are kept in of which nothing tells whose they are. It is none of Core Data's, which
+  /// The table that links are kept in of which nothing shows whose they are. It is none of Core Data's, which
   /// leaves it alone.
   package static let undecidedLinks = "STRATA_UNDECIDED_LINKS"
 

@@ -14,7 +14,7 @@ package final class SalvagedCopy {
     package var name: String
     /// Rows that are in it now.
     package var rows: Int
-    /// Rows of them that no tree led to, or whose place in the page had to be looked for.
+    /// Rows of them that no tree referenced, or whose place in the page had to be looked for.
     package var guessed: Int
     /// Keys of rows that were read and that a constraint of the table refuses.
     package var refused: [Int64]
@@ -57,7 +57,7 @@ package final class SalvagedCopy {
   package private(set) var misplaced = 0
   /// Rows of which a page may not have been written to its end.
   package private(set) var doubtful = 0
-  /// Tables whose columns stand in the order of a new store because nothing tells another, by name.
+  /// Tables whose columns stand in the order of a new store because nothing shows another, by name.
   package private(set) var lostTables: [String: LostTable] = [:]
   /// Links of which several relationships could be, and which are kept in ``undecidedLinks``.
   package internal(set) var undecided = 0
@@ -84,7 +84,7 @@ package final class SalvagedCopy {
   /// Tables of history that are made though the schema does not list them, and their indexes.
   var history: [String: HistoryTable] = [:]
   var indexesOfHistory: [(name: String, sql: String)] = []
-  /// What the tables are made like that the schema does not tell.
+  /// What the tables are made like that the schema does not say.
   let sibling: SiblingStore?
   /// What was copied page for page.
   var trees = CopiedTrees()
@@ -96,13 +96,13 @@ package final class SalvagedCopy {
   ///
   /// - Parameters:
   ///   - path: where it is to be: a file that is not there, or an empty one.
-  ///   - model: what tells tables that the store's schema does not.
+  ///   - model: what describes tables that the store's schema does not.
   ///   - versions: the versions of the model up to it, from the first, where they are known: a store that
   ///     was migrated in place has columns where they put them.
   ///   - sibling: a healthy store of the same version, which shows what the tables are like.
   ///   - contents: which rows it gets.
   ///   - copiesTrees: whether trees that are whole are copied page for page, where that can be done.
-  ///   - progress: told how much of the file was read, from 0 to 1.
+  ///   - progress: called with how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
     of source: SalvageSource, at path: String, model: Model?, versions: [Model] = [],
@@ -284,11 +284,11 @@ extension SalvagedCopy {
     package var keys: ClosedRange<Int64>
     /// How many rows there are.
     package var rows: Int
-    /// Whether the table's tree leads to it; else it was found by looking.
+    /// Whether the table's tree references it; else it was found by looking.
     package var isCertain: Bool
   }
 
-  /// Tells of every page that rows were read from, in the order of pages: so where each object is from.
+  /// Reports every page that rows were read from, in the order of pages: so where each object is from.
   package func origins(_ body: (PageOrigin) throws -> Void) throws {
     var current: PageOrigin?
     var numbers: [Int64: String] = [:]
@@ -322,7 +322,7 @@ extension SalvagedCopy {
   /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
   /// objects that were deleted, never saved, or lost. More than these cannot be lost.
   ///
-  /// To be asked before the counters are made anew; an entity whose counter is gone is not in it.
+  /// To be asked before the counters are rebuilt; an entity whose counter is gone is not in it.
   ///
   /// - Throws: `SQLiteError`.
   package func openKeys() throws -> [String: Int] {
@@ -335,7 +335,7 @@ extension SalvagedCopy {
         let row = try connection.rows(
           "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
         ).first, row.count == 2, let count = row[0].integer,
-        // A counter that is too low tells nothing.
+        // A counter that is too low shows nothing.
         row[1].integer ?? 0 <= greatest, greatest - count < .max
       else { continue }
       open[table.root] = Int(greatest - count)

@@ -2,15 +2,15 @@ import ManagedModel
 import SQLite
 import Salvage
 
-/// Which trees of a database without a schema are whose, told by what is in them.
+/// Which trees of a database without a schema are whose, determined by what is in them.
 struct TreeNames {
   private static let rowsOfTree = 16
 
-  /// The tables whose trees are told by their first rows, with the roots of these.
+  /// The tables whose trees are determined by their first rows, with the roots of these.
   ///
   /// One whose rows do not all look alike, and one that two trees may be, is not among them.
   ///
-  /// - Parameter known: roots of which the schema tells.
+  /// - Parameter known: roots that the schema names.
   static func tables(
     of source: SalvageSource, among tables: [SalvagedTable], besides known: Set<Int>
   ) throws -> [String: Int] {
@@ -33,14 +33,14 @@ struct TreeNames {
       .compactMapValues { $0.count == 1 ? $0[0] : nil }
   }
 
-  /// The indexes whose trees are told by entries that are right of the rows that are there.
+  /// The indexes whose trees are determined by entries that are right of the rows that are there.
   static func indexes(
     of source: SalvageSource, besides copied: [Bool], in connection: Connection
   ) throws -> [String: Int] {
     let trees = try IndexTree.all(in: source.image, besides: copied)
     var roots: [String: [Int]] = [:]
     var names: [Int: Int] = [:]
-    // One that leaves rows out would have to be told from one that does not.
+    // One that leaves rows out would have to be distinguished from one that does not.
     let rows = try connection.rows(
       """
       SELECT m.name, m.tbl_name FROM sqlite_master m JOIN pragma_index_list(m.tbl_name) l

@@ -8,7 +8,7 @@ package enum EntityNumbering {
 
   /// Refuses a model that has more entities than a new store has numbers for.
   ///
-  /// A store in which the numbers of two entities are the same could not be told from a sound one, and
+  /// A store in which the numbers of two entities are the same could not be distinguished from a sound one, and
   /// history would be attributed to the wrong entity. Every store that is made, and every migration,
   /// numbers the entities of its model from 1.
   ///

@@ -66,7 +66,7 @@ public struct EntityTable: Sendable, Equatable {
     storage(of: relationship)?.toOneColumn
   }
 
-  /// The same without what the database does not have; ``StoreDrift`` tells of it.
+  /// The same without what the database does not have; ``StoreDrift`` shows it.
   func fitted(to database: DatabaseTables) -> EntityTable {
     let columns = database.columns(of: table)
     var copy = self

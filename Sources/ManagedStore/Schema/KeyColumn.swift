@@ -15,7 +15,7 @@ package struct KeyColumn: Sendable, Equatable {
   private let key: String
   /// Z_ENT of the rows that it may reference; `nil` for every row of the table.
   let kind: [Int64]?
-  /// What tables are called by, such as `main.`.
+  /// The prefix of tables, such as `main.`.
   private let schema: String
 
   /// A column that may reference every row of a table.

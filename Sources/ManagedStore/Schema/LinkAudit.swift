@@ -123,7 +123,7 @@ package struct LinkAudits: Sendable {
   private let layout: StoreLayout
   /// The tables that are there; `nil` where all are.
   private let database: DatabaseTables?
-  /// What tables are called by, such as `main.`.
+  /// The prefix of tables, such as `main.`.
   private let name: String
 
   fileprivate init(
@@ -172,7 +172,7 @@ package struct LinkAudits: Sendable {
   package var outside: [LinkAudit] {
     let joins = schema.joins.compactMap { join in
       schema.model.relationship(named: join.relationship, of: join.entity).flatMap {
-        // The other end may be declared above the entity that this side leads to.
+        // The other end may be declared above the entity that this side references.
         audit($0, in: join.entity, to: join.inverseEntity)
       }
     }
@@ -189,7 +189,7 @@ package struct LinkAudits: Sendable {
 extension Store {
   /// The audits of its references.
   ///
-  /// - Parameter name: what tables are called by, such as `main.`.
+  /// - Parameter name: the prefix of tables, such as `main.`.
   package func audits(in name: String = "") -> LinkAudits {
     LinkAudits(schema, layout, database, in: name)
   }
@@ -200,7 +200,7 @@ extension StoreSchema {
   ///
   /// - Parameters:
   ///   - database: the tables that are there; `nil` where all are.
-  ///   - name: what tables are called by, such as `main.`.
+  ///   - name: the prefix of tables, such as `main.`.
   package func audits(of database: DatabaseTables? = nil, in name: String = "") -> LinkAudits {
     LinkAudits(self, StoreLayout(schema: self, in: database), database, in: name)
   }

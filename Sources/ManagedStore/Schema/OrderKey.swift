@@ -5,10 +5,10 @@ package enum OrderKey {
 
   static func of(position: Int) -> Int64 { (Int64(position) + 2) * spacing }
 
-  /// A position after all those of smaller keys, for an object whose place is not told.
+  /// A position after all those of smaller keys, for an object whose place is not known.
   static func of(key: Int64) -> Int64 { (key + 1) * spacing }
 
-  /// SQL of the position of a place that SQL tells, from 0 on.
+  /// SQL of the position of a place that SQL shows, from 0 on.
   package static func sql(position: String) -> String { "(\(position) + 2) * \(spacing)" }
 
   /// SQL that numbers the rows of each owner.

@@ -57,6 +57,6 @@ package struct PrimaryKeys {
   package static func exhausted(_ entity: String) -> CoreDataError {
     CoreDataError(
       .refused, code: .migration, "there are no keys left for further objects", entity: entity,
-      hint: "The store holds an object with nearly the greatest key there can be.")
+      hint: "An object in the store has nearly the greatest possible key.")
   }
 }

@@ -12,7 +12,7 @@ struct RawSchema {
   /// Tables of entities that are not there. Empty where a table that belongs to no entity may be one of
   /// them, under the name that its entity has in a version of the model which is not at hand.
   let missingTables: [StoreDrift.Table]
-  /// What could not be told from the tables, as sentences.
+  /// What could not be determined from the tables, as sentences.
   let warnings: [Advice]
 
   /// - Throws: ``CoreDataError`` when no entity is named at all.

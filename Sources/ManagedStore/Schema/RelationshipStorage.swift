@@ -33,7 +33,7 @@ public struct RelationshipStorage: Sendable, Equatable {
   /// The column with the destination's place among the owner's objects, where they are ordered.
   public private(set) var position: String?
   /// The column with the owner's place among the destination's objects, where the inverse is
-  /// ordered and these rows tell it.
+  /// ordered and these rows show it.
   public private(set) var inversePosition: String?
 
   init(
@@ -55,7 +55,7 @@ public struct RelationshipStorage: Sendable, Equatable {
   /// Whether the links are rows of a table of pairs.
   package var isJoin: Bool { kind == .join || kind == .reflexive }
 
-  /// Whether the links are rows of the objects that the relationship leads to.
+  /// Whether the links are rows of the objects that the relationship references.
   package var isInDestinationRow: Bool { kind == .inverseOfToOne || kind == .withoutInverse }
 
   /// The same without columns that its table does not have; `nil` where it has no keys.
@@ -83,7 +83,7 @@ struct LinkRow {
   var position: SQLText?
 }
 
-/// Reading. `schema` is what tables are called by, such as `src.`; keys are SQL.
+/// Reading. `schema` is the prefix of tables, such as `src.`; keys are SQL.
 extension RelationshipStorage {
   private func place(_ schema: String) -> String { schema + quoted(table) }
 
@@ -120,7 +120,7 @@ extension RelationshipStorage {
       """
   }
 
-  /// True of a row that the owner with a key leads to, and the row's place among these objects.
+  /// True of a row that the owner with a key references, and the row's place among these objects.
   func restriction(of row: String, to key: SQLText) -> (condition: SQLText, place: SQLText?) {
     guard !isInDestinationRow else {
       return (
@@ -136,13 +136,13 @@ extension RelationshipStorage {
     )
   }
 
-  /// The number of objects that the owner with a key leads to.
+  /// The number of objects that the owner with a key references.
   package func count(of key: SQLText, in schema: String = "") -> SQLText {
     let what: SQLText = kind == .toOne ? "o.\(name: destination)" : "*"
     return "(SELECT count(\(what)) \(links(of: key, in: schema)))"
   }
 
-  /// True of an owner's row that leads to nothing.
+  /// True of an owner's row that references nothing.
   package func isEmpty(_ row: String) -> String {
     kind == .toOne
       ? "\(row).\(quoted(destination)) IS NULL"
@@ -204,7 +204,7 @@ extension RelationshipStorage {
       + " UNION SELECT \(quoted(destination)), \(quoted(owner)) FROM \(place(schema))"
   }
 
-  /// SELECT of key and Z_ENT of the objects that the owner `?1` leads to, in their order.
+  /// SELECT of key and Z_ENT of the objects that the owner `?1` references, in their order.
   ///
   /// - Parameter objects: the table of the destination's hierarchy.
   package func objects(in objects: String, schema: String) -> String {
@@ -310,7 +310,7 @@ extension RelationshipStorage {
   /// Sets the to-one of rows `o` to the row `t` of each.
   ///
   /// - Parameters:
-  ///   - owners: SQL behind FROM of the one row `t` that leads to a row `o`.
+  ///   - owners: SQL behind FROM of the one row `t` that references a row `o`.
   ///   - condition: what is true of the rows `o` that are meant.
   package func completing(
     with owners: String, in schema: String, where condition: String

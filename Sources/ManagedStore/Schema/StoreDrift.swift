@@ -13,7 +13,7 @@ public struct StoreDrift: Sendable, Equatable {
     public var entity: String
     /// The table's name in SQLite.
     public var table: String
-    /// The last key given out (Z_MAX); `nil` where Z_PRIMARYKEY does not tell.
+    /// The last key given out (Z_MAX); `nil` where Z_PRIMARYKEY does not say.
     public var lastKey: Int64?
 
     /// Whether the table never held an object.
@@ -77,7 +77,7 @@ public struct StoreDrift: Sendable, Equatable {
     public var relationship: String
     /// The name that Core Data computes for the table.
     public var expected: String
-    /// The table that its columns tell to be it; `nil` where none does.
+    /// The table that its columns show to be it; `nil` where none does.
     public var found: String?
     /// Columns that the model asks for and that the table has under other names.
     public var columns: [String] = []
@@ -121,7 +121,7 @@ public struct StoreDrift: Sendable, Equatable {
     }
     result += numbers.map(Self.sentence)
     result += rows.map {
-      "\(NumberText.counted($0.count, "row")) of the table \($0.table) \($0.count == 1 ? "has" : "have") the entity number \($0.number), which belongs to no entity of it."
+      "\(NumberText.counted($0.count, "row")) of the table \($0.table) \($0.count == 1 ? "has" : "have") the entity ID \($0.number), which belongs to no entity of that table."
     }
     result += joins.filter { $0.found == nil }.map {
       "No join table was found for \($0.entity).\($0.relationship) (\($0.expected))."
@@ -130,7 +130,7 @@ public struct StoreDrift: Sendable, Equatable {
       guard let found = join.found else { continue }
       let names = [found == join.expected ? nil : join.expected] + join.columns
       result.append(
-        "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store so. A migration or a repair gives the names."
+        "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store. A migration or a repair renames them."
       )
     }
     return result
@@ -145,10 +145,10 @@ public struct StoreDrift: Sendable, Equatable {
     case .unknown:
       "Z_PRIMARYKEY names an entity \(number.entity) (\(number.number ?? 0)) that the model does not have."
     case .missing:
-      "The entity \(number.entity) has no number in this store's Z_PRIMARYKEY"
+      "The entity \(number.entity) has no entity ID in this store's Z_PRIMARYKEY"
         + (number.number.map { ": it is \($0), by the model's order and the rows." } ?? ".")
     case .parent(let stated, let expected):
-      "Z_PRIMARYKEY gives \(number.entity) the parent number \(stated); by the model it is \(expected)."
+      "Z_PRIMARYKEY gives \(number.entity) the parent ID \(stated); by the model it is \(expected)."
     case .maximum(let stated, let used):
       "Z_PRIMARYKEY says that the last key of \(number.entity) is \(stated), but \(used) is in use."
     }

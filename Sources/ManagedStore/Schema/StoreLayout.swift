@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Where a store keeps its entities, told without the store: enough to compile a filter.
+/// Where a store keeps its entities, without the store itself: enough to compile a filter.
 package struct StoreLayout: Sendable, Equatable {
   let path: String
   let uuid: String

@@ -3,7 +3,7 @@ import ManagedModel
 extension StoreSchema {
   /// Where the names of columns follow rules that no store by Apple proved, as sentences.
   ///
-  /// A wrong guess that puts a value of another type into a column is told by ``StoreDrift``; these
+  /// A wrong guess that puts a value of another type into a column is reported by ``StoreDrift``; these
   /// are the cases in which it might be of the same type.
   package var assumptions: [String] {
     model.entitiesInStoreOrder.compactMap { entity in

@@ -156,7 +156,7 @@ extension Store {
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func rowsOfUnknownEntities(isExact: Bool = false) throws -> [StoreDrift.Rows] {
     var result: [StoreDrift.Rows] = []
-    // Without a model Z_PRIMARYKEY alone tells which numbers there are.
+    // Without a model Z_PRIMARYKEY alone shows which numbers there are.
     guard modelSource != .raw || database.contains("Z_PRIMARYKEY") else { return [] }
     try reading {
       for table in entityTables where table.isWholeTable {

@@ -6,9 +6,9 @@ public struct Frequencies: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     /// The values of an attribute.
     case attribute(AttributeType)
-    /// The objects that a to-one relationship leads to.
+    /// The objects that a to-one relationship references.
     case toOne(destination: String)
-    /// How many objects a to-many relationship leads to.
+    /// How many objects a to-many relationship references.
     case toManyCount
     /// Whether there is a value: bytes have no other frequencies.
     case presence
@@ -22,7 +22,7 @@ public struct Frequencies: Sendable, Equatable {
     public var isCut = false
     /// Objects that have it.
     public var count: Int
-    /// What a person would call the object that a to-one relationship leads to.
+    /// What a person would call the object that a to-one relationship references.
     public var label: String?
   }
 

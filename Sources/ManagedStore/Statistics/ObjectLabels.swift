@@ -30,7 +30,7 @@ public struct ObjectLabels: Sendable, Equatable, Codable {
     return Self.usual(among: strings) ?? strings.first
   }
 
-  /// The name among those of Strings that says that it tells objects.
+  /// The name among those of Strings that says that it labels objects.
   package static func usual(among strings: [String]) -> String? {
     usual.first { strings.contains($0) }
   }
@@ -38,7 +38,7 @@ public struct ObjectLabels: Sendable, Equatable, Codable {
 
 /// Some rows whose relationships are to be labelled.
 public struct LabelRequest: Sendable, Equatable {
-  /// The to-many relationships of one object that lead to something.
+  /// The to-many relationships of one object that reference something.
   public struct Owner: Sendable, Equatable {
     /// The object.
     public var id: ObjectID
@@ -54,9 +54,9 @@ public struct LabelRequest: Sendable, Equatable {
 
   /// Objects to be labelled themselves.
   public var objects: [ObjectID]
-  /// Objects whose to-many relationships are to tell their first objects.
+  /// Objects whose to-many relationships are to show their first objects.
   public var owners: [Owner]
-  /// Which attributes tell objects.
+  /// Which attributes label objects.
   public var labels: ObjectLabels
 
   /// Makes a request.
@@ -67,7 +67,7 @@ public struct LabelRequest: Sendable, Equatable {
   }
 }
 
-/// What objects are called, and what to-many relationships lead to first.
+/// What objects are called, and what to-many relationships reference first.
 public struct ObjectNames: Sendable, Equatable {
   /// The beginning of each object's label, where it has one.
   public var names: [ObjectID: String] = [:]

@@ -67,7 +67,7 @@ private struct FrequencySubject {
   let kind: Frequencies.Kind
   /// The value that rows are grouped by.
   let value: SQLText
-  /// Z_ENT of the object that a to-one leads to, told from its key `v`.
+  /// Z_ENT of the object that a to-one references, determined from its key `v`.
   let entityNumber: SQLText
   private let attribute: Attribute
 
@@ -75,7 +75,7 @@ private struct FrequencySubject {
     guard path.utf8.count <= 2_000, !path.isEmpty else {
       throw CoreDataError(.usage, "a property has a name", entity: table.entity)
     }
-    // NSPredicate's quantifiers have no place here; a to-many is told by its count.
+    // NSPredicate's quantifiers have no place here; a to-many is determined by its count.
     var compiler = ExpressionCompiler(
       scope: ExpressionScope(filtering: table.entity, in: store.layout), origin: .text(path))
     let place = 0..<path.utf8.count
@@ -98,7 +98,7 @@ private struct FrequencySubject {
       attribute = Attribute("", .integer64)
       return
     case .constant, .list:
-      throw CoreDataError(.usage, "“\(path)” is no property", entity: table.entity)
+      throw CoreDataError(.usage, "“\(path)” is not a property", entity: table.entity)
     }
     let known = store.attribute(atPath: path, of: table.entity)
     attribute = known ?? Attribute("", .integer64)

@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 extension Store {
-  /// Most bytes of a row that is told as a statement.
+  /// Most bytes of a row that is reported as a statement.
   private static let insertLimit = 1 << 20
 
   /// The INSERT statement that makes an object's row as it is, under the names of SQLite.

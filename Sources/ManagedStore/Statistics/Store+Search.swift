@@ -36,7 +36,7 @@ extension Store {
       progress.isCut = false
       var place = SearchPlace()
       try reading {
-        // Begun anew behind a page that cannot be read: what was reported stays so.
+        // Begun again behind a page that cannot be read: what was reported stays so.
         progress.hits = []
         place.found = place.reported
         try connection.stopping(when: isCancelled) {

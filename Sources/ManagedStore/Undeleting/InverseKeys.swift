@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 import Salvage
 
-/// Tells keys of rows that lost theirs by the other side of a one-to-one, which still names them.
+/// Determines keys of rows that lost theirs by the other side of a one-to-one, which still names them.
 ///
 /// A row that names another, and that other names a key which no row has: it is that row's own. The key is
 /// inferred, and said to be.
@@ -62,7 +62,7 @@ struct InverseKeys {
     pairs[number].named[key] = named
   }
 
-  /// Gives the keys that are told, each with the row that it is of.
+  /// Gives the keys that are reported, each with the row that it is of.
   mutating func keys(
     _ connection: Connection, live: [KeySet],
     _ body: (_ place: Int, _ pk: Int64, _ key: Int64) throws -> Void

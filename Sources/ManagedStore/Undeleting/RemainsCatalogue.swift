@@ -137,7 +137,7 @@ struct RemainsCatalogue {
   /// ones.
   ///
   /// A cell of a tree's page comes before what was found in room that is not in use: of that any byte may
-  /// have been overwritten. Where another row has the same key, and nothing tells that it is older, both
+  /// have been overwritten. Where another row has the same key, and nothing shows that it is older, both
   /// are ambiguous.
   func settle() throws {
     try connection.execute(

@@ -19,7 +19,7 @@ extension RemainsCopy {
     package var unsaved: Int
     /// How many of them may be earlier states of objects that live.
     package var unsure: Int
-    /// Of how many the key is one that two rows have, and nothing tells which was there last.
+    /// Of how many the key is one that two rows have, and nothing shows which was there last.
     package var ambiguous: Int
     /// How many of them may be lost, and not deleted.
     package var lost: Int

@@ -48,7 +48,7 @@ package final class RemainsCopy {
   private var isFull: [Bool] = []
   private var found: Int64 = 0
   private var joinRows: Int64 = 0
-  /// What tells rows without a key from others, by place and mark.
+  /// What distinguishes rows without a key from others, by place and mark.
   private var marks: [[UInt64: [Int64]]]
   /// The columns of the marks that a row without a key has, by place and row.
   private var markColumns: [[Int64: [Int]]]
@@ -65,7 +65,7 @@ package final class RemainsCopy {
   ///
   /// - Parameters:
   ///   - path: where the database is to be: a file that is not there, or an empty one.
-  ///   - progress: told how much was looked at, from 0 to 1.
+  ///   - progress: called with how much was looked at, from 0 to 1.
   /// - Throws: ``CoreDataError`` where nothing can be read, the disk is full, or it was cancelled.
   package init(
     of source: SalvageSource, at path: String, model: Model,
@@ -186,7 +186,7 @@ package final class RemainsCopy {
     }
   }
 
-  /// Whether an object that is not there may be lost, and not deleted: nothing tells the two apart where its row
+  /// Whether an object that is not there may be lost, and not deleted: nothing distinguishes the two where its row
   /// may be one that cannot be read.
   ///
   /// - Parameter key: its key; `nil` where that is not known.
@@ -195,7 +195,7 @@ package final class RemainsCopy {
       || key.map { losses[place].contains($0) } ?? !losses[place].isEmpty
   }
 
-  /// What history says was deleted, so that it can be told what nothing is left of.
+  /// What history says was deleted, so that it can be determined what nothing is left of.
   private func readHistory() throws {
     guard let (root, table) = copy.byRoot.first(where: { $0.value.name == "ACHANGE" }),
       let kind = table.columns.firstIndex(where: { $0.name == "ZCHANGETYPE" }),
@@ -238,7 +238,7 @@ package final class RemainsCopy {
     ) { root, link in try links[root]?.add(link) }
     try scan.rows(isCancelled: isCancelled, progress: progress) { carved, record in
       var remnant = carved
-      // Which bytes are others nothing tells, those of a key least of all.
+      // Which bytes are others nothing shows, those of a key least of all.
       if source.isGarbled { (remnant.key, remnant.certainty) = (nil, .unknown) }
       guard let place = remnant.shape else {
         guard let join = joins[remnant.root], join.fits(record) else { return }
@@ -311,7 +311,7 @@ package final class RemainsCopy {
         markColumns[place][pk, default: []].append(column)
         continue
       }
-      // What many rows share tells nothing; it stays as an empty list.
+      // What many rows share shows nothing; it stays as an empty list.
       if sharing.isEmpty { continue }
       if sharing.count < Self.mostSharing {
         sharing.append(pk)
@@ -373,7 +373,7 @@ package final class RemainsCopy {
           for column in columns where !record.isPresent(column) { comparable -= 1 }
         }
         guard count * 3 >= comparable * 2 else { continue }
-        // What several rows share tells nothing.
+        // What several rows share shows nothing.
         matches[place][pk] = matches[place][pk] == nil ? row.key : .max
       }
     }

@@ -3,7 +3,7 @@ import SQLite
 
 /// Compiled patterns of a connection: a filter has a few, and each is used for every row.
 final class TextMatching {
-  // Bits that tell how text is compared.
+  // Bits that say how text is compared.
   static let ignoringCase: Int64 = 1
   static let ignoringMarks: Int64 = 2
   /// A `LIKE` pattern instead of a regular expression.

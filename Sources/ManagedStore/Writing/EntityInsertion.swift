@@ -138,7 +138,7 @@ final class LinkInsertion {
     try write(ids.map(\.key), of: owner)
   }
 
-  /// The same for keys of objects that the relationship can lead to.
+  /// The same for keys of objects that the relationship can reference.
   func write(_ keys: [Int64], of owner: Int64) throws {
     let count = statement.parameterCount
     for (position, key) in keys.enumerated() {

@@ -16,9 +16,9 @@ package final class RowForm {
   package struct Row: Sendable {
     /// One for each attribute.
     package var attributes: [AttributeValue] = []
-    /// One for each link: the object that it leads to.
+    /// One for each link: the object that it references.
     package var links: [Target?] = []
-    /// One for each to-many: the keys that it leads to, in their order.
+    /// One for each to-many: the keys that it references, in their order.
     package var toManys: [[Int64]] = []
 
     /// An object without anything.

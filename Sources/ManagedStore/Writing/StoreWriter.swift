@@ -96,7 +96,7 @@ public final class StoreWriter {
       let key = key ?? last + 1
       guard key > last else {
         throw CoreDataError(
-          .usage, "the key \(key) is not above those given before", entity: entity)
+          .usage, "the key \(key) is not greater than those before it", entity: entity)
       }
       var values = insertion.row(key)
       for (name, value) in attributes {

@@ -50,7 +50,7 @@ public struct CompatibilityExplanation: Sendable {
   public let inference: Inference
   /// What strata carries out and the app's own migration refuses or loses, as sentences.
   public let caveats: [String]
-  /// What the rows and the tables of the store break, as a plan of the migration tells it; empty before
+  /// What the rows and the tables of the store break, as a plan of the migration shows it; empty before
   /// ``ask(_:source:model:)``.
   public private(set) var checks: [DataCheck] = []
   /// Why no plan could be made, where the models allow one.
@@ -62,7 +62,7 @@ public struct CompatibilityExplanation: Sendable {
   public var isCompatible: Bool { compatibility.isCompatible }
 
   /// Whether the store opens with the model, after lightweight migration where that is needed: as far as
-  /// the models tell it, and ``ask(_:source:model:)`` what is in the store. `nil` where the store's own model
+  /// the models show it, and ``ask(_:source:model:)`` what is in the store. `nil` where the store's own model
   /// is not known.
   public var isCarried: Bool? {
     switch inference {

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 extension EntityMapping {
-  /// Runs what computes the mapping's values: an error that they cause tells which mapping it is.
+  /// Runs what computes the mapping's values: an error that they cause names the mapping.
   ///
   /// - Parameter property: the property whose value it is, asked only after an error.
   func evaluating<T>(property: () -> String? = { nil }, _ body: () throws -> T) throws -> T {
@@ -20,7 +20,7 @@ extension EntityMapping {
 }
 
 extension MappingModel {
-  /// Runs what computes the values of a mapping's rows; an error that they cause tells the mapping,
+  /// Runs what computes the values of a mapping's rows; an error that they cause names the mapping,
   /// the entity and the property.
   func evaluating<T>(
     _ row: RowProgram, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
@@ -81,7 +81,7 @@ extension StoreSchema {
 }
 
 extension ValueExpression {
-  /// The expression as SQL; an error tells the mapping and the property that it stands in.
+  /// The expression as SQL; an error names the mapping and the property that it is in.
   func compiled(
     in scope: ExpressionScope, mapping: String, property: String?, attribute: Attribute? = nil
   ) throws -> CompiledExpression {

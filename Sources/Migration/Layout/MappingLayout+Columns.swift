@@ -20,7 +20,7 @@ extension MappingLayout {
       guard model.isKind(to, of: declarer) else { return .position(nil) }
       return order(of: name, in: entityMapping, from: from)
     case .owner, .ownerOrder:
-      // Kept on the rows that a relationship leads to: set from the owners' side.
+      // Kept on the rows that a relationship references: set from the owners' side.
       return .later(first: nil)
     }
   }
@@ -36,7 +36,7 @@ extension MappingLayout {
     return try value(of: attribute, attributeMapping, in: entityMapping, from: from, variables: [:])
   }
 
-  /// The same for a mapping that a policy carries out: what only the policy can tell is left to it.
+  /// The same for a mapping that a policy carries out: what only the policy can say is left to it.
   mutating func policyValue(
     of name: String, in entityMapping: EntityMapping, from: String, to: String
   ) throws -> String? {

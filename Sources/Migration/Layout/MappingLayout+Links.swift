@@ -67,7 +67,7 @@ extension MappingLayout {
         try scope.value(of: Array(path.dropLast())).asValue, storage, bothWays: !isOnce))
   }
 
-  /// Links of a mapping's relationships that its rows cannot tell.
+  /// Links of a mapping's relationships that its rows cannot give.
   mutating func addLinks(of entityMapping: EntityMapping) throws {
     guard let from = entityMapping.source, let to = entityMapping.destination,
       model.entity(named: to)?.isAbstract == false
@@ -94,7 +94,7 @@ extension MappingLayout {
     }
   }
 
-  /// Whether all objects that a relationship leads to take its inverse from a relationship of the source.
+  /// Whether all objects that a relationship references take its inverse from a relationship of the source.
   private func isCarriedByAll(_ name: String, of entity: String, from former: String) -> Bool {
     guard let relationship = model.relationship(named: name, of: entity),
       let inverse = relationship.inverse
@@ -125,15 +125,15 @@ extension MappingLayout {
       else { continue }
       throw CoreDataError(
         .usage,
-        "“\(relationship.name)” and its inverse “\(inverse.name)” are taken from two relationships that are no inverses of each other: “\(former)” and “\(other)”",
+        "“\(relationship.name)” and its inverse “\(inverse.name)” are taken from two relationships that are not inverses of each other: “\(former)” and “\(other)”",
         entity: entityMapping.destination, property: relationship.name,
         hint: "Leave one of the two empty: \"\(relationship.name)\": null in a recipe.")
     }
   }
 
-  /// The links of a relationship of a mapping's objects; `nil` where nothing was made of what they lead to.
+  /// The links of a relationship of a mapping's objects; `nil` where nothing was made of what they reference.
   ///
-  /// - Parameter mayDangle: whether what they lead to is looked for, though its key tells all.
+  /// - Parameter mayDangle: whether what they reference is looked for, though its key says all.
   func link(
     _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
     of entityMapping: EntityMapping, from: String, to: String, mayDangle: Bool = false
@@ -155,7 +155,7 @@ extension MappingLayout {
     return link
   }
 
-  /// Whether the rows tell these links already, or those of the inverse.
+  /// Whether the rows give these links already, or those of the inverse.
   private func isToldOtherwise(
     _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, _ origin: Origin,
     _ entityMapping: EntityMapping, _ to: String
@@ -176,12 +176,12 @@ extension MappingLayout {
       let from = entityMapping.source,
       let formerInverse = store.model.relationship(named: former, of: from)?.inverse
     else { return false }
-    // What only some of the other objects carry is left to be told from here.
+    // What only some of the other objects carry is left to be determined from here.
     let carriers = makers(of: relationship.destination)
     guard !carriers.isEmpty,
       carriers.allSatisfy({ $0.relationship(named: inverse.name)?.source == formerInverse })
     else { return false }
-    // A to-one tells; of two to-many sides the one that names the table does.
+    // A to-one does; of two to-many sides the one that names the table does.
     if !inverse.isToMany { return !carriers.contains(where: isPolicy) }
     let isFirst = schema.joins.contains {
       $0.relationship == relationship.name && model.isKind(to, of: $0.entity)
@@ -190,7 +190,7 @@ extension MappingLayout {
   }
 }
 
-/// A to-many of a mapping whose links the to-ones at its other side tell as well.
+/// A to-many of a mapping whose links the to-ones at its other side give as well.
 ///
 /// Where no policy does anything by itself, setting the to-ones comes to the same as setting both
 /// sides, as each object of the source is one of the destination, by one mapping.
@@ -204,7 +204,7 @@ struct MirroredSide: Equatable {
 }
 
 extension MappingLayout {
-  /// The to-manys of mappings with policies that to-ones tell as well, where nothing but these two
+  /// The to-manys of mappings with policies that to-ones give as well, where nothing but these two
   /// sides is written into the to-ones.
   func mirroredSides() throws -> [MirroredSide] {
     var sides: [MirroredSide] = []

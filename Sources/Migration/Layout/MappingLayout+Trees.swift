@@ -138,7 +138,7 @@ extension MappingLayout {
         .usage,
         "in the mapping “\(entityMapping.name)”: objects of \(child.destination) cannot be made in “\(child.relationship)”",
         entity: parentEntity, property: child.relationship,
-        hint: "Name a relationship of \(parentEntity) that leads to \(child.destination).")
+        hint: "Name a relationship of \(parentEntity) whose destination is \(child.destination).")
     }
     return (relationship, table, number)
   }

@@ -56,7 +56,7 @@ struct MappingLayout {
       try addRows(of: entityMapping, planning: &planning, connection)
     }
     for entityMapping in mapping.entityMappings { try addLinks(of: entityMapping) }
-    // Objects that are made take the place of those that a to-one led to.
+    // Objects that are made take the place of those that a to-one referenced.
     links += treeLinks
     bounds = Dictionary(first: schema.tables.map { ($0.root, planning.bound(of: $0.root)) })
   }
@@ -92,7 +92,7 @@ struct MappingLayout {
       guard entityMapping.children.isEmpty, entityMapping.distinct == nil else {
         throw CoreDataError(
           .usage,
-          "a Swift policy carries out “\(entityMapping.name)”, so nothing does what its “\(entityMapping.distinct == nil ? "create" : "distinct")” says",
+          "a Swift policy carries out “\(entityMapping.name)”, so its “\(entityMapping.distinct == nil ? "create" : "distinct")” has no effect",
           entity: to, hint: "Leave one of them out.")
       }
       // Room for the keys of the sources; what a policy makes beyond that comes after.

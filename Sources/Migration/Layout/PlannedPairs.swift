@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// What the links of loose one-to-ones come to when each is set after the other, in temporary
-/// tables: to tell beforehand what is lost, and to compare afterwards.
+/// tables: to know in advance what is lost, and to compare afterwards.
 struct PlannedPairs {
   /// A one-to-one with its claims, and the table of the pairs that last.
   struct Plan {
@@ -180,7 +180,7 @@ struct PlannedPairs {
           "\(ObjectID(entity: to, key: $0.owner)) → \(ObjectID(entity: relationship.destination, key: $0.destination))"
         },
         suggestion:
-          "\(to).\(relationship.name) is one-to-one: where several lead to one object, the later one keeps it."
+          "\(to).\(relationship.name) is one-to-one: if several objects reference the same one, the last one keeps it."
       )
     }
   }

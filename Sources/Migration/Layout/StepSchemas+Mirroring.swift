@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-/// What CloudKit mirroring has to be told of a step.
+/// What CloudKit mirroring has to know about a step.
 extension StepSchemas {
   /// Whether the mirroring has to fetch everything again: the store is mirrored, and a table was added, altered or
   /// removed, or entity IDs changed.

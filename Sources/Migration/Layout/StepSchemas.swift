@@ -203,7 +203,7 @@ struct StepSchemas {
     )
   }
 
-  /// The destination's Z_ENT of what a to-one leads to.
+  /// The destination's Z_ENT of what a to-one references.
   private func entityNumber(
     of name: String, _ relationship: Relationship, _ entityMapping: EntityMapping,
     _ table: EntityTable, key: ColumnValue

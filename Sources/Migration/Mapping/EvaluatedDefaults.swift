@@ -24,10 +24,10 @@ extension EvaluatedDefault {
         "\(name): only the app can evaluate the default \(expression). SwiftData does so once, and gives the value to all rows; here they get none. A recipe can give one: \"\(name.split(separator: ".").last ?? "")\": …"
     }
     let all = rows.map {
-      $0 == 1 ? "the 1 object gets it" : "all \($0) objects get one and the same value"
+      $0 == 1 ? "the 1 object gets it" : "all \($0) objects get the same value"
     }
     return
-      "\(name): the default \(expression) is evaluated once, as SwiftData does: \(all ?? "all objects get one and the same value")."
+      "\(name): the default \(expression) is evaluated once, as SwiftData does: \(all ?? "all objects get the same value")."
   }
 
   private static func newUUID() -> [UInt8] {

@@ -5,7 +5,7 @@ import ManagedModel
 ///
 /// A composite has no value where every element is NULL. SwiftData makes such of every enum and of structures
 /// whose properties are all optional. Apple's migration lets rows without one through, as reports
-/// from apps tell, and SwiftData stops the app when it reads one.
+/// from apps show, and SwiftData stops the app when it reads one.
 package struct MandatoryComposite: Equatable {
   package var name: String
   /// Paths of the elements that have columns; never empty.
@@ -46,7 +46,7 @@ extension Attribute {
     var all: [MandatoryComposite] = []
     if !isOptional, !columns.isEmpty, columns.allSatisfy(\.isOptional) {
       let siblings = around.filter { !names.contains($0) }
-      // One that is all there is of the composite around it is told with that.
+      // One that is all there is of the composite around it is reported with that.
       if around.isEmpty || !siblings.isEmpty {
         all.append(MandatoryComposite(name: name, elements: names, siblings: siblings))
       }
@@ -79,6 +79,6 @@ extension MandatoryComposite {
   }
 
   var hint: String {
-    "Core Data lets these rows through, and SwiftData stops an app that reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."
+    "Core Data accepts these rows, but an app with SwiftData crashes when it reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."
   }
 }

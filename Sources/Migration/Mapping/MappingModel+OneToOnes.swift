@@ -52,7 +52,7 @@ extension MappingModel {
       var own: Set<Origin> = []
       var back: Set<Origin> = []
       for maker in makers {
-        // Of an object that becomes several, or of several that become one, only one can be led to.
+        // Of an object that becomes several, or of several that become one, only one can be referenced.
         guard let from = maker.source, maker.distinct == nil,
           mappings(fromSource: from).count(where: { $0.destination != nil }) == 1,
           let relationshipMapping = maker.relationship(named: side.name),

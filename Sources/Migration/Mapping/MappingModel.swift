@@ -199,7 +199,7 @@ public struct RelationshipMapping: Sendable, Equatable {
   /// new. ``ofSourceObject`` stands for the source object itself.
   public var source: String?
   /// The mapping that took the related objects over. `nil`: whichever mapping of the mapping model
-  /// took each of them to an entity that the relationship can lead to.
+  /// took each of them to an entity that the relationship can reference.
   public var through: String?
   /// True of the source objects to link to, over their own properties: a FETCH with a predicate
   /// that a mapping model has in place of a key path. ``source`` is `nil` then, ``fetched`` names
@@ -226,7 +226,7 @@ public struct RelationshipMapping: Sendable, Equatable {
 public struct ChildMapping: Sendable, Equatable {
   /// Destination entity of the objects.
   public var destination: String
-  /// Relationship of the object they hang on that leads to them.
+  /// Relationship of the object they hang on that references them.
   public var relationship: String
   /// A JSON array: an object is made for each element, which is called `item` and its place, from
   /// 0, `position`. `nil` makes one object.

@@ -15,7 +15,7 @@ extension Advice.Choice {
     "allowedLosses", "MigrationOptions.allowedLosses")
   /// Going on in spite of what speaks against it.
   package static let force = Advice.Choice("force", "isForced")
-  /// The backup to put back.
+  /// The backup to restore.
   package static let backup = Advice.Choice("backup", "the backup’s path")
   /// The old store goes for good.
   package static let deletesBackup = Advice.Choice("deletesBackup", "deletesBackup")

@@ -80,14 +80,14 @@ struct DriftAnalysis {
       return check(
         number.entity, says: "Z_PRIMARYKEY has no row for the entity",
         hint:
-          "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store."
+          "Its keys are counted there: new objects would get keys that are in use. Take another copy of the store."
       )
     }
     return try checks
       + store.rowsOfUnknownEntities().map { rows in
         check(
           rows.table, rows: rows.count,
-          says: "rows have the entity number \(rows.number), which belongs to no entity here",
+          says: "rows have the entity ID \(rows.number), which belongs to no entity of the table",
           hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
       }
   }

@@ -9,7 +9,7 @@ struct EmptyTrial {
   let steps: [MigrationStep]
   let meter: ProgressMeter
 
-  /// - Returns: what the file at the end holds; `nil` where a step is not what a trial can tell of.
+  /// - Returns: what the file at the end holds; `nil` where a step is not what a trial can decide.
   func result() throws -> DatabaseTables? {
     guard let first = steps.first, steps.allSatisfy({ $0.handlers == nil }) else { return nil }
     let folder = try PrivateFolder()

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 extension StoreMigration {
-  /// What refuses every migration of a store that was looked at as a whole, whatever it leads to: damages of
+  /// What refuses every migration of a store that was looked at as a whole, whatever it references: damages of
   /// its file, and tables, columns and numbers of entities that do not fit its own model.
   package static func standingChecks(of store: Store) throws -> [DataCheck] {
     try FileAnalysis(store: store).known + DriftAnalysis(store: store).checks()
@@ -14,7 +14,7 @@ extension StoreMigration {
 struct FileAnalysis {
   let store: Store
 
-  /// Frames of the -wal that are not in the store, and pages of a -journal that are not put back: it can be
+  /// Frames of the -wal that are not in the store, and pages of a -journal that are not restored: it can be
   /// migrated without them, if that is allowed.
   func losses() -> [Loss] {
     var losses: [Loss] = []
@@ -55,7 +55,7 @@ struct FileAnalysis {
         code: .persistentStoreOpen, entity: FileSystem.name(of: placeholder.file), property: nil,
         rows: 0, message: "this file of the store is not downloaded from iCloud",
         hint: CloudPlaceholder.advice(placeholder.file)
-          + " If it cannot be had, delete the placeholder \(placeholder.name).")
+          + " If it cannot be downloaded, delete the placeholder \(placeholder.name).")
     }
   }
 

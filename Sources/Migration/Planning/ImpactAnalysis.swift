@@ -42,7 +42,7 @@ struct ImpactAnalysis {
     return impacts
   }
 
-  /// What tells one impact from another.
+  /// What distinguishes one impact from another.
   private struct Rule: Hashable {
     var entity: String
     var property: String?
@@ -58,7 +58,7 @@ struct ImpactAnalysis {
     let name = entity?.name ?? loss.entity
     guard let former = loss.property else {
       return ChangeImpact(
-        entity: name, rows: loss.values, message: "would go with the entity",
+        entity: name, rows: loss.values, message: "would be lost with the entity",
         samples: loss.samples, severity: .loss, hint: loss.suggestion)
     }
     let property = entity.flatMap { self.counterpart(of: former, in: $0) }
@@ -66,8 +66,8 @@ struct ImpactAnalysis {
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
       message: isRefused
-        ? "only a mapping of your own would carry over"
-        : loss.misfit.map { "would be read cut off: \($0.clause)" } ?? "would go",
+        ? "only a recipe or a mapping model would keep"
+        : loss.misfit.map { "would be read truncated: \($0.clause)" } ?? "would be lost",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
       code: isRefused ? .inferredMappingModel : nil, misfit: loss.misfit,
       hint: isRefused ? nil : loss.suggestion,
@@ -133,7 +133,7 @@ struct ImpactAnalysis {
         impacts.append(
           ChangeImpact(
             entity: entity.name, property: name, rows: rows,
-            message: evaluated.map { "get one and the same value of \($0.expression)" }
+            message: evaluated.map { "get the same value of \($0.expression)" }
               ?? "get the value \(value)"))
       case .renamed(let former):
         let rows = try objects.reduce(0) { sum, object in
@@ -178,7 +178,7 @@ struct ImpactAnalysis {
     impacts.append(
       ChangeImpact(
         entity: destination.declaringEntity(of: property, in: entity) ?? entity,
-        property: property, rows: found.count, message: "hold text that is no \(new.type.name)",
+        property: property, rows: found.count, message: "hold text that is not \(new.type.name)",
         samples: found.first.map(\.description), objects: found.first, severity: .loss))
   }
 }

@@ -424,7 +424,7 @@ struct LossAccount {
     return own <= other
   }
 
-  /// Whether new objects take the place of those that a to-one leads to.
+  /// Whether new objects take the place of those that a to-one references.
   private func isReplaced(_ relationship: Relationship, of entity: String) -> Bool {
     mapping.mappings(fromSource: entity).contains { entityMapping in
       guard let to = entityMapping.destination else { return false }
@@ -437,7 +437,7 @@ struct LossAccount {
     }
   }
 
-  /// Whether the lost links are of a to-one that new objects take the place of: those are told.
+  /// Whether the lost links are of a to-one that new objects take the place of: those are reported.
   private func isReplaced(_ loss: Loss) -> Bool {
     guard let property = loss.property else { return false }
     return source.subtree(of: loss.entity).contains { entity in

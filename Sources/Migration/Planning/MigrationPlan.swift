@@ -25,7 +25,7 @@ public struct MigrationPlan: Sendable, Equatable {
   public var storeBytes: Int
   /// Bytes that must be free beside the store (or beside the output) while it runs.
   public var bytesNeeded: Int
-  /// Bytes that are free there; `nil` where the system does not tell.
+  /// Bytes that are free there; `nil` where the system does not say.
   public var bytesFree: Int?
   /// Seconds that running it may take: a rough guess from the store's size, on the safe side.
   public var secondsEstimated: Double = 0
@@ -169,7 +169,7 @@ public struct Loss: Sendable, Equatable {
   func isSame(as other: Loss) -> Bool { name == other.name && misfit == other.misfit }
 
   /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`, `wal` for
-  /// frames that are not applied, and `journal` for pages that are not put back.
+  /// frames that are not applied, and `journal` for pages that are not restored.
   public var name: String { property.map { "\(entity).\($0)" } ?? entity }
 
   /// A whole entity's name allows the loss of its properties too, a composite attribute's that of its

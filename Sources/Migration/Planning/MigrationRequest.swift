@@ -2,13 +2,13 @@ import ManagedModel
 import ManagedStore
 import ModelSearch
 
-/// What a store is to become, and what there is to go by.
+/// What a store is to become, and what it is based on.
 ///
 ///     var request = MigrationRequest(to: try ModelReference("App.xcdatamodeld@App 3").load())
 ///     request.documents = try MappingDocuments(paths: ["App 2 to 3.cdm"])
 ///     let plan = try StoreMigration.plan(store, request)
 public struct MigrationRequest: Sendable {
-  /// What leads to the destination.
+  /// What references the destination.
   enum Course: Sendable {
     /// What is written down or can be inferred: straight, or through versions.
     case found
@@ -48,7 +48,7 @@ public struct MigrationRequest: Sendable {
   /// Asks for what the stages that a store has before it do.
   ///
   /// What a handler may change is checked when it has run: such rules are remarks in the plan, and a
-  /// row that still breaks one then is refused with its code. Losses are told as the data are now.
+  /// row that still breaks one then is refused with its code. Losses are reported as the data are now.
   ///
   /// - Parameters:
   ///   - stages: all stages of the app.

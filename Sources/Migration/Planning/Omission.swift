@@ -29,7 +29,7 @@ package struct CarriedProperties {
   }
 
   /// Stored attributes of the source that an entity mapping does not take up; derived ones are made
-  /// anew.
+  /// again.
   func lostAttributes(in entityMapping: EntityMapping) -> [Attribute] {
     guard let from = entityMapping.source, entityMapping.destination != nil else { return [] }
     let kept = Set(entityMapping.attributes.compactMap(\.source))

@@ -6,7 +6,7 @@ import SQLite
 /// Looks at a store's data for what the steps of a plan would do to it.
 ///
 /// Inferred steps are looked at together, as one mapping from the store to each version on the path;
-/// what comes after a mapping model or a recipe can only be told of their result, so they are
+/// what comes after a mapping model or a recipe can only be determined from their result, so they are
 /// carried out in the temporary folder first.
 struct PlanAnalysis {
   let store: Store
@@ -22,7 +22,7 @@ struct PlanAnalysis {
       } catch {
         throw located(error, at: index, of: plan, position)
       }
-      // What comes after a step that cannot be carried out cannot be told.
+      // What comes after a step that cannot be carried out cannot be determined.
       guard plan.failures.isEmpty else { break }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
@@ -160,7 +160,7 @@ struct PlanAnalysis {
     for check in plan.checks[known...] where !check.isWarning {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       plan.notes.append(
-        "\(place): \(check.summary); a stage’s code runs before, then it is checked.")
+        "\(place): \(check.summary); it is checked after a stage’s code has run.")
     }
     plan.checks.removeSubrange(known...)
   }
@@ -197,7 +197,7 @@ struct PlanAnalysis {
       plan.notes += try analysis.notes + analysis.elementNotes()
       if strategy == .inPlace {
         plan.notes.append(
-          "“In place” is a way of inferred steps: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
+          "“In place” works for inferred steps only: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
         )
       }
     }

@@ -21,11 +21,11 @@ extension PlanNotes {
     return all.compactMap { what, names in
       if let name = names.first(where: isWhole) {
         return
-          "\(what) of \(entity.name) names the composite attribute “\(name)”: how Core Data keeps it is not known, so that nothing is made or checked for it."
+          "\(what) of \(entity.name) names the composite attribute “\(name)”: how Core Data stores it is not known, so it is neither created nor checked."
       }
       guard let name = names.first(where: { $0.contains(".") }) else { return nil }
       return
-        "\(what) of \(entity.name) names the element “\(name)”: how Core Data calls its index is assumed."
+        "\(what) of \(entity.name) names the element “\(name)”: the name of its index is assumed."
     }
   }
 

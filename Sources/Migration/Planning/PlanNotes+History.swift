@@ -7,12 +7,12 @@ extension PlanNotes {
   func history(_ schemas: StepSchemas) throws -> [String] {
     guard let history = try store.history() else { return [] }
     var notes = [
-      "The store keeps history (\(NumberText.counted(history.transactions, "transaction")), \(NumberText.counted(history.changes, "change"))): its rows stay and follow the new entity numbers and properties. An empty transaction is added that names the model which the store had."
+      "The store keeps history (\(NumberText.counted(history.transactions, "transaction")), \(NumberText.counted(history.changes, "change"))): its rows stay and follow the new entity IDs and properties. An empty transaction is added that records the model which the store had."
     ]
     let added = schemas.addedTombstones.count
     if added > 0, isAtHand {
       notes.append(
-        "History gets \(NumberText.counted(added, "column")) more for values of deleted objects: the new model keeps more of them."
+        "History gets \(NumberText.counted(added, "more column")) for values of deleted objects: the new model preserves more of them."
       )
     }
     return try notes + changesThatGo() + valuesThatGo()
@@ -34,7 +34,7 @@ extension PlanNotes {
     let count = try store.number("SELECT count(*) \(rows)")
     guard count > 0 else { return [] }
     var note =
-      "\(NumberText.counted(count, "change")) in the history \(count == 1 ? "is" : "are") of entities that go (\(gone.sorted().joined(separator: ", "))): \(count == 1 ? "it goes" : "they go") too, all others stay."
+      "\(NumberText.counted(count, "change")) in the history \(count == 1 ? "is" : "are") of removed entities (\(gone.sorted().joined(separator: ", "))): \(count == 1 ? "it is" : "they are") removed too; all others stay."
     if columns.contains("ZTRANSACTIONID") {
       let last = try store.number("SELECT max(ZTRANSACTIONID) \(rows)")
       let before = try store.number("SELECT count(*) FROM ATRANSACTION WHERE Z_PK <= \(last)")
@@ -72,7 +72,7 @@ extension PlanNotes {
     }
     guard values > 0 else { return [] }
     return [
-      "History kept \(NumberText.counted(values, "value")) of deleted objects that the new model does not keep (\(names.joined(separator: ", "))): \(values == 1 ? "it goes" : "they go"), as in Core Data’s own migration."
+      "History kept \(NumberText.counted(values, "value")) of deleted objects that the new model does not preserve (\(names.joined(separator: ", "))): \(values == 1 ? "it is" : "they are") removed, as in Core Data’s own migration."
     ]
   }
 
@@ -82,7 +82,7 @@ extension PlanNotes {
       (cloud.pendingUploads, "record", "to be uploaded"),
       (cloud.pendingDeletes, "record", "to be deleted in iCloud"),
       (cloud.pendingLinks, "link", "to be uploaded"),
-      (cloud.unanalysedTransactions, "transaction", "to be looked at"),
+      (cloud.unanalysedTransactions, "transaction", "to be analysed"),
       (cloud.analysedChanges, "change", "to become a record"),
     ].filter { $0.0 > 0 }.map { count, noun, rest in
       "\(NumberText.counted(count, noun)) \(count == 1 ? "waits" : "wait") \(rest)"
@@ -90,7 +90,7 @@ extension PlanNotes {
     var notes = [
       "The store is mirrored to CloudKit"
         + (waiting.isEmpty
-          ? ", and nothing waits to be sent" : ": " + waiting.joined(separator: ", "))
+          ? ", and nothing is waiting to be uploaded" : ": " + waiting.joined(separator: ", "))
         + ". Mirroring must be off while it is migrated."
     ]
     notes += [
@@ -99,7 +99,7 @@ extension PlanNotes {
     ].compactMap { $0 }
     if isAtHand, schemas.needsZoneFetch {
       notes.append(
-        "The metadata tell the mirroring to fetch everything again, since the tables or entity numbers change; Core Data’s own migration does so too."
+        "The metadata make the mirroring fetch everything again, because tables or entity IDs change; Core Data’s own migration does so too."
       )
     }
     return notes

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What a plan tells beside losses and checks, a sentence each.
+/// What a plan shows beside losses and checks, a sentence each.
 struct PlanNotes {
   let store: Store
   let mapping: MappingModel
@@ -42,13 +42,13 @@ struct PlanNotes {
     guard let members = whole.configurations[name] else {
       return [
         restriction
-          + "The destination model has no configuration of that name: all its entities are taken. It is assumed that the app opens the store so."
+          + "The destination model has no configuration of that name: all its entities are taken. It is assumed that the app opens the store this way."
       ]
     }
     guard destination != whole || members.count == whole.entities.count else {
       return [
         restriction
-          + "In the destination model that configuration has an entity without its parent: all entities are taken. It is assumed that the app opens the store so."
+          + "In the destination model that configuration has an entity without its parent: all entities are taken. It is assumed that the app opens the store this way."
       ]
     }
     return [
@@ -103,13 +103,13 @@ struct PlanNotes {
             "\(to).\(name) is derived: "
               + (isComputed
                 ? "its value is computed for the rows that are there."
-                : "Core Data fills it when the objects are saved next."))
+                : "Core Data fills it when the objects are next saved."))
         }
       }
     }
     for group in schemas.destination.triggerGroups where group.statements.isEmpty {
       notes.append(
-        "How Core Data keeps up \(group.entity).\(group.attribute) in the store is not known: no trigger is made for it."
+        "How Core Data updates \(group.entity).\(group.attribute) in the store is not known: no trigger is created for it."
       )
     }
     return notes
@@ -117,11 +117,11 @@ struct PlanNotes {
 
   private func indexes(_ schema: StoreSchema) -> [String] {
     var notes = schema.unmadeIndexes.map {
-      "The index “\($0.index)” of \($0.entity) is of a kind that is not made; Core Data works without it."
+      "The index “\($0.index)” of \($0.entity) is of a kind that strata does not create; Core Data works without it."
     }
     if !schema.rtreeIndexes.isEmpty, !store.connection.hasRTrees {
       notes.append(
-        "This SQLite has no R-trees: \(schema.rtreeIndexes.map(\.name).joined(separator: ", ")) cannot be made here; Core Data works without."
+        "This SQLite has no R-trees: \(schema.rtreeIndexes.map(\.name).joined(separator: ", ")) cannot be created here; Core Data works without them."
       )
     }
     return notes

@@ -17,7 +17,7 @@ public struct PlanOutline: Sendable, Equatable {
 
   init(_ steps: [MigrationStep]) { self.steps = steps }
 
-  /// With the objects that each mapping takes, as far as these tell.
+  /// With the objects that each mapping takes, as far as these show.
   ///
   /// - Parameter counts: objects of exactly each entity of the version that the first step begins at.
   func counted(_ counts: [String: Int], _ policies: PolicyBindings) -> PlanOutline {
@@ -32,14 +32,14 @@ public struct PlanOutline: Sendable, Equatable {
         next[destination] = .some(
           rows.flatMap { rows in next[destination, default: 0].map { $0 + rows } })
       }
-      // What comes of a mapping with conditions is told by carrying it out.
+      // What comes of a mapping with conditions is known by carrying it out.
       guard step.isInferredOnly(policies) else { break }
       known = next.compactMapValues { $0 }
     }
     return outline
   }
 
-  /// Tells what is known of a plan, and then what is counted in no time.
+  /// Reports what is known of a plan, and then what is counted in no time.
   static func tell(_ plan: MigrationPlan, of store: Store, to report: (PlanOutline) -> Void) {
     let outline = PlanOutline(plan.steps)
     report(outline)

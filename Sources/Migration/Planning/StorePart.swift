@@ -26,7 +26,7 @@ struct StorePart: Sendable {
 
   /// What a mapping between whole models does to the part of a store.
   ///
-  /// Objects that would become objects of an entity outside go, and are told as a loss; what comes
+  /// Objects that would become objects of an entity outside go, and are reported as a loss; what comes
   /// of objects outside stays away.
   func mapping(_ whole: MappingModel, from source: Model, to destination: Model) -> MappingModel {
     guard configuration != nil, whole.kind != .none else { return whole }

@@ -11,7 +11,7 @@ import ManagedModel
 ///
 /// What is not overridden does what the mapping says, by SQL where that can be. One instance is made
 /// for each entity mapping; nothing is called from two threads at once. An error that is thrown ends
-/// the migration, told with code 134170, the mapping, the step and the object; the store stays as it
+/// the migration, reported with code 134170, the mapping, the step and the object; the store stays as it
 /// was.
 open class EntityMigrationPolicy {
   /// Makes the policy; the engine does so once for each entity mapping that names it.

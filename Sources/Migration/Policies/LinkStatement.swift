@@ -48,7 +48,7 @@ final class LinkStatement {
     base = try storage.numberings.reduce(0) { try max($0, $1.last(on: connection)) }
   }
 
-  /// - Throws: ``CoreDataError`` for objects that the relationship cannot lead to, or where one is set
+  /// - Throws: ``CoreDataError`` for objects that the relationship cannot reference, or where one is set
   /// in a to-many or added to a to-one.
   func requireFit(
     _ others: [DestinationObject], of owner: DestinationObject, isToMany: Bool, in model: Model
@@ -100,7 +100,7 @@ extension RelationshipStorage {
     return "UPDATE main.\(quoted(table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = \(row)"
   }
 
-  /// True of the row that this to-one of an object leads to.
+  /// True of the row that this to-one of an object references.
   fileprivate func isLed(by row: String) -> String {
     "Z_PK = (SELECT \(quoted(destination)) FROM main.\(quoted(table)) WHERE Z_PK = \(row))"
   }

@@ -31,7 +31,7 @@ public final class SourceObject {
   /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
-  /// The object that a to-one relationship leads to.
+  /// The object that a to-one relationship references.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> SourceObject? {
@@ -120,7 +120,7 @@ public final class DestinationObject {
     let keeper = try atWork()
     if values == nil { values = try entity.values(of: id.key) }
     guard values?.indices.contains(index) == true else {
-      throw CoreDataError(.usage, "\(id) is not there", entity: id.entity, property: attribute)
+      throw CoreDataError(.usage, "\(id) does not exist", entity: id.entity, property: attribute)
     }
     // Asked first: it may save what was kept, and this object is in the file then.
     if isStored { try keeper.change(self) }
@@ -132,7 +132,7 @@ public final class DestinationObject {
   /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
-  /// The object that a to-one relationship leads to.
+  /// The object that a to-one relationship references.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> DestinationObject? {

@@ -63,7 +63,7 @@ extension MigrationManager {
   ) throws {
     guard source.id.entity == mapping.source else {
       throw CoreDataError(
-        .usage, "\(source.id) is none of the objects that “\(mapping.name)” takes",
+        .usage, "\(source.id) is not one of the objects that “\(mapping.name)” takes",
         entity: mapping.source)
     }
     try run.associate(source.id, with: destination, for: mapping)

@@ -5,14 +5,14 @@ import SQLite
 /// Statements that set what the mapping says of relationships.
 struct CarriedLinks {
   var statements: [Statement]
-  /// The to-many that they set, where to-ones tell the same.
+  /// The to-many that they set, where to-ones give the same.
   var side: MirroredSide?
 }
 
 /// Which links of to-manys are not written, since the to-ones at their other side are.
 ///
 /// That holds for as long as all policies concerned leave both sides to the mapping. What turns out
-/// not to be told by the other side is owed, and written before anybody could tell the difference.
+/// not to be given by the other side is owed, and written before anybody could see the difference.
 struct MirroredLinks {
   /// Links of a range of objects that were left to mappings that come later.
   struct Owed {
@@ -26,7 +26,7 @@ struct MirroredLinks {
   private var known: [Place: String?] = [:]
   /// Columns that a policy sets by itself.
   private var byHand: Set<String> = []
-  /// Mappings that are done with their relationships, and whether the mapping told all of them.
+  /// Mappings that are done with their relationships, and whether the mapping gave all of them.
   private var done: [String: Bool] = [:]
   private var owed: [Owed] = []
 
@@ -62,7 +62,7 @@ struct MirroredLinks {
 
   /// Notes that a mapping is done with its relationships.
   ///
-  /// - Returns: what is to be written, since it does not tell all of them.
+  /// - Returns: what is to be written, since it does not say all of them.
   mutating func finish(_ mapping: String, isCarried: Bool) -> [Owed] {
     done[mapping] = isCarried
     let concerned = take { $0.tellers.contains(mapping) }

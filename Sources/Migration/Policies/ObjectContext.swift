@@ -102,7 +102,7 @@ final class ObjectContext {
 
   /// The statement that links objects.
   ///
-  /// - Throws: ``CoreDataError`` of kind usage for what the relationship cannot lead to.
+  /// - Throws: ``CoreDataError`` of kind usage for what the relationship cannot reference.
   func statement(
     _ relationship: String, of owner: DestinationObject, to others: [DestinationObject],
     isToMany: Bool

@@ -5,7 +5,7 @@ import SQLite
 extension PolicyRun {
   /// Compiled statements that set what the mapping says of relationships.
   ///
-  /// Those of all objects in a range leave out what is told otherwise; those of some do not.
+  /// Those of all objects in a range leave out what is given otherwise; those of some do not.
   func defaultLinks(
     of entityMapping: EntityMapping, _ objects: CarriedObjects
   ) throws -> [CarriedLinks] {
@@ -38,7 +38,7 @@ extension PolicyRun {
     return carried
   }
 
-  /// Writes links that turned out not to be told by the other side.
+  /// Writes links that turned out not to be given by the other side.
   func write(_ owed: [MirroredLinks.Owed]) throws {
     for owed in owed {
       for statement in owed.links.statements { try statement.run(first: owed.range) }
@@ -58,7 +58,7 @@ extension PolicyRun {
   /// UPDATE of the to-ones of all that a mapping made by itself, for keys behind ?1 up to ?3, each
   /// row once.
   ///
-  /// - Returns: the statement and the relationships that it sets; `nil` where the keys do not tell
+  /// - Returns: the statement and the relationships that it sets; `nil` where the keys do not say
   ///   of which source object an object was made.
   private func plainLinks(
     of entityMapping: EntityMapping, from: String, to: String

@@ -24,7 +24,7 @@ extension PolicyRun: ObjectKeeper {
       let to = entityMapping.destination
     else {
       throw CoreDataError(
-        .usage, "only the object at hand can be made an instance of", entity: source.id.entity,
+        .usage, "an instance can be created for the current object only", entity: source.id.entity,
         hint: "Use insert(_:) for any other object, and for a mapping without a concrete entity.")
     }
     let object: DestinationObject
@@ -86,7 +86,7 @@ extension PolicyRun: ObjectKeeper {
   }
 
   /// Writes what is kept: new objects, changed ones, then links: first those that the mapping
-  /// tells, so that one set by hand stays.
+  /// shows, so that one set by hand stays.
   func save() throws {
     try objects.save { if !$0.isOwn { try touch($0.id) } }
     try carry()

@@ -18,12 +18,12 @@ final class PolicyRun {
   private var association: (name: String, statement: Statement)?
   let objects: ObjectContext
   var queued: [(statement: LinkStatement, owner: ObjectID, others: [ObjectID])] = []
-  /// Objects whose relationships the mapping tells, and the statements that set them.
+  /// Objects whose relationships the mapping gives, and the statements that set them.
   var carried: [ObjectID] = []
   var carrying: [Statement] = []
   /// The same for all objects that the mapping made from one to another, by key and entity.
   var carryingAll: [CarriedLinks] = []
-  /// The first and the last of the objects at hand, where the relationships of all of them are told.
+  /// The first and the last of the objects at hand, where the relationships of all of them are given.
   var carriedRange: [Value]?
   /// What is known of what mappings (by name) made.
   var madeObjects: [String: MadeObjects] = [:]

@@ -4,7 +4,7 @@ import Salvage
 
 /// What a column of a new row holds, by the row `s` of the source that it comes from.
 ///
-/// What a column or a constant tells is told by it, so that the plan, the run and the verification ask the same
+/// What a column or a constant can decide is decided by it, so that the plan, the run and the verification ask the same
 /// value; only what SQLite must compute is SQL, and nobody reads that.
 indirect enum ColumnValue: Equatable {
   /// What the source's row holds in a column.
@@ -84,7 +84,7 @@ indirect enum ColumnValue: Equatable {
   /// Whether the column holds nothing in these rows.
   var isEmpty: Bool { self == .empty || self == .foreign }
 
-  /// What is compared without SQLite; `nil` where only SQLite can tell the value.
+  /// What is compared without SQLite; `nil` where only SQLite can compute the value.
   ///
   /// - Parameter source: the table that the rows come from. Its key is no column of a record.
   func comparison(in source: IndexedTable) -> RowComparison.Value? {
@@ -130,7 +130,7 @@ indirect enum ColumnValue: Equatable {
 }
 
 extension CompiledExpression {
-  /// The value, where names and constants tell it.
+  /// The value, where names and constants show it.
   var value: ColumnValue? { plain.map(ColumnValue.init) }
   /// The value.
   var asValue: ColumnValue { value ?? .computed(sql, reading: []) }

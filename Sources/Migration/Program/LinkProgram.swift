@@ -158,7 +158,7 @@ extension LinkProgram {
   /// UPDATE of to-ones of all that a mapping made by itself, for keys behind ?1 up to ?3, each row once.
   ///
   /// - Parameters:
-  ///   - links: each with where the new store keeps it, and the table that it leads to.
+  ///   - links: each with where the new store keeps it, and the table that it references.
   ///   - entityID: Z_ENT of what the mapping made.
   ///   - distance: how far their keys are moved from their sources'.
   static func update(
@@ -172,7 +172,7 @@ extension LinkProgram {
       guard case .row(let key) = link.origin, let object = link.object else { return nil }
       let value = "k\(index)"
       values.append("\(object.key(of: key).sql ?? "NULL") AS \(value)")
-      // What leads to nothing leaves alone what is there.
+      // What references nothing leaves alone what is there.
       func set(_ column: String, _ sql: String) {
         let column = quoted(column)
         sets.append((column, "CASE WHEN \(value) IS NULL THEN t.\(column) ELSE \(sql) END"))

@@ -43,7 +43,7 @@ enum KeyRule: Equatable {
   }
 }
 
-/// The objects that mappings made of the source objects that something leads to.
+/// The objects that mappings made of the source objects that something references.
 struct Reference {
   /// A mapping that may have made one of them.
   struct Taker {
@@ -67,12 +67,12 @@ struct Reference {
   private let takers: [Taker]
   /// How far all keys are moved, where each source object became one; `nil` where each is looked up.
   private let distance: Int64?
-  /// Z_ENT of the entities that a to-many can lead to, where policies made objects of these.
+  /// Z_ENT of the entities that a to-many can reference, where policies made objects of these.
   private let numbers: [Int64]?
 
   /// - Parameters:
   ///   - isComplete: whether the takers take all objects.
-  ///   - numbers: Z_ENT of the entities that a to-many can lead to, where policies made objects of these.
+  ///   - numbers: Z_ENT of the entities that a to-many can reference, where policies made objects of these.
   fileprivate init(in table: String, _ takers: [Taker], isComplete: Bool, numbers: [Int64]?) {
     self.table = table
     self.takers = takers
@@ -153,13 +153,13 @@ extension KeyRule {
 }
 
 extension MappingLayout {
-  /// What became of source objects, as objects that a relationship of a mapping can lead to; `nil` where
+  /// What became of source objects, as objects that a relationship of a mapping can reference; `nil` where
   /// nothing did.
   ///
   /// - Parameters:
   ///   - sourceEntity: they are of this entity or one below it.
-  ///   - through: the mapping that is asked; `nil` asks those that made objects that can be led to.
-  ///   - mayDangle: whether a source object is looked for, though its key tells all.
+  ///   - through: the mapping that is asked; `nil` asks those that made objects that can be referenced.
+  ///   - mayDangle: whether a source object is looked for, though its key says all.
   func reference(
     to sourceEntity: String, through: String?, in relationship: Relationship,
     of entityMapping: EntityMapping, mayDangle: Bool = false
@@ -185,7 +185,7 @@ extension MappingLayout {
         ? model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] } : nil)
   }
 
-  /// The mappings that may have made an object that a relationship can lead to of a source object.
+  /// The mappings that may have made an object that a relationship can reference of a source object.
   func takers(
     of sourceEntity: String, through: String?, in relationship: Relationship,
     of entityMapping: EntityMapping
@@ -208,7 +208,7 @@ extension MappingLayout {
     guard model.isKind(made, of: destination) else {
       throw CoreDataError(
         .usage,
-        "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
+        "the mapping “\(through)” makes \(made), and the destination of the relationship is \(destination)",
         entity: entityMapping.destination, property: relationship.name)
     }
     return [named]

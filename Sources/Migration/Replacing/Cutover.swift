@@ -152,7 +152,7 @@ struct Cutover {
   }
 
   /// A second name for the old file, tried before it is written down: whether the file system has
-  /// such a thing, only trying tells.
+  /// such a thing, only trying shows it.
   private func planBackup(
     _ backupPath: String, _ lock: Lock, _ journal: MigrationJournal, _ handover: inout Handover
   ) throws {
@@ -180,6 +180,6 @@ enum HardLinks {
     else { return nil }
     let count = entry.names - 1
     return
-      "The store's file has \(NumberText.counted(count, "other name (a hard link), which keeps", plural: "other names (hard links), which keep")) the old file: only \(name) becomes the new one."
+      "The store's file has \(NumberText.counted(count, "other name (a hard link), which keeps", plural: "other names (hard links), which keep")) the old file: only \(name) is replaced."
   }
 }

@@ -68,7 +68,7 @@ extension Cutover {
       // It would be applied to the new file, and cut that to the size of the old one.
       guard FileSystem.status(path + "-journal").map({ $0.size == 0 }) ?? true else {
         throw CoreDataError(
-          .failed, code: .persistentStoreOpen, "a -journal lies beside the store", path: path,
+          .failed, code: .persistentStoreOpen, "there is a -journal beside the store", path: path,
           advice: "Let the app open the store once, or write elsewhere with \(.output).")
       }
       guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
@@ -96,7 +96,7 @@ extension Cutover {
             .failed, code: .persistentStoreOpen,
             "the store's \(suffix) cannot be removed, and SQLite would apply it to the new file: \(error.message)",
             path: path + suffix,
-            hint: "The store's content is as it was. Put right what keeps the file, and try again.")
+            hint: "The store's content is as it was. Fix what prevents its removal, and try again.")
         }
       }
       return connection

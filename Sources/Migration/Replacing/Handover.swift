@@ -5,7 +5,7 @@ import ManagedStore
 /// The names that change hands in one cut-over: all of them, or none.
 ///
 /// Each move is a link or a rename within one folder, of a file that is known by its identity and
-/// not by its name alone. Whatever was done can so be taken back, by the run itself or by the next
+/// not by its name alone. Whatever was done can so be undone, by the run itself or by the next
 /// one after a crash, and doing that twice does no harm.
 struct Handover: Equatable {
   struct Move: Equatable {
@@ -124,7 +124,7 @@ struct Handover: Equatable {
     var kept: [String] = []
     /// Whether the store's place is another file's.
     var isReplaced = false
-    /// What could not be taken back, as sentences.
+    /// What could not be undone, as sentences.
     var problems: [String] = []
     /// Names that what a run made has now, where it is not certain that a run made it.
     var unproved: [String] = []
@@ -151,7 +151,7 @@ struct Handover: Equatable {
       do {
         try body()
       } catch {
-        result.problems.append("\(name) could not be put back: \(error.clause).")
+        result.problems.append("\(name) could not be restored: \(error.clause).")
       }
     }
     let isForeign = isForeign && !isOutput
@@ -189,7 +189,7 @@ struct Handover: Equatable {
           result.kept.append(move.to)
           continue
         }
-        // A program made the folder anew after a crash: its files stay, the others come back.
+        // A program recreated the folder after a crash: its files stay, the others come back.
         attempt(move.from) { try SupportTree.merge(move.to, into: move.from, in: names) }
         if file(move.to) != nil { result.kept.append(move.to) }
       }

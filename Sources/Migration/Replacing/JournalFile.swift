@@ -86,7 +86,7 @@ final class JournalFile {
     return (Content(bytes(opened), of: names.path(names.journal)), isBusy)
   }
 
-  /// Begins anew with these records, which are on the disk then, under a new word.
+  /// Begins again with these records, which are on the disk then, under a new word.
   func replace(with records: [JournalRecord]) throws {
     word = RunWord(keptFor: path)
     bytes = []
@@ -146,7 +146,7 @@ final class JournalFile {
     throw Busy()
   }
 
-  /// A journal tells what to rename and remove: only who may do so to the store may write one.
+  /// A journal says what to rename and remove: only who may do so to the store may write one.
   private static func requireTrust(_ info: stat, _ path: String, _ storePath: String) throws {
     let owner = owner(of: storePath, FileSystem.parent(of: path) ?? ".")
     guard info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1,
@@ -154,7 +154,7 @@ final class JournalFile {
       info.st_mode & 0o022 == 0
     else {
       throw CoreDataError(
-        .refused, "a file that another user made lies where the journal is to be", path: path,
+        .refused, "another user's file is in the place of the journal", path: path,
         hint: "Find out whose it is, and remove it.")
     }
   }
@@ -174,7 +174,7 @@ final class JournalFile {
     }
     if reason == ELOOP {
       return CoreDataError(
-        .refused, "a link lies where the journal is to be", path: path,
+        .refused, "a symbolic link is in the place of the journal", path: path,
         hint: "Find out whose it is, and remove it.")
     }
     errno = reason
@@ -202,7 +202,7 @@ final class JournalFile {
 ///
 /// A journal lies beside the store: it can come with a store from anywhere, and whoever may write to the
 /// folder may write one. What a journal holds is sealed with this word, so that a journal of another hand is
-/// told from one that this user's strata wrote.
+/// distinguished from one that this user's strata wrote.
 struct RunWord: Equatable {
   private let bytes: [UInt8]
 

@@ -6,7 +6,7 @@ import SQLite
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
 /// It keeps two runs off one store, whoever starts them and wherever they keep their state, and lets
-/// the next one finish or take back what was interrupted. Its name is the store's; it is there for as
+/// the next one finish or undo what was interrupted. Its name is the store's; it is there for as
 /// long as a run is under way, or after one that was killed.
 final class MigrationJournal {
   /// The kinds of run.
@@ -35,7 +35,7 @@ final class MigrationJournal {
       try self.init(names, JournalFile(names, storePath))
     } catch is JournalFile.Busy {
       throw CoreDataError(
-        .failed, "another strata is at work on this store", path: storePath,
+        .failed, "another strata process is working on this store", path: storePath,
         hint: "Wait until it is done.")
     }
     do {
@@ -61,8 +61,8 @@ final class MigrationJournal {
       isFinished = true
       throw CoreDataError(
         .failed,
-        "what an interrupted run left cannot be put right: \(result.problems.joined(separator: " "))",
-        path: names.path(names.store), hint: "Put right what keeps it, and try again.")
+        "an interrupted run cannot be recovered: \(result.problems.joined(separator: " "))",
+        path: names.path(names.store), hint: "Fix the cause, and try again.")
     }
     PrivateFolder.removeAbandoned()
   }
@@ -142,7 +142,7 @@ final class MigrationJournal {
   @discardableResult func finish() -> [String] {
     guard !isFinished else { return problems }
     isFinished = true
-    // What could not be put back needs the run's own files to be told from what is done.
+    // What could not be restored needs the run's own files to be distinguished from what is done.
     let left = problems.isEmpty ? Recovery.removeWork(FileSystem.name(of: workPath), in: names) : []
     problems += left.map { "\($0) could not be removed; the next run tries again." }
     if !problems.isEmpty {
@@ -198,7 +198,7 @@ enum JournalRecord: Equatable {
   case old(FileIdentity)
   /// From here on names change.
   case go
-  /// All of it was taken back.
+  /// All of it was undone.
   case undone
   case done
   /// No longer needed now that the store is in place.

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// What is done about a run that was interrupted: finished where its result is in place already, else
-/// taken back.
+/// undone.
 ///
 /// A journal is read as anything is that lies on a disk: only names that a run gives, of files that
 /// are those it wrote of, are ever moved or removed, and through no link. One that is not sealed with the word
@@ -60,7 +60,7 @@ struct Recovery {
     return handover
   }
 
-  /// Why a journal that nobody vouches for is not believed; `nil` where it tells nothing that a run cannot have
+  /// Why a journal that nobody vouches for is not believed; `nil` where it shows nothing that a run cannot have
   /// done: it has no more moves than there are names in the folders, and each that is undone is of a regular
   /// file whose names are all known, or of the support folder itself.
   var doubt: String? {
@@ -79,7 +79,7 @@ struct Recovery {
       case .file where entry.names <= found.count: continue
       case .folder where [move.from, move.to].contains { FileSystem.isSame($0, support) }: continue
       case .file: return "\(move.to) has more names (hard links) than a run gives it"
-      default: return "\(move.to) is no regular file"
+      default: return "\(move.to) is not a regular file"
       }
     }
     return nil
@@ -125,7 +125,7 @@ struct Recovery {
       return (
         [],
         [
-          "\(names.journal) is not sealed by a run of this user, and is not believed: \(doubt). Find out who wrote it, and remove it to go on."
+          "\(names.journal) is not sealed by a run of this user, and is not trusted: \(doubt). Find out who wrote it, and remove it to go on."
         ]
       )
     }
@@ -140,7 +140,7 @@ struct Recovery {
       }.map(\.to)
       undoing = handover.undo(isTrusted: isTrusted)
       left = undoing.unproved.map {
-        "\($0) was made by that run, or is said to be: the journal is not sealed by a run of this user, so it is kept."
+        "\($0) was created by that run according to its journal, which is not sealed by a run of this user: the file is kept."
       }
       removed = removed.filter { names.file($0) == nil }
     case .done where isTrusted: left = Self.remove(discarded, in: names)
@@ -149,7 +149,7 @@ struct Recovery {
         "\($0.0) was to be removed and is kept: the journal is not sealed by a run of this user."
       }
     }
-    // What is not put back may still be needed.
+    // What is not restored may still be needed.
     guard undoing.problems.isEmpty else { return (left, undoing.problems) }
     let stuck = Set(
       workNames.flatMap { Self.removeWork($0, in: names) } + work.filter { !names.removeTree($0) }
@@ -172,7 +172,7 @@ struct Recovery {
     case .begun where !undoing.kept.isEmpty:
       let taken = undoing.isReplaced ? "in the store's place" : "in the place of what belongs to it"
       return [
-        start + "another program has put a file \(taken) since, which stays. What was there "
+        start + "another program has since put a file \(taken), which stays. What was there "
           + "before the \(noun) is kept: \(undoing.kept.sorted().joined(separator: ", "))."
       ]
     case .begun:
@@ -189,7 +189,7 @@ struct Recovery {
         start + "its result was in place already, and the \(noun) was finished."
           + (aside.isEmpty ? "" : " What was there before: \(aside.joined(separator: ", ")).")
           + (operation == .rollback && !others.isEmpty
-            ? " The backup that it put back may still be there, of these: \(others.sorted().joined(separator: ", "))."
+            ? " The backup that it restored may still be one of these: \(others.sorted().joined(separator: ", "))."
             : "")
       ]
     }
@@ -288,11 +288,11 @@ struct Leftovers {
       }
     case .begun:
       sentences.append(
-        "An earlier \(noun) of \(names.store) was interrupted while names changed hands: restoring the files of before first."
+        "An earlier \(noun) of \(names.store) was interrupted during the cut-over: restoring the previous files first."
       )
     case .done:
       sentences.append(
-        "An earlier \(noun) of \(names.store) was interrupted when its result was in place: finishing it first."
+        "An earlier \(noun) of \(names.store) was interrupted after the cut-over: finishing it first."
       )
     }
     return sentences
@@ -303,10 +303,10 @@ struct Leftovers {
 
   private var own: [String] {
     guard hasJournal || !work.isEmpty else { return [] }
-    if isBusy { return ["Another strata is at work on this store."] }
+    if isBusy { return ["Another strata process is working on this store."] }
     guard isReadable || !hasJournal else {
       return [
-        "\(names.journal), another user's, lies beside the store: a strata of that user is at work on it, or was interrupted."
+        "\(names.journal), another user's, is beside the store: a strata process of that user is working on it, or was interrupted."
       ]
     }
     let noun = recovery.operation?.noun ?? "run"
@@ -319,11 +319,11 @@ struct Leftovers {
       ]
     case .begun:
       return [
-        "A \(noun) of this store was interrupted while names changed hands. \(next) puts everything back first: do not open the store with its app before."
+        "A \(noun) of this store was interrupted during the cut-over. \(next) restores everything first: do not open the store with its app before that."
       ]
     case .done:
       return [
-        "A \(noun) of this store was interrupted when its result was in place already. \(next) finishes it."
+        "A \(noun) of this store was interrupted after the cut-over. \(next) finishes it."
       ]
     }
   }

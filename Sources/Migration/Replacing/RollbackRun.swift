@@ -34,7 +34,7 @@ struct RollbackRun {
         throw CoreDataError(
           .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.gaps[0])",
           path: backup.path,
-          advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
+          advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
       }
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
@@ -50,7 +50,7 @@ struct RollbackRun {
     // In place, it is compared to the end.
     let result = try Connection.finishing { try verified(contents, undone) }
     if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
-    // Without a model nothing tells which columns name files.
+    // Without a model nothing shows which columns name files.
     let external = result.modelSource == .raw ? nil : try result.externalData()
     return StoreRollback.Receipt(
       storePath: given, backup: backup,
@@ -83,7 +83,7 @@ struct RollbackRun {
     if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal lies beside it",
+        "the store's last change was cut off: a -journal is beside it",
         path: given, advice: "Let the app open the store once, or use \(.force).")
     }
   }
@@ -95,7 +95,7 @@ struct RollbackRun {
     case .unreadable(let error):
       throw CoreDataError(
         .refused, code: error.code,
-        "the present store cannot be read, so nothing tells whether the backup is its own: \(error.message)",
+        "the present store cannot be read, so it is not known whether the backup belongs to it: \(error.message)",
         path: given,
         advice: "Use \(.force) to put \(FileSystem.name(of: backup.path)) in its place.")
     case .store(let own):
@@ -105,7 +105,7 @@ struct RollbackRun {
       guard !isKnown, own != uuid else { return }
       throw CoreDataError(
         .refused, "the backup is of another store: its UUID is \(uuid), the store's \(own)",
-        path: backup.path, advice: "Use \(.force) to put it in place all the same.")
+        path: backup.path, advice: "Use \(.force) to restore it anyway.")
     }
   }
 
@@ -137,11 +137,11 @@ struct RollbackRun {
         .refused, code: .persistentStoreOpen,
         "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
         path: backup.path,
-        advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
+        advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
     }
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
-        .failed, code: .migration, "the clone does not hold what the backup holds",
+        .failed, code: .migration, "the clone differs from the backup",
         path: backup.path, hint: "The store is as it was. Is a program using the backup?")
     }
     return file
@@ -164,7 +164,7 @@ struct RollbackRun {
     return try SupportSharing(of: path).keep(in: name, of: journal.names) { try cloned(0, 0) }
   }
 
-  /// - Returns: where the present store and its support folder live on, and what to tell.
+  /// - Returns: where the present store and its support folder live on, and what to show.
   private func putInPlace(
     _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
   ) throws -> (store: String?, support: String?, notes: [String]) {
@@ -191,7 +191,7 @@ struct RollbackRun {
     do {
       store = try backup.opened(path)
       guard try StoreBackup.Contents(store) == contents else {
-        throw CoreDataError(.failed, code: .migration, "it does not hold what the backup holds")
+        throw CoreDataError(.failed, code: .migration, "it differs from the backup")
       }
     } catch let error as CoreDataError {
       throw CoreDataError(

@@ -37,7 +37,7 @@ public struct StoreBackup: Sendable, Equatable {
 
   /// The backups beside a store, newest first; what rollbacks left comes last.
   ///
-  /// The numbers in the names tell which of one origin is newer, the time at which it got its name
+  /// The numbers in the names show which of one origin is newer, the time at which it got its name
   /// which of different ones. Nothing is opened.
   public static func all(of storePath: String) -> [StoreBackup] {
     let path = FileSystem.place(of: storePath)
@@ -99,7 +99,7 @@ public struct StoreBackup: Sendable, Equatable {
     /// Number of objects of each entity.
     public var counts: [String: Int]
 
-    /// What its model version is called, as far as the backup itself tells.
+    /// What its model version is called, as far as the backup itself shows.
     public var version: String {
       Model.versionName(identifiers: versionIdentifiers, hashes: versionHashes)
     }

@@ -175,7 +175,7 @@ package struct StoreNames {
     func add(_ name: String, _ what: String) {
       guard let status = FileSystem.status(path(name)), status.kind == .file else { return }
       sentences.append(
-        "\(name) (\(status.size) bytes) lies beside the store: \(what). When the store itself opens, neither Core Data nor strata needs it; strata never removes it."
+        "\(name) (\(status.size) bytes) is beside the store: \(what). When the store itself opens, neither Core Data nor strata needs it; strata never removes it."
       )
     }
     add(result, "a migration by a mapping model in the app wrote it and was cut off")

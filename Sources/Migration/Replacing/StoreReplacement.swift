@@ -161,7 +161,7 @@ package struct StoreReplacement {
       notes += journal.finish()
       return Outcome(
         result: made.result, sum: sum, target: target, backupPath: backup,
-        // It is in place: what cannot be told of the backup is no failure.
+        // It is in place: what cannot be determined of the backup is no failure.
         backupSHA256: backup.flatMap { early?.sum(of: $0) ?? (try? FileSystem.sha256($0)) },
         notes: notes)
     } catch {
@@ -271,7 +271,7 @@ extension StoreReplacement {
       else { continue }
       // SQLite would take it for the output's own.
       throw CoreDataError(
-        .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,
+        .refused, "a \(suffix) is where the output's own would be", path: output + suffix,
         hint: "Name another output, or move that file away.")
     }
   }
@@ -305,7 +305,7 @@ extension StoreReplacement {
     }
   }
 
-  /// Told before the work, not after it.
+  /// Reported before the work, not after it.
   private func refusalToWrite(_ path: String, _ target: String) -> CoreDataError? {
     (output == nil ? FileSystem.refusal(toWrite: path) : nil)
       ?? FileSystem.refusal(toWrite: FileSystem.parent(of: target) ?? ".")
@@ -321,7 +321,7 @@ extension StoreReplacement {
     if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal lies beside it", path: storePath,
+        "the store's last change was cut off: a -journal is beside it", path: storePath,
         advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
     }
   }

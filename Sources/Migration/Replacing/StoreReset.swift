@@ -146,7 +146,7 @@ public enum StoreReset {
     case .compatible where !options.isForced:
       throw CoreDataError(
         .refused, "the store opens with this model: a reset would only empty it", path: path,
-        advice: "Use \(.force) to set it aside all the same.")
+        advice: "Use \(.force) to set it aside anyway.")
     case .unreadable(let error)
     where error.code == .persistentStoreInvalidType && options.deletesBackup && !options.isForced:
       throw CoreDataError(
@@ -156,7 +156,7 @@ public enum StoreReset {
     where error.code == .persistentStoreInvalidType && !options.isForced:
       throw CoreDataError(
         .refused, code: .persistentStoreInvalidType, "not replaced: \(error.message)", path: path,
-        advice: "Check the path; use \(.force) to put a store in its place all the same.")
+        advice: "Check the path; use \(.force) to create a store there anyway.")
     default: return
     }
   }

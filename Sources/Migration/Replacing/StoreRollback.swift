@@ -7,7 +7,7 @@ import SQLite
 public enum StoreRollback {
   /// What a rollback is to do beyond putting the newest backup back.
   public struct Options: Sendable, Equatable {
-    /// The backup to put back; `nil` takes the newest that a migration or a reset left.
+    /// The backup to restore; `nil` takes the newest that a migration or a reset left.
     public var from: String?
     /// Whether the present store is kept, as `App.undone-1`; as `App-undone-1.sqlite` with its
     /// support folder where the backup brings its own. That folder is kept either way.
@@ -23,7 +23,7 @@ public enum StoreRollback {
   public struct Receipt: Sendable, Equatable {
     /// Path of the store, as it was given.
     public var storePath: String
-    /// The backup that was put back.
+    /// The backup that was restored.
     public var backup: StoreBackup
     /// Whether the backup's own file is gone, now that its content is in place. One that a person
     /// named stays.
@@ -67,7 +67,7 @@ public enum StoreRollback {
   ///   refused where it is damaged or another store's and nothing is forced; failed for a store in
   ///   use, or cancelled. The store is as it was then, unless the message says that the backup is
   ///   in place. `isCancelled` is asked between steps and while the backup is cloned, the last time
-  ///   before the store is locked; `progress` is told as often.
+  ///   before the store is locked; `progress` is called as often.
   public static func run(
     path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
@@ -107,7 +107,7 @@ public enum StoreRollback {
     }
   }
 
-  /// Looks for the backup that a rollback would put back; nothing is touched.
+  /// Looks for the backup that a rollback would restore; nothing is touched.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where there is none.
   package static func requireBackup(path given: String, options: Options) throws {
@@ -148,8 +148,8 @@ public enum StoreRollback {
         throw CoreDataError(
           .unreadable, "there is no backup of the store beside it", path: given,
           advice: all.first.map {
-            "What a rollback put aside lies there: \(.backup, of: [$0.path]) puts that newer store back."
-          } ?? "Name one that lies elsewhere with \(.backup, "FILE").")
+            "A rollback kept the newer store: \(.backup, of: [$0.path]) restores it."
+          } ?? "Name one in another place with \(.backup, "FILE").")
       }
       return newest
     }

@@ -30,7 +30,7 @@ package struct SupportSharing {
       let other = folder.path(of: name)
       switch entry.kind {
       case .file: if FileSystem.isDatabase(other) { add(other, name, Set(there ?? [])) }
-      // Whatever it leads to is not looked into.
+      // Whatever it references is not looked into.
       case .link: if FileSystem.isDatabase(other) { unreadable.append(name) }
       case .folder, .other: continue
       }

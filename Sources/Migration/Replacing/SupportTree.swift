@@ -87,7 +87,7 @@ package enum SupportTree {
 
   /// Before anything is copied.
   ///
-  /// - Parameter leavingOut: told of a folder that cannot be read; without it that is an error.
+  /// - Parameter leavingOut: called with a folder that cannot be read; without it that is an error.
   private static func lookThrough(
     _ folder: Folder, depth: Int, _ notes: inout [String],
     leavingOut: ((CoreDataError) -> Void)? = nil
@@ -111,7 +111,7 @@ package enum SupportTree {
         notes.append("\(path) is a link to \(target), and was copied as a link.")
       case .other:
         throw CoreDataError(
-          .refused, "neither a file, a folder nor a link lies in the support folder",
+          .refused, "the support folder has something that is neither a file, a folder nor a link",
           path: folder.path(of: name), hint: "Move it away. The store is as it was.")
       case .file, nil: continue
       }
@@ -136,7 +136,7 @@ package enum SupportTree {
   ///
   /// - Parameters:
   ///   - isToStay: whether it is brought to the disk.
-  ///   - leavingOut: told of a file that cannot be read; without it that is an error.
+  ///   - leavingOut: called with a file that cannot be read; without it that is an error.
   static func clone(
     _ source: Folder, to made: Folder, links: Bool, isToStay: Bool = true,
     leavingOut: ((CoreDataError) -> Void)? = nil, check: () throws -> Void
@@ -146,7 +146,7 @@ package enum SupportTree {
       guard let entry = try source.entry(name) else { continue }
       switch entry.kind {
       case .folder:
-        // It was told when all was looked through.
+        // It was reported when all was looked through.
         try unlessUnreadable(leavingOut.map { _ in { _ in } }) {
           guard let inner = try source.folder(name) else { return }
           _ = try inner.list()
@@ -170,7 +170,7 @@ package enum SupportTree {
       case .other:
         if links, source.link(name, to: name, in: made) { continue }
         throw CoreDataError(
-          .refused, "neither a file, a folder nor a link lies in the support folder",
+          .refused, "the support folder has something that is neither a file, a folder nor a link",
           path: source.path(of: name), hint: "Move it away. The store is as it was.")
       }
     }
@@ -178,7 +178,7 @@ package enum SupportTree {
     if isToStay { try made.sync() }
   }
 
-  /// Does something, and tells instead of throwing where it cannot read what it needs.
+  /// Does something, and reports instead of throwing where it cannot read what it needs.
   private static func unlessUnreadable(
     _ tell: ((CoreDataError) -> Void)?, _ body: () throws -> Void
   ) throws {
@@ -199,7 +199,7 @@ package enum SupportTree {
     try FileSystem.copy(file, into: copy) { _ in try check() }
     guard try file.sha256() == copy.sha256() else {
       throw CoreDataError(
-        .failed, "an external data file is not what was copied", path: copy.path)
+        .failed, "an external data file differs from its original", path: copy.path)
     }
     FileAttributes.copy(from: .file(file), to: copy)
     if isToStay { try copy.sync() }

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// One step of a migration into a new file: rows by INSERT … SELECT in ranges of keys, then the
-/// links that rows cannot tell, then everything else the old file held, then indexes and triggers.
+/// links that rows cannot give, then everything else the old file held, then indexes and triggers.
 struct CopyingMigration {
   let completion: StepCompletion
   let contents: MigratedContents
@@ -175,7 +175,7 @@ struct CopyingMigration {
   }
 }
 
-/// What a migrated store must hold, told by SELECTs over its source.
+/// What a migrated store must hold, given by SELECTs over its source.
 struct MigratedContents {
   var rows: [RowProgram] = []
   var joins: [JoinProgram] = []

@@ -38,13 +38,13 @@ struct FaithfulCopy {
       path: path, files: StoreFiles(path: path, externalDataOf: files), model: step.source)
     let report = try StoreVerification.compare(
       before: source, after: copy, mapping: step.mapping, isCancelled: { meter.shouldStop })
-    try report.requireEqual(or: "a copy is not what was copied")
+    try report.requireEqual(or: "a copy differs from its original")
     try copy.requireIdentity(
       of: source, hashes: source.metadata.versionHashes, what: "copy", plan.storePath)
     return StepSequence.Result(
       path: path, file: file, report: report, metadata: copy.metadata,
       verificationSeconds: meter.elapsed - start,
-      notes: ["The store was of that model already: this is a copy of it."],
+      notes: ["The store already had that model: this is a copy of it."],
       externalData: try copy.externalData())
   }
 }

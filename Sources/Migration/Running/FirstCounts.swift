@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Objects before the first of several steps, followed by entity through all of them: a receipt tells
+/// Objects before the first of several steps, followed by entity through all of them: a receipt shows
 /// what the person had.
 struct FirstCounts {
   private var before: [String: Int]

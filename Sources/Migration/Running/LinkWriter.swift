@@ -7,7 +7,7 @@ struct LinkWriter {
   let schema: StoreSchema
   let connection: Connection
 
-  /// Writes links that are told by a SELECT.
+  /// Writes links that are determined by a SELECT.
   func write(_ link: LinkProgram) throws {
     let statements = try statements(
       link.select, relationship: link.relationship, of: link.entity, keepsFirst: true)

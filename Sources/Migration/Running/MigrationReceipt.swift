@@ -12,7 +12,7 @@ public struct MigrationReceipt: Sendable, Equatable {
     /// Objects of the entity in the result.
     public var after: Int
     /// Objects that were taken over otherwise than as they are: a property of theirs came, went, or
-    /// got another name or value. `nil` where code of a stage changed what nothing tells.
+    /// got another name or value. `nil` where code of a stage changed what nothing shows.
     public var changed: Int?
   }
 
@@ -74,7 +74,7 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// Objects that the result has besides those that were taken over.
   public var created: Int { entities.reduce(0) { $0 + max(0, $1.after - $1.before) } }
 
-  /// Objects that were taken over otherwise than as they are; `nil` where nothing tells.
+  /// Objects that were taken over otherwise than as they are; `nil` where nothing decides.
   public var changed: Int? {
     entities.reduce(0) { sum, count in sum.flatMap { sum in count.changed.map { sum + $0 } } }
   }

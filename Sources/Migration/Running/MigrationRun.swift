@@ -19,7 +19,7 @@ struct MigrationRun {
     // Written elsewhere, the result is a copy.
     guard !plan.isNothingToDo || options.output != nil else {
       throw CoreDataError(
-        .usage, "there is nothing to do: the store is of that model already", path: plan.storePath)
+        .usage, "there is nothing to do: the store already has that model", path: plan.storePath)
     }
     var replacement = StoreReplacement(.migration, of: plan.storePath)
     replacement.output = options.output
@@ -67,7 +67,7 @@ struct MigrationRun {
     try meter.checkCancelled()
     guard isConfirmed else {
       throw CoreDataError(
-        .cancelled, code: .migrationCancelled, "the result was thrown away", path: plan.storePath,
+        .cancelled, code: .migrationCancelled, "the result was discarded", path: plan.storePath,
         hint: "Nothing was changed: the store is as it was.")
     }
   }

@@ -33,7 +33,7 @@ extension StoreMigration {
   }
 }
 
-/// Carries a plan out on a store without rows and writes down what SQLite is told.
+/// Carries a plan out on a store without rows and writes down the statements that SQLite is given.
 private struct StatementRecording {
   let plan: MigrationPlan
   let folder: String

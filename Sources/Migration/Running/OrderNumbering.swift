@@ -5,7 +5,7 @@ import SQLite
 struct OrderNumbering {
   let table: String
   let order: String
-  /// The column that tells whose relationship it is.
+  /// The column that shows whose relationship it is.
   let owner: String
   /// The column by which those are ordered that have no position.
   let key: String

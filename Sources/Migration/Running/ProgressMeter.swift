@@ -13,7 +13,7 @@ package final class ProgressMeter {
   /// A report every hundredth of a second is more than any screen shows.
   private static let interval = Duration.milliseconds(10)
 
-  /// A meter that tells `report` and asks `isCancelled`.
+  /// A meter that calls `report` and asks `isCancelled`.
   package init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
     self.isCancelled = isCancelled
     self.report = report

@@ -57,7 +57,7 @@ struct StepRun {
     }
     try report.requireEqual(or: reason)
     try connection.execute("DETACH DATABASE src")
-    // The disk tells of an error only once.
+    // The disk shows an error only once.
     try sync?.wait()
     try connection.closeAsLogged()
     try file.requireName()

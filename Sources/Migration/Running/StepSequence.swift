@@ -45,7 +45,7 @@ struct StepSequence {
     guard source.modelMatches else {
       throw CoreDataError(
         .refused, code: .migrationMissingSourceModel,
-        "the store is no longer of the model it was planned for",
+        "the store no longer has the model that it was planned for",
         path: plan.storePath, hint: "Plan again.")
     }
     var result = Result(

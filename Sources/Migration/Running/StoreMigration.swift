@@ -47,7 +47,7 @@ public enum StoreMigration {
   ///
   /// - Parameters:
   ///   - isCancelled: asked now and then, also within long SQL statements.
-  ///   - outline: told what is known at once, before every row is looked at; once or several times, or
+  ///   - outline: called with what is known at once, before every row is looked at; once or several times, or
   ///     never where there is nothing to do.
   /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for, 134120 when
   ///   cancelled; what is wrong with an expression; as ``path(of:_:)`` does.
@@ -159,7 +159,7 @@ public enum StoreMigration {
     }.value()
   }
 
-  /// Puts right what a run of a store that was interrupted left, as the next run would: taken back
+  /// Puts right what a run of a store that was interrupted left, as the next run would: undone
   /// where its result was not in place yet, else finished.
   ///
   /// Where nothing was left, or a run is under way, nothing is touched.

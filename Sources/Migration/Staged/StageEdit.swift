@@ -34,7 +34,7 @@ struct StageEdit {
     try meter.begin(.edit, title: phase.rawValue)
     let connection = try Connection(path: path, mode: .made)
     connection.onProgress { meter.shouldStop }
-    // The file is thrown away when anything fails; a statement that fails alone is taken back.
+    // The file is thrown away when anything fails; a statement that fails alone is undone.
     try connection.execute(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
     try MigrationFunctions.define(on: connection, store: store)

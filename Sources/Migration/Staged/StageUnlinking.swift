@@ -47,7 +47,7 @@ struct StageUnlinking {
 
 extension StoreSchema {
   /// SQL of the key and the entity number of the objects that a relationship of an object (`?1`)
-  /// leads to, in their order; `nil` where the store keeps no such relationship.
+  /// references, in their order; `nil` where the store keeps no such relationship.
   func relatedObjects(_ name: String, of entity: String) -> String? {
     guard let storage = storage(of: name, in: entity),
       let destination = model.relationship(named: name, of: entity)?.destination,

@@ -32,7 +32,7 @@ public struct StagedMigration: Sendable {
       if handlers == nil, let last = stops.last, last.model.hasHashes(of: model) { return }
       if let same = stops.first(where: { $0.model.hasHashes(of: model) }) {
         throw CoreDataError(
-          .usage, "two versions of the stages are one: “\(same.name)” and “\(name)”",
+          .usage, "two versions of the stages are the same: “\(same.name)” and “\(name)”",
           hint: "Their version hashes are equal; a hash modifier in the model keeps them apart.")
       }
       stops.append(Stop(name: name, model: model, handlers: handlers, stage: stage.label))
@@ -100,7 +100,7 @@ public struct StagedMigration: Sendable {
       throw CoreDataError(
         .refused, code: .stagedMigrationBackwardMigration,
         "the store is of a later stage (“\(own.name)”, \(own.model.versionChecksum)) than the model (“\(wanted.name)”, \(wanted.model.versionChecksum))",
-        path: store.path, hint: "Use the newer app. Stages lead forwards only.")
+        path: store.path, hint: "Use the newer app. Stages go forwards only.")
     }
     let pairs =
       begin == end
@@ -137,7 +137,7 @@ public struct StagedMigration: Sendable {
       "cannot use staged migration with an unknown model version: \(what) has the checksum \(checksum)",
       hint: candidates.isEmpty
         ? "Give the versions of the app’s model."
-        : "Known are " + candidates.joined(separator: ", ") + ".")
+        : "Available: " + candidates.joined(separator: ", ") + ".")
   }
 }
 

@@ -19,7 +19,7 @@ struct RowQuestions {
   /// Join tables that take all rows of a table of the source, as they are there.
   private(set) var joins: Set<String> = []
 
-  /// Whether what is stored in a column tells all of its value.
+  /// Whether what is stored in a column shows all of its value.
   let isStored: (_ column: String, _ row: RowProgram) -> Bool
 
   private let connection: Connection

@@ -105,7 +105,7 @@ struct StructureVerification {
       !DeferredColumn.isName($0)
     }
     for column in there.keys.sorted() where !isOwn.contains(column) {
-      fail("has a column \(column) that the model does not ask for")
+      fail("has a column \(column) that the model does not have")
     }
   }
 
@@ -181,7 +181,7 @@ struct StructureVerification {
       compared += 1
       if after.triggers[trigger.name] != trigger.table { failTrigger(trigger.name) }
     }
-    // The app's own, and those of trees that no model tells of.
+    // The app's own, and those of trees that no model has.
     for (name, table) in before.triggers.sorted(by: { $0.key < $1.key }) {
       guard !(groups + formerGroups).contains(where: { $0.owns(name, on: table) }),
         !treeTriggers.contains(name), let sql = before.sql[name], after.contains(table),
@@ -229,7 +229,7 @@ struct StructureVerification {
         default: objects.before[object.name] != nil
         }
       guard !isAsked else { continue }
-      fail("the \(object.type) \(object.name) is there, and nothing asks for it")
+      fail("the \(object.type) \(object.name) is not expected")
     }
   }
 

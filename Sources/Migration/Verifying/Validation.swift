@@ -49,7 +49,7 @@ struct Validation {
         rules.append(
           DestinationRule(
             entity: table.entity, property: relationship.name, conditions: [audit.isUnsound],
-            message: "links to objects that are not there",
+            message: "references to missing objects",
             hint: "Please report this: the mapping should have left them out.",
             former: { try former(relationship.name, of: table.entity, isEmpty: false) }))
       }

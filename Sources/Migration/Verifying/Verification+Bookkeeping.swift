@@ -46,7 +46,7 @@ extension Verification {
       if there != [row] {
         report.fail(
           .primaryKey, entity: row[1].text,
-          message: "its row of Z_PRIMARYKEY is not what was planned")
+          message: "its row of Z_PRIMARYKEY does not match the plan")
       }
     }
     try verifyMetadata(&report)
@@ -69,7 +69,7 @@ extension Verification {
       }
       report.fail(
         .metadata, entity: nil,
-        message: "the metadata are not what was planned (\(names.sorted().joined(separator: ", ")))"
+        message: "the metadata do not match the plan (\(names.sorted().joined(separator: ", ")))"
       )
     }
   }

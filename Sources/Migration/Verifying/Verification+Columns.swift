@@ -25,7 +25,7 @@ extension Verification {
       guard isReal(column.name, of: row) else {
         return (column.name, "\(actual) IS NOT \(wanted)")
       }
-      // A column of real numbers keeps a whole number, and one that text tells, with no more digits than
+      // A column of real numbers keeps a whole number, and one that text shows, with no more digits than
       // these have. CASE asks the second where the first says so only, as AND does not.
       return (
         column.name,
@@ -58,7 +58,7 @@ extension Verification {
       && row.value(of: column) != .foreign
   }
 
-  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
+  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping shows.
   func isTouched(_ key: String, in table: String) -> String {
     """
     EXISTS (SELECT 1 FROM temp.\(PolicyRun.touched) x WHERE x.place = \(AttributeValue.string(table).literal)

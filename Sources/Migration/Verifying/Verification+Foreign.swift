@@ -107,7 +107,9 @@ extension Verification {
     if lost > 0 {
       report.fail(
         .history, entity: nil,
-        message: "\(lost) transactions of history are missing, or not as they were", count: lost)
+        message:
+          "\(NumberText.counted(lost, "transaction")) of history \(lost == 1 ? "is" : "are") missing or changed",
+        count: lost)
     }
     // What a migration leaves names no change.
     let new = try count(
@@ -118,7 +120,8 @@ extension Verification {
       """)
     if new > 0 {
       report.fail(
-        .history, entity: nil, message: "\(new) transactions of history are new", count: new)
+        .history, entity: nil, message: "history has \(NumberText.counted(new, "new transaction"))",
+        count: new)
     }
     report.verified.append(
       .init(what: "transactions of history", count: try count("src.\(table)")))

@@ -83,7 +83,10 @@ extension Verification {
     let lost = max(all - found, try abs(count("main.ACHANGE") - all))
     if lost > 0 {
       report.fail(
-        .history, entity: nil, message: "\(lost) changes of history are missing or new", count: lost
+        .history, entity: nil,
+        message:
+          "\(NumberText.counted(lost, "change")) of history \(lost == 1 ? "is" : "are") missing or new",
+        count: lost
       )
     }
     for (column, wrong) in zip(planned.map(\.0), numbers.dropFirst(2))
@@ -154,7 +157,7 @@ extension Verification {
   }
 
   /// What a property of the source entity is called in the destination's; the owner of a to-many without inverse
-  /// is called by the relationship's own entity.
+  /// is named after the relationship's own entity.
   private func names(of former: String, _ follower: HistoryFollowing.Follower) -> [String] {
     guard
       let entityMapping = step.mapping.entityMappings.first(where: {

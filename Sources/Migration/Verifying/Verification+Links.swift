@@ -98,7 +98,7 @@ extension Verification {
       if relationship.isToMany ? storage?.isInDestinationRow == true : hasToOneInverse {
         expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
-      // A link is kept in the row of the object that it leads to, if there is one.
+      // A link is kept in the row of the object that it references, if there is one.
       if relationship.isToMany, storage?.isInDestinationRow == true,
         let other = destination.table(of: relationship.destination)
       {

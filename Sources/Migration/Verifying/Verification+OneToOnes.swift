@@ -56,13 +56,13 @@ extension Verification {
     }
     guard found > before else {
       report.notes.append(
-        "\(found) of \(side.entity).\(side.name) (first: \(first.map(\.description).joined(separator: ", "))) lead to objects that do not lead back, as before."
+        "\(found) of \(side.entity).\(side.name) (first: \(first.map(\.description).joined(separator: ", "))) reference an object that does not reference them back, as before."
       )
       return
     }
     report.fail(
       entity: side.entity, property: side.name,
-      message: "the two sides of a one-to-one disagree", count: found - before, first: first)
+      message: "the two sides of a one-to-one do not match", count: found - before, first: first)
   }
 
   /// Objects whose partner does not lead back in the source.

@@ -64,7 +64,7 @@ struct Verification {
     try verifyOneToOnes(&links)
     var told = 0
     let problems = try integrity?.problems(helpedBy: connection) { rows in
-      // Who cancels is told so by what is interrupted.
+      // Who cancels is reported by what is interrupted.
       if meter.shouldStop { integrity?.stop() }
       try? meter.advance(by: rows - told)
       told = rows
@@ -87,7 +87,7 @@ struct Verification {
   }
 
   /// What is compared while the file is checked; `nil` where the source may be in a log, and where policies
-  /// made objects that no mapping tells of.
+  /// made objects that no mapping describes.
   private func rowQuestions(_ tables: [String]) throws -> RowQuestions? {
     guard policyMappings.isEmpty, let sourcePath else { return nil }
     return try RowQuestions(
@@ -200,7 +200,7 @@ struct Verification {
       guard !objects.isEmpty else { continue }
       report.fail(
         entity: row.entity, property: destination.property(of: column.name, in: row),
-        message: "values in the column \(column.name) differ from what was planned",
+        message: "mismatched values in the column \(column.name)",
         count: wrong[index], first: objects)
     }
     return all

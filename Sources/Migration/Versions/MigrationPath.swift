@@ -122,7 +122,7 @@ public struct MigrationPath: Sendable, Equatable {
       "the store's version is none of the \(versions.versions.count) that were given",
       path: versions.path,
       advice:
-        "\(nearest ?? "None has an entity in common with it. ")\(note(of: versions.unreadable))\(.deed("model-search")) looks for the right one."
+        "\(nearest ?? "None has an entity in common with it. ")\(note(of: versions.unreadable))\(.deed("model-search")) searches for the right one."
     )
   }
 
@@ -133,7 +133,7 @@ public struct MigrationPath: Sendable, Equatable {
     let ends = gap == names ? "" : "it ends between “\(gap.from)” and “\(gap.to)”: "
     return CoreDataError(
       .refused, code: .migrationMissingMappingModel,
-      "there is no way from “\(names.from)” to “\(names.to)”: \(ends)\(reason.message)",
+      "there is no migration path from “\(names.from)” to “\(names.to)”: \(ends)\(reason.message)",
       path: versions.path, entity: reason.entity, property: reason.property,
       advice:
         "\(note(of: versions.unreadable))Give a mapping model or a recipe from “\(gap.from)” to “\(gap.to)” with \(.documents, "FILE")."

@@ -78,12 +78,12 @@ public struct ModelVersions: Sendable, Equatable {
       throw reading.unreadable.first
         ?? CoreDataError(
           .unreadable, "no model is in the folder", path: path,
-          hint: "Give a .xcdatamodeld or .momd, or a folder that such are directly in.")
+          hint: "Give a .xcdatamodeld or .momd, or a folder that directly contains them.")
     }
     self.init(reading.versions, unreadable: reading.unreadable, path: path)
     guard versions.count <= Self.limit else {
       throw CoreDataError(
-        .usage, "\(versions.count) versions are more than a way is looked for through", path: path,
+        .usage, "\(versions.count) versions are too many to search for a path", path: path,
         hint: "Give a folder with at most \(Self.limit) of them.")
     }
   }

@@ -16,7 +16,7 @@ enum PathSearch {
 
   /// Why there is no inferred step to a version that lies elsewhere.
   static let away = CoreDataError(
-    .refused, code: .migrationMissingMappingModel, "the version does not lie on the way")
+    .refused, code: .migrationMissingMappingModel, "the version is not on the path")
 
   /// Breadth first, the exit before all else, then the longest jumps.
   ///

@@ -2,7 +2,7 @@ import ManagedModel
 
 /// A mapping that is written down for exactly one pair of models: a mapping model or a recipe.
 ///
-/// `nil` where none fits the pair. The names are those of the versions, for a recipe that goes by
+/// `nil` where none fits the pair. The names are those of the versions, for a recipe that uses
 /// them.
 public typealias CustomMapping = (
   _ source: Model, _ destination: Model, _ names: (from: String, to: String)
@@ -10,7 +10,7 @@ public typealias CustomMapping = (
 
 /// Which version can become which in one step, found out as it is asked.
 ///
-/// Neighbours with equal hashes are one node: a store cannot tell them apart. The last of them
+/// Neighbours with equal hashes are one node: a store cannot distinguish them. The last of them
 /// speaks for them, since renaming identifiers that were forgotten at first come later.
 struct VersionGraph {
   struct Node {
@@ -97,13 +97,13 @@ struct VersionGraph {
       return .refused(
         CoreDataError(
           .refused, code: .migrationMissingMappingModel,
-          "a mapping of its own is given for a step between them, which must not be jumped over"))
+          "a mapping is given for a step between them, which must not be skipped"))
     }
     if let (entity, property) = missing(in: carried, from, to) {
       return .refused(
         CoreDataError(
           .refused, code: .migrationMissingMappingModel,
-          "going there at once would lose what the versions between them carry", entity: entity,
+          "migrating directly would lose what the versions in between keep", entity: entity,
           property: property))
     }
     return .open(.inferred)

@@ -175,7 +175,7 @@ struct EntityComparison {
     if kept != new.elements.map(\.name).filter({ alignment.sources[$0] != nil }) {
       note(
         new.name, .elements, false,
-        "attribute “\(new.name.printable)”: its elements stand in another order")
+        "attribute “\(new.name.printable)”: its elements are in another order")
     }
   }
 

@@ -110,7 +110,7 @@ public struct ModelDifference: Sendable, Equatable {
     shared.sorted { $0.key < $1.key }.map { identifier, names in
       let list = names.map { "“\($0.printable)”" }.joined(separator: " and ")
       return
-        "the \(noun) \(list) of the \(version) version have one renaming identifier, “\(identifier.printable)”"
+        "the \(noun) \(list) of the \(version) version have the same renaming identifier, “\(identifier.printable)”"
     }
   }
 

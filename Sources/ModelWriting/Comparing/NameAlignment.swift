@@ -72,7 +72,7 @@ package struct NameAlignment: Sendable, Equatable {
     }
   }
 
-  /// Whether each goes by its own name, and no two by the same: then nobody claims what is another's.
+  /// Whether each has its own name, and no two the same: then nobody claims what is another's.
   private static func areOwn(_ items: [Named]) -> Bool {
     items.allSatisfy { $0.name == $0.canonicalName } && Set(items.map(\.name)).count == items.count
   }

@@ -163,7 +163,7 @@ extension PropertyNotes<Attribute> {
 }
 
 extension PropertyNotes<Relationship> {
-  /// The changes of a relationship; a destination that was only renamed is told as that.
+  /// The changes of a relationship; a destination that was only renamed is reported as that.
   static func changes(
     from old: Relationship, to new: Relationship, _ entities: NameAlignment
   ) -> [PropertyChange] {

@@ -46,7 +46,7 @@ struct BookkeepingLayer {
     return found + [otherModel].compactMap { $0 }
   }
 
-  /// That the model is not the one that the metadata tells of; `nil` where it is.
+  /// That the model is not the one that the metadata names; `nil` where it is.
   var otherModel: Finding? {
     guard store.flaws.metadata == nil, store.modelSource != .raw, !store.modelMatches else {
       return nil
@@ -247,7 +247,7 @@ struct BookkeepingLayer {
       kind, "\(names.count) \(what).", count: names.count, first: Array(names.prefix(5)), in: place)
   }
 
-  /// The entities that rows of a number could be of; none where the store tells of any of these rows which
+  /// The entities that rows of a number could be of; none where the store shows for any of these rows which
   /// it is.
   private func candidates(for rows: StoreDrift.Rows) throws -> [String] {
     let own = store.entityTables.filter {
@@ -286,7 +286,7 @@ struct BookkeepingLayer {
       let candidates = isRaw ? [] : try candidates(for: rows)
       return Finding(
         .entityUnknown,
-        "\(rows.count) rows of the table \(rows.table) have the entity ID \(rows.number), which is not of any entity in it.",
+        "\(rows.count) rows of the table \(rows.table) have the entity ID \(rows.number), which belongs to no entity of that table.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
         in: place,

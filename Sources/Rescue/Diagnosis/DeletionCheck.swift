@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 import Salvage
 
-/// What tells that objects were deleted: keys that were given out and are in no row, pages that are free and
+/// What shows that objects were deleted: keys that were given out and are in no row, pages that are free and
 /// hold rows, changes in history. Nothing is wrong with a store that has them.
 struct DeletionCheck {
   let place: StorePlace
@@ -25,7 +25,7 @@ struct DeletionCheck {
       let named = keys.prefix(Self.mostNamed).map { "\($0.entity) \($0.count)" }
         .joined(separator: ", ")
       sentences.append(
-        "\(NumberText.counted(unused, "key that was given out is", plural: "keys that were given out are")) out of use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, or never saved."
+        "\(NumberText.counted(unused, "key that was given out is", plural: "keys that were given out are")) no longer in use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, or never saved."
       )
     }
     if changes > 0 {

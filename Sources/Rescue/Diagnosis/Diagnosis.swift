@@ -15,12 +15,12 @@ import Salvage
 public struct Diagnosis: Sendable {
   /// The store's path as it was given.
   public let path: String
-  /// What was found: a save that was interrupted, as all else may come of it or is told of the store without
+  /// What was found: a save that was interrupted, as all else may come of it or is reported for the store without
   /// it; then errors, warnings and notes, each in the order of ``FindingKind``.
   public private(set) var findings: [Finding] = []
   /// Whether anything of the store can be read, if only by salvaging it.
   public private(set) var isReadable = true
-  /// Whether the objects were looked at: a store that does not open has told of its file alone.
+  /// Whether the objects were looked at: of a store that does not open only the file is checked.
   public private(set) var isComplete = false
   /// What a plan refuses any migration of the store for, as it says it.
   public private(set) var migrationChecks: [DataCheck] = []
@@ -189,7 +189,7 @@ public struct Diagnosis: Sendable {
   private mutating func rank() {
     let kinds = Dictionary(
       uniqueKeysWithValues: FindingKind.allCases.enumerated().map { ($1, $0) })
-    // SQLite tells of duplicates as well as the model does.
+    // SQLite shows duplicates as well as the model does.
     let isUnique = findings.contains { $0.kind == .uniqueness && $0.entity != nil }
     findings.removeAll { isUnique && $0.kind == .uniqueness && $0.entity == nil }
     let order = findings.enumerated().sorted { first, second in

@@ -40,7 +40,7 @@ struct FileFacts {
     }
   }
 
-  /// Of a number between 0 and 1, as exactly as telling noise from text needs.
+  /// Of a number between 0 and 1, as exactly as distinguishing noise from text needs.
   private static func binaryLogarithm(_ value: Double) -> Double {
     let exponent = value.exponent
     var (mantissa, result, bit) = (value.significand, Double(exponent), 0.5)
@@ -55,7 +55,7 @@ struct FileFacts {
     return result
   }
 
-  /// How its bytes were moved on the way; `nil` where nothing tells of it.
+  /// How its bytes were moved on the way; `nil` where nothing shows it.
   func shift() throws -> ByteShift? { try MainFile(path, journal: nil, isRealigned: true).shift }
 
   /// Whether what is no text became the character that stands for it.

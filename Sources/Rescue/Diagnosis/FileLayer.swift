@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What is wrong with the main file, told from its header, its size and samples of it.
+/// What is wrong with the main file, determined from its header, its size and samples of it.
 ///
 /// What an own reader of pages knows besides is to be added here: findings of what is known.
 struct FileLayer {
@@ -33,7 +33,7 @@ struct FileLayer {
     guard let pageSize = facts.statedPageSize, facts.hasFractions else {
       let shown = try facts.shownPageSize()
       return (
-        [finding(.header, "The header has bytes that no SQLite file has in their places.")],
+        [finding(.header, "The header has values that are invalid in SQLite.")],
         shown != nil || log.frames > 0
       )
     }
@@ -49,7 +49,7 @@ struct FileLayer {
     guard log.frames > 0, !isDamaged else { return [] }
     func note(_ kind: FindingKind, _ what: String) -> Finding {
       Finding(
-        kind, "\(what); the -wal has a whole first page, which counts while it is there.",
+        kind, "\(what); the -wal has a complete first page, which is used as long as it is there.",
         severity: .note, in: place)
     }
     if !facts.hasFirstTree {
@@ -110,7 +110,7 @@ struct FileLayer {
     }
     let what =
       facts.hasFractions
-      ? "The first 16 bytes, by which SQLite knows its files, are overwritten; the rest of the header is there."
+      ? "The first 16 bytes, by which SQLite recognises its files, are overwritten; the rest of the header is there."
       : isZero
         ? "The header is all zeros. Pages of \(shown ?? 4096) bytes follow it."
         : "The header is overwritten. Pages of \(shown ?? 4096) bytes follow it."
@@ -152,7 +152,7 @@ struct FileLayer {
     return [
       finding(
         .cutOff,
-        "The file has \(facts.size) bytes of \(pages * pageSize): the last \(pages - whole) of \(pages) pages are not there.",
+        "The file has \(facts.size) bytes of \(pages * pageSize): the last \(pages - whole) of \(pages) pages are missing.",
         count: pages - whole)
     ]
   }

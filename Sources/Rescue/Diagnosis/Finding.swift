@@ -92,7 +92,7 @@ extension Finding {
   /// Whether it is that the main file holds half of a save, or may.
   var isOfHalfSave: Bool { kind == .journalHot || severity == .error && kind.losesJournal }
 
-  /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may lead to
+  /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
   /// them.
   mutating func putOff(for cause: Finding) {
     let mayComeOfIt = kind.mayComeOfLostRows || cause.kind.losesJournal && kind.isOfFile

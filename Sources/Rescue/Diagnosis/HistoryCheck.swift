@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Persistent history whose rows lead to others that are gone.
+/// Persistent history whose rows reference others that are gone.
 struct HistoryCheck {
   let place: StorePlace
   let store: Store

@@ -40,7 +40,7 @@ struct JournalLayer {
     var found = [
       finding(
         .journalHot,
-        "A save was interrupted, and the main file may hold half of it. The -journal has \(pages) as \(journal.pages == 1 ? "it was" : "they were") before: SQLite puts \(journal.pages == 1 ? "it" : "them") back, and all counts are of the store after that.",
+        "A save was interrupted, and the main file may hold half of it. The -journal has \(pages) as \(journal.pages == 1 ? "it was" : "they were") before: SQLite rolls \(journal.pages == 1 ? "it" : "them") back, and all counts are of the store after that.",
         count: journal.pages)
     ]
     if journal.end != .whole {
@@ -52,7 +52,7 @@ struct JournalLayer {
       found.append(
         finding(
           .journalOlder,
-          "The main file was written to after the save that the -journal is of, and \(pages) of it \(journal.pages == 1 ? "is" : "are") older.",
+          "The main file was written to after the save of this -journal: \(pages) in the -journal \(journal.pages == 1 ? "is" : "are") older.",
           count: journal.pages))
     }
     return found

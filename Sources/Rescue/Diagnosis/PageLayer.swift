@@ -83,8 +83,8 @@ struct PageLayer {
       let names = Set(lines.compactMap(Self.indexName)).sorted()
       let what =
         names.isEmpty
-        ? "An index cannot be read, while every row can."
-        : "\(NumberText.counted(names.count, "index does", plural: "indexes do")) not agree with the table."
+        ? "An index cannot be read, but every row can."
+        : "\(NumberText.counted(names.count, "index does", plural: "indexes do")) not match the table."
       return [
         Finding(
           kind, what, count: max(1, names.count),
@@ -108,7 +108,7 @@ struct PageLayer {
     }
   }
 
-  /// What a line of `PRAGMA integrity_check` is about; `nil` for what tells nothing by itself.
+  /// What a line of `PRAGMA integrity_check` is about; `nil` for what shows nothing by itself.
   static func kind(of line: String) -> FindingKind? {
     if line.contains("Failed to read ptrmap") { return .pointerMap }
     if line.hasPrefix("Main freelist") || line.hasPrefix("Freelist")

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What can be told of a store that does not open though its header and its size are in order.
+/// What can be determined of a store that does not open though its header and its size are in order.
 struct Unopened {
   let place: StorePlace
   let files: StoreFiles

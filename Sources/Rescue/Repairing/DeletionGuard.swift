@@ -63,7 +63,7 @@ struct DeletionGuard {
           entities = all
           return
         }
-        // A row of a join table can lead to nothing at either end.
+        // A row of a join table can reference nothing at either end.
         let ends = [link.destination] + (fault.kind == .joinDangling ? [holder] : [])
         entities.formUnion(all.filter { name in ends.contains { model.isKind(name, of: $0) } })
       case .externalOrphaned:
@@ -82,7 +82,7 @@ extension FindingKind {
   package var takesFromDeletedObjects: Bool {
     switch self {
     case .toOneDangling, .joinDangling, .externalOrphaned: true
-    // The file is written anew, without its free pages.
+    // The file is rewritten, without its free pages.
     default: asksForNewFile
     }
   }

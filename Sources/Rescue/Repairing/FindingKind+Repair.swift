@@ -1,11 +1,11 @@
 extension Finding {
-  /// Whether a repair needs to be told an entity for it.
+  /// Whether a repair needs an entity to be named for it.
   package var asksForEntity: Bool { remedy == .repairByEntity }
 }
 
 /// What a repair does about each kind of fault.
 extension FindingKind {
-  /// How far a repair can go by itself.
+  /// How far a repair can use itself.
   package enum Repair: Sendable, Equatable {
     /// It does not mend such a fault.
     case none
@@ -38,9 +38,9 @@ extension FindingKind {
     }
   }
 
-  /// Whether it is made anew of the model.
+  /// Whether it is rebuilt from the model.
   var asksForModel: Bool { self == .metadata || self == .modelCache || self == .tableMissing }
 
-  /// Whether the file has to be written anew for it.
+  /// Whether the file has to be rewritten for it.
   var asksForNewFile: Bool { self == .freelist || self == .pointerMap }
 }

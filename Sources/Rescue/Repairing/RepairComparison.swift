@@ -9,7 +9,7 @@ struct RepairComparison {
   let log: RepairLog
   let meter: ProgressMeter
 
-  /// Differences that are told of at most.
+  /// Differences that are reported at most.
   private static let most = 5
 
   private struct Found {
@@ -48,7 +48,7 @@ struct RepairComparison {
       } else if try !log.tellsOfObject(entity, min(left, right)) {
         let id = ObjectID(entity: entity, key: min(left, right))
         found.differences.append(
-          "\(id) \(left < right ? "is gone" : "has come"), and no change tells of it")
+          "\(id) was \(left < right ? "removed" : "added"), and no change records it")
       }
       if one != nil, left <= right { one = try old?.next() }
       if other != nil, right <= left { other = try new?.next() }
@@ -61,7 +61,7 @@ struct RepairComparison {
   ) throws {
     let id = ObjectID(entity: entity, key: object.key)
     func differ(_ property: String) {
-      found.differences.append("\(id).\(property) is another, and no change tells of it")
+      found.differences.append("\(id).\(property) changed, and no change records it")
     }
     let isSame = old.table.attributes.map(\.column) == new.table.attributes.map(\.column)
     guard isSame, object.relationships.count == now.relationships.count else {
@@ -92,7 +92,7 @@ struct RepairComparison {
     }
   }
 
-  /// Whether the change is told of at the other end: every object that came or went there.
+  /// Whether the change is reported at the other end: every object that came or went there.
   private func isTold(
     _ old: ObjectCursor.RelatedObjects, _ new: ObjectCursor.RelatedObjects,
     _ relationship: Relationship

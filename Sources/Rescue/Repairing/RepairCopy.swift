@@ -6,7 +6,7 @@ import SQLite
 import Salvage
 
 /// The copy of a store that is mended: page by page what the store is, or where its free pages, its
-/// map of pages or an index are wrong, a file that SQLite writes anew.
+/// map of pages or an index are wrong, a file that SQLite writes again.
 struct RepairCopy {
   let source: Store
   let kinds: Set<FindingKind>
@@ -19,7 +19,7 @@ struct RepairCopy {
     let path: String
     let file: NewFile
     let connection: Connection
-    /// Indexes that were made anew, with their tables.
+    /// Indexes that were rebuilt, with their tables.
     var indexes: [(name: String, table: String)] = []
     /// Indexes that cannot be made while objects are equal that must differ: their CREATE statements.
     var later: [(name: String, sql: String)] = []
@@ -61,7 +61,7 @@ struct RepairCopy {
     }
   }
 
-  /// For writing, through a journal that costs no memory: what fails is taken back.
+  /// For writing, through a journal that costs no memory: what fails is undone.
   static func open(_ path: String) throws -> Connection {
     // The log of changes, which is attached, has no journal: not defensive.
     let connection = try Connection(path: path, mode: .made, isDefensive: false)
@@ -112,7 +112,7 @@ struct RepairCopy {
     let connection = try Self.open(next)
     connection.onProgress { [meter] in meter.shouldStop }
     var made = Made(path: next, file: file, connection: connection)
-    made.notes.append("The file was written anew by SQLite: every page of it is another.")
+    made.notes.append("SQLite rewrote the file: every page of it changed.")
     try IndexMending(indexes: wrong).remake(&made)
     return made
   }
@@ -165,7 +165,7 @@ struct EmptyIndexPage {
   }
 }
 
-/// Makes indexes anew from their tables.
+/// Rebuilds indexes from their tables.
 struct IndexMending {
   let indexes: [WrongIndex]
 
@@ -174,7 +174,7 @@ struct IndexMending {
     for index in indexes {
       try attempt(index, &made) { try $0.execute("REINDEX main.\(quoted(index.name))") }
     }
-    // SQLite tells of so many faults at a time.
+    // SQLite shows so many faults at a time.
     for _ in 0..<10 where !indexes.isEmpty {
       let known = Set(made.later.map(\.name))
       let left = Set(
@@ -208,7 +208,7 @@ struct IndexMending {
       }
     } catch let error as SQLiteError where error.isEvaluation {
       made.notes.append(
-        "The index \(index.name) was left as it is: it cannot be made here (\(error.message)).")
+        "The index \(index.name) was left as it is: it cannot be created here (\(error.message)).")
     }
   }
 }

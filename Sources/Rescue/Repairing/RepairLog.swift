@@ -6,7 +6,7 @@ import SQLite
 /// Something that a repair changed.
 package struct RepairChange: Sendable, Equatable {
   /// What was wrong; ``FindingKind`` by name, or `derived` for a value that the store's own triggers
-  /// computed anew because of another change.
+  /// recomputed because of another change.
   package var kind: String
   /// The entity of the object, or the table where it is no object's.
   package var entity: String?

@@ -18,7 +18,7 @@ package struct RepairOptions: Sendable {
   package var modelName: String?
   /// Which of equal objects stays; `nil` leaves them all.
   package var kept: Kept?
-  /// The entity that rows of an unknown one become where nothing in the store tells theirs; `nil` leaves them.
+  /// The entity that rows of an unknown one become where nothing in the store shows theirs; `nil` leaves them.
   package var entity: String?
   /// Write the result here and leave the store alone.
   package var output: String?
@@ -47,16 +47,16 @@ package struct RepairOptions: Sendable {
     if let kind = kinds.first(where: { $0.repair == .none }) {
       let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
       throw CoreDataError(
-        .usage, "a repair does not mend \(kind.rawValue)", hint: "It mends: \(names).")
+        .usage, "repair cannot fix \(kind.rawValue)", hint: "It can fix: \(names).")
     }
     if entity != nil, !kinds.contains(.entityUnknown) {
       throw CoreDataError(
-        .usage, "an entity is named, and no fault that asks for one",
+        .usage, "an entity was given, but no kind of fault that needs one",
         advice: "Add \(.fix, of: [FindingKind.entityUnknown.rawValue]).")
     }
     if kinds.contains(.uniqueness), kept == nil {
       throw CoreDataError(
-        .usage, "which of the equal objects stays?",
+        .usage, "missing choice: which of the equal objects to keep",
         advice:
           "Use \(.keep, of: ["newest"]) (the greatest key) or \(.keep, of: ["oldest"]).")
     }

@@ -31,7 +31,7 @@ struct RepairPlan {
     guard before.isComplete else {
       let reason =
         before.findings.first { $0.kind == .unchecked }?.sentence
-        ?? "The store could not be looked at as a whole."
+        ?? "The store could not be checked completely."
       throw CoreDataError(
         .unreadable, "not repaired: \(reason.asClause)", path: path,
         advice: "\(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows what is wrong with it.")
@@ -71,7 +71,8 @@ struct RepairPlan {
   private func requireModel(for faults: [Finding], _ path: String) throws {
     guard let fault = faults.first(where: { $0.kind.asksForModel }) else { return }
     throw CoreDataError(
-      .refused, "not repaired: \(fault.sentence.asClause), and no model is there to make it of",
+      .refused,
+      "not repaired: \(fault.sentence.asClause), and there is no model to rebuild it from",
       path: path, advice: "Give the model that made the store with \(.model).")
   }
 }

@@ -37,7 +37,7 @@ struct RepairRun {
       let place = StorePlace(path: plan.before.path, model: options.modelName)
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "not repaired: SQLite cannot write what there is into a sound file (\(error.message))",
+        "not repaired: SQLite cannot write the data into a sound file (\(error.message))",
         path: plan.before.path,
         advice: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
     }
@@ -100,10 +100,10 @@ struct RepairRun {
       try work.note(
         RepairChange(
           kind: FindingKind.indexWrong.rawValue, entity: index.table, property: index.name,
-          old: "not as its table says", new: "made anew"))
+          old: "did not match its table", new: "rebuilt"))
     }
     for kind in [FindingKind.freelist, .pointerMap] where plan.kinds.contains(kind) {
-      try work.note(RepairChange(kind: kind.rawValue, new: "the file was written anew"))
+      try work.note(RepairChange(kind: kind.rawValue, new: "the file was rewritten"))
     }
     if plan.kinds.contains(.externalOrphaned) {
       let orphans = try OrphanedFiles(of: source, at: source.files.path)

@@ -33,7 +33,7 @@ struct RepairVerification {
       guard store.flaws.metadata == nil else { throw failed("its metadata cannot be read") }
     }
     if source.flaws.metadata == nil, store.metadata.uuid != source.metadata.uuid {
-      throw failed("its identity is another")
+      throw failed("its identity changed")
     }
     result.uuid = store.metadata.uuid
     try diagnose(path, files, model, &result)

@@ -167,13 +167,13 @@ package enum StoreRepair {
     } catch {
       let error = CoreDataError(error, or: .failed)
       let path = error.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
-      notes.append("Files that no object names could not be moved aside: \(error.message)\(path).")
+      notes.append("Unreferenced files could not be moved aside: \(error.message)\(path).")
       return nil
     }
   }
 }
 
 extension Finding {
-  /// Whether a repair tells of it as left.
+  /// Whether a repair reports it as left.
   var isLeft: Bool { severity != .note && kind != .interrupted }
 }

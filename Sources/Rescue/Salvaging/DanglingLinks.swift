@@ -1,7 +1,7 @@
 import ManagedStore
 import SQLite
 
-/// Links of a new store that name what is not in it, told with what was saved: whoever made the store
+/// Links of a new store that name what is not in it, reported with what was saved: whoever made the store
 /// has to know before an app opens it.
 enum DanglingLinks {
   private static let mostListed = 5

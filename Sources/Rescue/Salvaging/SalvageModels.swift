@@ -14,7 +14,7 @@ struct SalvageModels {
   /// Chooses among the versions that are given: by what is left of the store's metadata, else by the model
   /// in it, else by its rows.
   ///
-  /// - Throws: ``CoreDataError`` where nothing tells which version it is, and none is the current one.
+  /// - Throws: ``CoreDataError`` where nothing shows which version it is, and none is the current one.
   init(
     _ options: StoreSalvage.Options, _ source: SalvageSource, isCancelled: () -> Bool
   ) throws {
@@ -23,7 +23,7 @@ struct SalvageModels {
       guard hashes.isEmpty || hashes == sibling.versionHashes else {
         throw CoreDataError(
           .usage,
-          "\(FileSystem.name(of: sibling.path)) is of another version of the model: its tables may be others",
+          "\(FileSystem.name(of: sibling.path)) is of another version of the model: its tables may differ",
           path: sibling.path, hint: "Take a store that the same version of the app made.")
       }
     }
@@ -55,7 +55,7 @@ struct SalvageModels {
       let known = cached.versionHashes
       if let version = versions.last(where: { $0.versionHashes == known }) { return version }
       notes.append(
-        "None of the versions of the model that was given made the store: the model in the store was taken."
+        "None of the versions of the model that was given made the store: the model in the store was used."
       )
       return cached
     }
@@ -63,11 +63,11 @@ struct SalvageModels {
     guard let best = fit.best.last else {
       guard let current = options.model else {
         throw CoreDataError(
-          .usage, "nothing in the store tells which version of the model made it",
+          .usage, "nothing in the store shows which version of the model made it",
           advice: "Name the version with \(.model), as PATH@VERSION.")
       }
       notes.append(
-        "Nothing in the store tells which version of the model made it: the current one was taken.")
+        "Nothing in the store shows which version of the model made it: the current one was used.")
       return current
     }
     let others = fit.best.dropLast().map { "“\(options.versions[$0].name)”" }

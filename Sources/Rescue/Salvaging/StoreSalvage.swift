@@ -15,15 +15,15 @@ package enum StoreSalvage {
     package var model: Model?
     /// The versions of the model that are known, from the first to the last.
     package var versions: [Version] = []
-    /// Whether the store is to tell which of the versions is its own; `model` is for one that does not.
+    /// Whether the store is to show which of the versions is its own; `model` is for one that does not.
     package var choosesVersion = false
     /// Which -wal is laid over the main file.
     package var log = SalvageSource.LogChoice.own
     /// A healthy store of the same version, which shows what lost tables are like.
     package var sibling: SiblingStore?
-    /// Whether the report tells of each page which rows are from it.
+    /// Whether the report says for each page which rows are from it.
     package var tellsPages = false
-    /// Whether links to what is not there are told of a store that lost nothing, too.
+    /// Whether links to what is not there are reported for a store that lost nothing, too.
     package var tellsLinks = false
 
     /// A version of a model, with its name.
@@ -46,7 +46,7 @@ package enum StoreSalvage {
   ///
   /// - Parameters:
   ///   - output: where the new store is to be; nothing may be there.
-  ///   - progress: told how much of the file was read, from 0 to 1.
+  ///   - progress: called with how much of the file was read, from 0 to 1.
   ///   - adding: puts more into the new store, before its bookkeeping is made.
   /// - Throws: ``CoreDataError`` where nothing can be read, the output cannot be written, or it was
   ///   cancelled; nothing is left of the output then.
@@ -76,7 +76,7 @@ package enum StoreSalvage {
       if source.isForeign { throw StoreMetadata.noStore(path) }
       throw CoreDataError(
         .unreadable,
-        "the store's schema is gone, and with it what its tables and columns are called",
+        "the store's schema is gone, and with it the names of its tables and columns",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     let pending = try PendingOutput(for: FileSystem.place(of: output))
@@ -118,7 +118,7 @@ package enum StoreSalvage {
         report.gone = try copy.goneTables(of: source)
         // A person has to name it for what looks into the store.
         if !report.gone.isEmpty { report.sourceLacksModel = try source.model() == nil }
-        // Before the counters are made anew: of those that are lost nobody knows how far keys went.
+        // Before the counters are rebuilt: of those that are lost nobody knows how far keys went.
         report.tables = try tables(of: copy)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,

@@ -21,7 +21,7 @@ package struct Restoration {
     package var back: [String: [Int64]] = [:]
     /// How many of them may have been lost, and not deleted: what was found of them may be an earlier state.
     package var uncertain = 0
-    /// How many of them have a new key, since nothing tells the old one, by entity.
+    /// How many of them have a new key, since nothing shows the old one, by entity.
     package var renamed: [String: Int] = [:]
     /// Which have another key there than among what was found: one of two rows with the same key.
     var moved: [ObjectID: Int64] = [:]
@@ -36,7 +36,7 @@ package struct Restoration {
     package var links = 0
     /// Links of those that stood in freed room: each was there once, and nothing says until when.
     package var freedLinks = 0
-    /// To-ones of other objects by which an object that is back may have been led to, by entity and relationship: an
+    /// To-ones of other objects by which an object that is back may have been referenced, by entity and relationship: an
     /// app empties them when it deletes, and what they held is not known.
     package var unset: [String] = []
 
@@ -90,12 +90,12 @@ package struct Restoration {
     report.salvage = salvage
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
-        "\(count) \(entity) came back under a new key, since nothing tells the old one: what named them does not lead to them."
+        "\(count) \(entity) were restored under a new key, because the old one is unknown: references to them were not restored."
       } + undeletion.missed + report.salvage.notes
     return report
   }
 
-  /// Tells of every object that is back, in the order of entities and keys, where it comes from.
+  /// Reports where every restored object comes from, in the order of entities and keys.
   package func forEach(of report: Report, _ body: (Report.Object) throws -> Void) throws {
     for (entity, keys) in report.back.sorted(by: { $0.key < $1.key }) {
       for key in keys {
@@ -120,7 +120,7 @@ package struct Restoration {
       for object in objects {
         guard let origin = try undeletion.origin(of: object) else {
           throw CoreDataError(
-            .usage, "no deleted object is called \(object)", path: undeletion.path,
+            .usage, "there is no deleted object \(object)", path: undeletion.path,
             advice:
               "\(.deed("undeletion"), of: [ShellText.quoted(undeletion.path)]) lists them.")
         }
@@ -252,7 +252,7 @@ package struct Restoration {
     try empty(isOneSided)
   }
 
-  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could lead to an object that is back.
+  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could reference an object that is back.
   private func unset(_ schema: StoreSchema, _ connection: Connection) throws -> [String] {
     var names: [String] = []
     for table in schema.tables {

@@ -16,7 +16,7 @@ package final class Undeletion {
     package var deleted = 0
     /// Deleted objects whose key follows from the rows around them.
     package var inferred = 0
-    /// Deleted objects whose key nothing tells.
+    /// Deleted objects whose key nothing shows.
     package var keyless = 0
     /// Deleted objects of which some values are lost.
     package var partial = 0
@@ -24,7 +24,7 @@ package final class Undeletion {
     package var unsaved = 0
     /// Deleted objects that may be earlier states of objects that live, or copies of them.
     package var unsure = 0
-    /// Deleted objects of which two rows were found that differ, where nothing tells which was there last.
+    /// Deleted objects of which two rows were found that differ, where nothing shows which was there last.
     package var ambiguous = 0
     /// Objects that may be lost, and not deleted, in a state that was found elsewhere; they are not among the
     /// deleted ones.
@@ -62,7 +62,7 @@ package final class Undeletion {
   /// - Parameters:
   ///   - model: what made the store, where the store itself no longer has it.
   ///   - log: which -wal is laid over the main file.
-  ///   - progress: told how much was looked at, from 0 to 1.
+  ///   - progress: called with how much was looked at, from 0 to 1.
   /// - Throws: ``CoreDataError`` where nothing of it can be read, no model is known, or it was
   ///   cancelled.
   package init(
@@ -75,7 +75,7 @@ package final class Undeletion {
     guard let model = try given ?? source.model() else {
       throw CoreDataError(
         .unreadable,
-        "\(try source.reasonWithoutModel()), and without a model its rows cannot be told apart",
+        "\(try source.reasonWithoutModel()), and without a model its rows cannot be recognised",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     self.model = model
@@ -97,13 +97,13 @@ package final class Undeletion {
         missed + source.notes + remains.notes
         + (remains.isComparedInPart
           ? [
-            "More rows without a key were found than could be compared with the store: some may be earlier states of objects that live."
+            "More rows without a key were found than could be compared with the store: some may be earlier states of objects that still exist."
           ] : [])
         + remains.lost.sorted { $0.key < $1.key }.map { table, keys in
           let name = remains.schema.table(named: table)?.root ?? table
           let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
           return
-            "History says that \(keys.count) \(name) were deleted of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
+            "History records \(keys.count) deleted \(name) of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
         }
       places = Dictionary(remains.tables.enumerated().map { ($1, $0) }) { first, _ in first }
       remains.connection.close()
@@ -131,7 +131,7 @@ package final class Undeletion {
       }
       guard unused > found else { return nil }
       return
-        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be had."
+        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be recovered."
     }
   }
 

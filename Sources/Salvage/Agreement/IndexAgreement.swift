@@ -2,7 +2,7 @@
 ///
 /// Each tree is read once, from its first page to its last: of the rows and of the entries hashes are
 /// summed up, which come to the same where both hold the same values and keys. SQLite looks each row up
-/// in each index instead. What is found to differ, and what is not understood here, is SQLite's to tell.
+/// in each index instead. What is found to differ, and what is not understood here, is left to SQLite.
 package struct IndexAgreement: ~Copyable {
   /// What the rows, or the entries of an index, come to.
   private struct Sum: Equatable {
@@ -53,7 +53,7 @@ package struct IndexAgreement: ~Copyable {
     }
   }
 
-  /// Whether all indexes of the table agree with it; false also where that cannot be told.
+  /// Whether all indexes of the table agree with it; false also where that cannot be determined.
   ///
   /// - Parameters:
   ///   - facts: what the rows come to is added to it; of no use where the answer is false.
@@ -150,7 +150,7 @@ package struct IndexAgreement: ~Copyable {
   }
 }
 
-/// A table and its indexes, as a schema tells them.
+/// A table and its indexes, as a schema shows them.
 package struct IndexedTable: Sendable {
   /// How texts of a column are compared.
   package enum Collation: Sendable {

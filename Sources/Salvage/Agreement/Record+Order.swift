@@ -1,6 +1,6 @@
 /// Values as SQLite compares them: https://www.sqlite.org/datatype3.html, "Sort Order".
 extension Record {
-  /// What tells a value of one kind from one of another, of which small numbers are no multiples.
+  /// What distinguishes a value of one kind from one of another, of which small numbers are no multiples.
   private enum Tag {
     static let null: UInt64 = 0xD6E8_FEB8_6659_FD93
     static let number: UInt64 = 0xA076_1D64_78BD_642F

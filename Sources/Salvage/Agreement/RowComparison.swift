@@ -1,8 +1,8 @@
 /// Compares the rows of a table with those that they came from, of another database, as they are read:
 /// both trees are gone through side by side, once.
 ///
-/// What is told to be equal is stored alike, value by value. What is not may still be what was planned: that
-/// is for SQLite to tell.
+/// What is reported to be equal is stored alike, value by value. What is not may still be what was planned: that
+/// is left to SQLite.
 package struct RowComparison: ~Copyable {
   /// What a column must hold, by the row that the one at hand came from.
   package indirect enum Value: Sendable, Equatable {
@@ -13,7 +13,7 @@ package struct RowComparison: ~Copyable {
     case column(Int)
     /// The same, with some numbers become others.
     case renumbered(Int, [Int64: Int64])
-    /// What `Value` tells, where that row holds something in a column; else nothing.
+    /// What `Value` shows, where that row holds something in a column; else nothing.
     case present(Int, Value)
     /// What that row holds in a column; where it holds nothing there, whatever there is.
     case known(Int)
@@ -36,7 +36,7 @@ package struct RowComparison: ~Copyable {
   package struct Question: Sendable {
     /// The first page of its tree.
     package var root: Int
-    /// The column that tells of which kind its rows are.
+    /// The column that shows which kind its rows are.
     package var kind: Int?
     /// Columns of the source's table, and of the other, that a row may be too short to have though they
     /// hold something.
@@ -53,7 +53,7 @@ package struct RowComparison: ~Copyable {
     }
   }
 
-  /// Rows that are told of at once.
+  /// Rows that are reported at once.
   private static let stride = 1024
 
   private let question: Question
@@ -90,7 +90,7 @@ package struct RowComparison: ~Copyable {
     guard isEqual else { return }
     do {
       // Rows that became nothing may be passed over, and no others. Of a row that came from none the
-      // number of rows tells.
+      // number of rows shows.
       while let former = source.key, former < key {
         guard try rows() == nil else { return isEqual = false }
         try source.advance()

@@ -2,7 +2,7 @@
 package struct RowFacts: Sendable {
   /// What is to be found out, in columns by their place.
   package struct Question: Sendable {
-    /// The column that tells what kind of row it is, a number.
+    /// The column that shows what kind of row it is, a number.
     package var kind: Int?
     /// Whether the rows' own keys are kept.
     package var keys: Bool
@@ -48,7 +48,7 @@ package struct RowFacts: Sendable {
   package private(set) var kinds: [Kind] = []
   /// The keys in each column of references.
   package private(set) var references: [KeyBits]
-  /// Whether a row has a kind, or a reference, that is no whole number: nothing is told then.
+  /// Whether a row has a kind, or a reference, that is no whole number: nothing is reported then.
   package private(set) var isUnclear = false
   /// The kind of the row that was added last, which is not among the others meanwhile.
   private var current = Kind(number: nil, marked: [])

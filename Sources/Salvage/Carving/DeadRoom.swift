@@ -45,7 +45,7 @@ struct DeadRoom {
   }
 
   /// Whether the cells of the page were written one after another, with rising keys from its end down: so
-  /// it is where rows were only ever added, and the order tells the keys of what was deleted between them.
+  /// it is where rows were only ever added, and the order shows the keys of what was deleted between them.
   var isInOrder: Bool {
     zip(cells, cells.dropFirst()).allSatisfy { $0.key > $1.key }
   }

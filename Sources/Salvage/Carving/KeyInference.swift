@@ -1,17 +1,17 @@
-/// Tells keys of rows whose first bytes were overwritten, by the rows around them.
+/// Determines keys of rows whose first bytes were overwritten, by the rows around them.
 ///
 /// Where rows were only ever added to a page they stand in it from the end down, with rising keys. Between
 /// two that are there the rows that were deleted have the keys between theirs: if as many are missing as
 /// were found, or what is left of the keys says so, each is known. It is inferred, and said to be.
 struct KeyInference {
   private let keys: KeySet
-  /// More missing keys than this tell nothing.
+  /// More missing keys than this show nothing.
   private static let most = 4096
 
   /// - Parameter keys: those of the table's rows.
   init(_ keys: KeySet) { self.keys = keys }
 
-  /// The keys of rows of one page, in the order of `rows`; `nil` where one cannot be told.
+  /// The keys of rows of one page, in the order of `rows`; `nil` where one cannot be determined.
   ///
   /// - Parameters:
   ///   - rows: those that were found, from low to high in the page.

@@ -1,7 +1,7 @@
 /// Finds links of a join table in room of its pages that is no longer in use: rows of two keys, with up to two
 /// positions.
 ///
-/// So little tells such a row from other bytes that each has to fit its place: it begins where a block of free room
+/// So little distinguishes such a row from other bytes that each has to fit its place: it begins where a block of free room
 /// does, or where the row before it ends, or has all of its own beginning.
 package struct LinkCarver {
   /// A join table: how many columns it has, and the greatest key of each of the two sides.

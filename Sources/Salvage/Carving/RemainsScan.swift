@@ -10,7 +10,7 @@ public struct RemainsScan: ~Copyable {
   private let trees: TreeMap
   let keys: [KeySet]
   private let roots: [Int: LinkCarver.Shape]
-  /// What is told of links that stand in freed room: their tree, and their columns.
+  /// What is reported of links that stand in freed room: their tree, and their columns.
   private let link: (Int, [Int64?]) throws -> Void
   private let byRoot: [Int: Int]
   private var carver: Carver
@@ -49,7 +49,7 @@ public struct RemainsScan: ~Copyable {
   ///
   /// - Parameters:
   ///   - isCancelled: asked every few pages; the scan then ends.
-  ///   - progress: told every few pages how much was looked at, from 0 to 1.
+  ///   - progress: called every few pages with how much was read, from 0 to 1.
   ///   - body: takes each row; the record is good until it returns.
   /// - Throws: `CoreDataError` where the file cannot be read; what `body` throws.
   public mutating func rows(
@@ -119,7 +119,7 @@ public struct RemainsScan: ~Copyable {
     }
   }
 
-  /// Whether a page is in no use: free by the list or the map, or led to by nothing.
+  /// Whether a page is in no use: free by the list or the map, or referenced by nothing.
   private func isFree(_ number: Int) throws -> Bool {
     switch trees.role(of: number) {
     case .free, .stray: true
@@ -287,13 +287,13 @@ extension LogFrame.State {
 extension RemainsScan {
   /// What a row without a key is by the rows that its page holds.
   enum Standing {
-    /// An earlier state of one of them, of this one if that is told.
+    /// An earlier state of one of them, of this one if that is known.
     case earlier(of: Int64?)
     /// It may be an earlier state of one, or be deleted.
     case unsure
   }
 
-  /// What rows without a key are, as far as the rows of their page tell it.
+  /// What rows without a key are, as far as the rows of their page show it.
   mutating func standings(
     _ rows: [CarvedRow], _ inferred: [Int64?], in room: DeadRoom, _ bytes: [UInt8]
   ) -> [Int: Standing] {
@@ -337,9 +337,9 @@ public struct Remnant: Sendable {
     case certain
     /// It follows from the rows around it.
     case inferred
-    /// Nothing tells it.
+    /// Nothing shows it.
     case unknown
-    /// It was read with the row, and so it was with another row that holds other values: nothing tells
+    /// It was read with the row, and so it was with another row that holds other values: nothing shows
     /// which of them was there last.
     case ambiguous
   }
@@ -348,7 +348,7 @@ public struct Remnant: Sendable {
   public enum Source: Sendable, Equatable {
     /// In room of a page that is in use.
     case room
-    /// On a page that is free, or that nothing leads to.
+    /// On a page that is free, or that nothing references.
     case freePage
     /// In a frame of the -wal that a later one replaced.
     case frame(Int)
@@ -356,7 +356,7 @@ public struct Remnant: Sendable {
     case main
     /// In a frame of a save that was never finished, or that is damaged.
     case uncommitted(Int)
-    /// In a frame of the -wal of before it was begun anew.
+    /// In a frame of the -wal of before it was begun again.
     case earlier(Int)
 
     /// The greater, the older; what was never saved is not among them.
@@ -378,7 +378,7 @@ public struct Remnant: Sendable {
 
   /// Which of the shapes the row has; `nil` for a row of `root`.
   public var shape: Int?
-  /// The root of the page's tree, where that is what tells the table; 0 else.
+  /// The root of the page's tree, where that is what shows the table; 0 else.
   public var root: Int
   /// Its key, as far as it is known.
   public var key: Int64?

@@ -1,4 +1,4 @@
-/// The tree of an index of which no schema tells whose it is.
+/// The tree of an index of which no schema shows whose it is.
 package struct IndexTree: Sendable {
   /// The first page.
   package let root: Int
@@ -35,7 +35,7 @@ package struct IndexTree: Sendable {
     return result
   }
 
-  /// Gives the leaves of an index's tree, each once, as far as its pages lead to them.
+  /// Gives the leaves of an index's tree, each once, as far as its pages reference them.
   package static func leaves(
     of root: Int, in image: DatabaseImage, _ body: (Int) throws -> Void
   ) throws {
@@ -44,9 +44,9 @@ package struct IndexTree: Sendable {
     }
   }
 
-  /// Gives the sound pages of an index's tree, each once, as far as they lead to each other.
+  /// Gives the sound pages of an index's tree, each once, as far as they reference each other.
   ///
-  /// - Returns: whether they lead to no other.
+  /// - Returns: whether they reference no other.
   private static func pages(
     of root: Int, in image: DatabaseImage, _ body: (DatabaseImage.Page, TreePage) throws -> Void
   ) throws -> Bool {

@@ -42,7 +42,7 @@ struct PageFile {
     try window.write(bytes, to: number, in: file)
   }
 
-  /// Writes what tells of the pages: pointer maps, the list of those that are free, the header.
+  /// Writes what describes the pages: pointer maps, the list of those that are free, the header.
   mutating func finish() throws {
     // Trunks of the list hold the numbers of the others.
     let old = try file.read(at: 32, count: 8)

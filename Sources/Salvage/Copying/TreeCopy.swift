@@ -2,7 +2,7 @@ import Files
 import Values
 
 /// Copies trees of a database page for page into a new one, where they are whole: faster than row by
-/// row, and indexes need not be made anew.
+/// row, and indexes need not be rebuilt.
 ///
 /// Of a table the pages that cannot be read are left out of its tree; their rows, as far as there are
 /// any, are for the caller to put in. An index is copied whole or not at all.
@@ -41,7 +41,7 @@ public struct TreeCopy: ~Copyable {
   ///   - trees: which page of the database is whose.
   ///   - path: the new database, made by SQLite with the same size of page and auto_vacuum.
   ///   - copied: pages that were copied before, the first of which is page 1.
-  ///   - progress: told how much of the file was copied, from 0 to 1.
+  ///   - progress: called with how much of the file was copied, from 0 to 1.
   /// - Throws: `CoreDataError` where it cannot be written.
   package init(
     _ image: DatabaseImage, _ trees: TreeMap, to path: String, besides copied: [Bool] = [],

@@ -53,7 +53,7 @@ package final class MarkScan: Sendable {
   package func stop() { tasks.stop() }
 
   /// Helps with what is left, then answers what was found, in the order of the rows' keys; `nil` where
-  /// reading does not tell, and where it was cancelled.
+  /// reading does not say, and where it was cancelled.
   package func found(isCancelled: () -> Bool) -> [MarkedColumns.Found]? {
     work(isCancelled)
     tasks.wait()
@@ -124,7 +124,7 @@ package final class MarkScan: Sendable {
   }
 }
 
-/// Which columns of a table hold blobs that begin with a mark: what a leaf's rows tell of them.
+/// Which columns of a table hold blobs that begin with a mark: what a leaf's rows show about them.
 package struct MarkedColumns: Sendable {
   /// A blob that begins with the mark.
   package struct Found: Sendable, Equatable {
@@ -133,7 +133,7 @@ package struct MarkedColumns: Sendable {
     /// Which of the columns it is in, in the order in which they were asked for.
     package var column: Int
     /// The first bytes of the blob, with the mark; `nil` where they stand on other pages, and only SQLite
-    /// tells whether they begin with it.
+    /// says whether they begin with it.
     package var bytes: [UInt8]?
   }
 

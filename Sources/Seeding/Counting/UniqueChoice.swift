@@ -6,7 +6,7 @@ struct UniqueChoice: Sendable {
   let entity: String
   /// The attribute, an element by its path; `nil` where to-ones alone have to do it.
   let attribute: String?
-  /// The constraint as it is told.
+  /// The constraint as it is reported.
   let name: String
   /// Whether it is over several properties.
   let isCompound: Bool

@@ -79,7 +79,7 @@ private struct LikenessReader {
     return lengths
   }
 
-  /// Between round numbers: what the greatest value was, nobody can tell from it.
+  /// Between round numbers: what the greatest value was, cannot be seen from it.
   private func range(_ column: String, isDate: Bool) throws -> ClosedRange<Double>? {
     let found = try store.connection.rows(
       "SELECT min(\(column)), max(\(column)) \(rows) AND abs(\(column)) < 1e300"

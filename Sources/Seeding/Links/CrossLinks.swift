@@ -55,21 +55,21 @@ struct CrossLinks: Sendable {
       product(to.count, min(other.most ?? from.count, from.count)))
     if lower > upper {
       notes.append(
-        "\(pair.from.name) and \(pair.to.name): \(from.count) and \(to.count) objects cannot have as many links as the model asks for"
+        "\(pair.from.name) and \(pair.to.name): \(from.count) and \(to.count) objects cannot have as many links as the model requires"
       )
     }
     let wanted = max(lower, min(upper, Int(Double(from.count) * shape.mean)))
     // A model may ask for more than any disk holds.
     let links = min(wanted, upper, product(max(from.count, to.count), Self.mostLinks))
     if links < lower, lower <= upper {
-      notes.append("\(pair.from.name) and \(pair.to.name): not as many links as the model asks for")
+      notes.append("\(pair.from.name) and \(pair.to.name): not as many links as the model requires")
     }
     // Of the same objects each has the same number, which then holds on both sides.
     dealt =
       from == to && from.count > 0 ? (links + from.count - 1) / from.count * from.count : links
   }
 
-  /// The keys of the objects that an object of the first side leads to.
+  /// The keys of the objects that an object of the first side references.
   func targets(of key: Int64) -> [Int64] {
     guard let ordinal = from.ordinal(of: key), to.count > 0 else { return [] }
     if isReflexive { return mates(of: ordinal) }

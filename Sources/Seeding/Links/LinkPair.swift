@@ -49,7 +49,7 @@ struct LinkPair: Sendable {
 
   /// Most children of a parent.
   var mostChildren: Int? { isExclusive ? 1 : to.most }
-  /// Whether objects lead to objects of the same entity.
+  /// Whether objects reference objects of the same entity.
   var isWithinOne: Bool { Set(from.members).isDisjoint(with: to.members) == false }
 }
 
@@ -96,7 +96,7 @@ extension LinkPair {
     return pairs
   }
 
-  /// Concrete entities that have a relationship and that its inverse can lead to.
+  /// Concrete entities that have a relationship and that its inverse can reference.
   private static func members(
     of name: String, declaredBy entity: String, from destination: String, _ model: Model
   ) -> [String] {
@@ -106,7 +106,7 @@ extension LinkPair {
     }
   }
 
-  /// Concrete entities that a relationship leads to from all of its entities: one below may narrow it.
+  /// Concrete entities that a relationship references from all of its entities: one below may narrow it.
   private static func destinations(
     of relationship: Relationship, members: [String], _ model: Model
   ) -> [String] {

@@ -1,11 +1,11 @@
-/// The partner of each object in a one-to-one, told from either side.
+/// The partner of each object in a one-to-one, determined from either side.
 struct PartnerLinks: Sendable {
   private let from: KeySpan
   private let to: KeySpan
   private let linked: Int
   private let fromOrder: Shuffle
   private let toOrder: Shuffle
-  /// Both sides are the same objects: each leads to the next.
+  /// Both sides are the same objects: each references the next.
   private let isChain: Bool
   private let isRing: Bool
   private let isReflexive: Bool

@@ -21,7 +21,7 @@ struct MadeBytes: Sendable {
   }
 }
 
-/// What bytes are, as far as an attribute tells.
+/// What bytes are, as far as an attribute shows.
 enum BytesTopic: Sendable {
   /// With large ones for some of the objects.
   case pictures([[UInt8]], large: [[UInt8]])

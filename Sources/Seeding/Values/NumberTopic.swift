@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Which numbers a property has, as far as its name tells.
+/// Which numbers a property has, as far as its name shows.
 struct NumberTopic: Sendable, Equatable {
   var range: ClosedRange<Double>
   /// Digits behind the point.
@@ -124,7 +124,7 @@ struct NumberTopic: Sendable, Equatable {
   }
 }
 
-/// When something happened to an object, as far as the name of a date tells.
+/// When something happened to an object, as far as the name of a date shows.
 enum DateTopic: Sendable, Equatable {
   case birth, created, changed, later
 

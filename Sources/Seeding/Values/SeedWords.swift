@@ -1,4 +1,4 @@
-/// What made-up texts are made of, wide letters, letters with marks and several scripts among them.
+/// What generated texts are made of, wide letters, letters with marks and several scripts among them.
 enum SeedWords {
   static let firstNames = [
     "Anna", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Hugo", "Ida", "Jonas", "Zoë",

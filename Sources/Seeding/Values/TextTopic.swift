@@ -1,4 +1,4 @@
-/// What a text is about, as far as the names of its property and entity tell.
+/// What a text is about, as far as the names of its property and entity show.
 enum TextTopic: Sendable, Equatable {
   case fullName, firstName, lastName, userName, initials, email, phone, link, path, host
   case title, sentence, paragraph, word, company

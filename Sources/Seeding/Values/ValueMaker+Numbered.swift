@@ -72,7 +72,7 @@ extension ValueMaker {
     }
   }
 
-  /// As many places as a Float can tell apart.
+  /// As many places as a Float can distinguish.
   private func spread(_ number: Int, _ range: ClosedRange<Double>) -> Double {
     let isBounded = limits.least != nil || limits.most != nil
     guard isBounded else { return Double(number) + (attribute.type == .float ? 0 : 0.25) }

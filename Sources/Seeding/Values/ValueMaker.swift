@@ -68,7 +68,7 @@ struct ValueMaker: Sendable {
   var defaultPercent = 0
   /// Place of the object among those that must differ in this attribute.
   var isUnique = false
-  /// How often a value is made anew that does not keep to the rules.
+  /// How often a value is rebuilt that does not keep to the rules.
   var tries = 20
   /// Whether it may be without a value where the composite around it has one.
   var isElementOptional: Bool
@@ -152,7 +152,7 @@ struct ValueMaker: Sendable {
       return value
     }
     var value = made(&object)
-    // What is made in vain a few times in a row is told beforehand.
+    // What is made in vain a few times in a row is reported in advance.
     var left = tries
     while left > 0, !isSound(value) {
       value = made(&object)

@@ -1,4 +1,4 @@
-/// Which bracket closes which, told even where some are missing.
+/// Which bracket closes which, determined even where some are missing.
 struct Brackets: Sendable {
   /// For each token that opens a bracket, the place of its end: that of the token that closes it, or
   /// of the one where what is around it ends.

@@ -35,7 +35,7 @@ struct TypeDeclaration: Sendable {
 struct PropertyDeclaration: Sendable {
   var name: String
   var type: SwiftType?
-  /// The expression behind `=`, as far as it may tell a type or a value.
+  /// The expression behind `=`, as far as it may show a type or a value.
   var initializer: [SwiftToken] = []
   /// What is between the braces of a static property.
   var body: [SwiftToken] = []

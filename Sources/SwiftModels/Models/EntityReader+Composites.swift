@@ -10,7 +10,7 @@ extension EntityReader {
     if type.declaration.cases.contains(where: \.hasPayload) {
       remark(
         property.line,
-        "\(entry.ownName).\(property.name): how SwiftData keeps the payloads of \(type.name) is assumed"
+        "\(entry.ownName).\(property.name): how SwiftData stores the payloads of \(type.name) is assumed"
       )
     }
     var seen: Set<String> = []

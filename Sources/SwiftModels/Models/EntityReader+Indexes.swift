@@ -7,7 +7,9 @@ extension EntityReader {
     for argument in macro.arguments where argument.label == nil {
       let lists = argument.tokens.keyPaths
       guard !lists.isEmpty else {
-        remark(macro.line, "\(entry.ownName): #\(macro.name) has what is no list of key paths")
+        remark(
+          macro.line,
+          "\(entry.ownName): #\(macro.name) has something other than a list of key paths")
         continue
       }
       if macro.name == "Unique" {

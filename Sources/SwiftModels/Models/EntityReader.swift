@@ -86,7 +86,7 @@ struct EntityReader {
       remark(attribute.line, "\(name): what @\(attribute.name) does to it was not seen")
     }
     if property.conditions > entry.declaration.conditions {
-      remark(property.line, "\(name) is there under #if only; it was taken")
+      remark(property.line, "\(name) exists under #if only; it was taken")
     }
     guard let type = property.type ?? resolver.type(of: property.initializer, in: entry.path) else {
       return leaveOut(property, "its type is not written, and its value does not show it")
@@ -142,7 +142,7 @@ struct EntityReader {
       case .none(let reason):
         return leaveOut(property, reason)
       case .codableClass(let type):
-        return leaveOut(property, "how SwiftData keeps a “\(type)” by itself is not known")
+        return leaveOut(property, "how SwiftData stores a “\(type)” by itself is not known")
       case .model, .models: return
       }
     }
@@ -172,7 +172,7 @@ struct EntityReader {
       case "ephemeral": attribute.isTransient = true
       case "transformable", "self": break
       default:
-        remark(options.line, "\(name): the option .\(option) is not known and was passed over")
+        remark(options.line, "\(name): the option .\(option) is not known and was ignored")
       }
     }
     attribute.renamingIdentifier = text("originalName", of: options, name)
@@ -191,7 +191,7 @@ struct EntityReader {
         entity.uniquenessConstraints.append([property.name])
       }
       for option in options.options where option != "unique" && option != "ephemeral" {
-        remark(options.line, "\(name): the option .\(option) is not known and was passed over")
+        remark(options.line, "\(name): the option .\(option) is not known and was ignored")
       }
       relationship.isTransient = options.options.contains("ephemeral")
       if let rule = options.argument("deleteRule")?.last?.text {
@@ -212,7 +212,7 @@ struct EntityReader {
       if let path = options.argument("inverse"), !path.isNil {
         inverse = path.filter(\.isName).map(\.text)
         if path.first?.isMark("\\") != true || inverse?.isEmpty != false {
-          remark(options.line, "\(name): its inverse is no key path and was passed over")
+          remark(options.line, "\(name): its inverse is not a key path and was ignored")
           inverse = nil
         }
       }
@@ -231,7 +231,7 @@ struct EntityReader {
     if tokens.count == 1, let only = tokens.first, only.kind == .string {
       return only.text.isEmpty ? nil : only.text
     }
-    remark(options.line, "\(name): its \(label) is no literal and was passed over")
+    remark(options.line, "\(name): its \(label) is not a literal and was ignored")
     return nil
   }
 
@@ -242,7 +242,7 @@ struct EntityReader {
     if tokens.count == 1, let number = UInt32((tokens.first?.text ?? "").filter { $0 != "_" }) {
       return number
     }
-    remark(options.line, "\(name): its \(label) is no number and was passed over")
+    remark(options.line, "\(name): its \(label) is not a number and was ignored")
     return nil
   }
 }

@@ -57,11 +57,11 @@ struct TypeResolver {
       case .model, .models: return (.collection(type.desugared.description), false)
       default: return (collection(of: (kind, false), type), false)
       }
-    case .other(let words): return (.none("\(words) is no property"), false)
+    case .other(let words): return (.none("\(words) is not a property"), false)
     case .named(let parts):
       let names = parts.map(\.name)
       if names.count == 1, parameters.contains(names[0]) {
-        return (.none("the generic type “\(names[0])” is no property"), false)
+        return (.none("the generic type “\(names[0])” is not a property"), false)
       }
       switch table.meaning(of: names, in: scope) {
       case .entry(let place): return (kind(of: place, parts), false)
@@ -74,7 +74,7 @@ struct TypeResolver {
   private func kind(of place: Int, _ parts: [SwiftType.Component]) -> PropertyKind {
     let entry = table.entries[place]
     guard parts.allSatisfy(\.arguments.isEmpty), entry.declaration.parameters.isEmpty else {
-      return .none("the generic type “\(entry.name)” is no property")
+      return .none("the generic type “\(entry.name)” is not a property")
     }
     switch entry.declaration.kind {
     case .class where entry.declaration.isModel: return .model(place)
@@ -123,7 +123,7 @@ struct TypeResolver {
     }
     if names == ["Color", "Resolved"] { return .color }
     if let last = names.last, Self.codable.contains(last) { return .codableClass(type.description) }
-    return .none("the type “\(type.description)” is nowhere in these files")
+    return .none("the type “\(type.description)” is not in these files")
   }
 
   private func collection(
@@ -136,7 +136,7 @@ struct TypeResolver {
     case .codableClass(let name):
       .collection(
         type.desugared.description,
-        unproven: "that a collection of \(name) is kept like one of structs is assumed")
+        unproven: "it is assumed that a collection of \(name) is stored like one of structs")
     case .collection(_, let unproven):
       .collection(type.desugared.description, unproven: unproven)
     default: .collection(type.desugared.description)

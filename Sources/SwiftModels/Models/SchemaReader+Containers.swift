@@ -61,7 +61,7 @@ extension SchemaReader {
         else {
           remark(
             place,
-            "the container lists \(names.joined(separator: ".")), which is no @Model class in these"
+            "the container lists \(names.joined(separator: ".")), which is not a @Model class in these"
               + " files")
           continue
         }

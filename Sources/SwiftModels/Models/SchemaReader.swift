@@ -80,7 +80,7 @@ struct SchemaReader {
         schema.remarks.append(
           SourceRemark(
             entry.place(property.line),
-            "\(schema.name) lists \(whole), which is nowhere in these files"))
+            "\(schema.name) lists \(whole), which is not in these files"))
         continue
       }
       guard table.entries[place].declaration.isModel else {
@@ -116,7 +116,7 @@ struct SchemaReader {
             remarks.append(
               SourceRemark(
                 entry.place(property.line),
-                "\(plan.name) names \(names.joined(separator: ".")), which is no VersionedSchema of"
+                "\(plan.name) names \(names.joined(separator: ".")), which is not a VersionedSchema of"
                   + " these files"))
             continue
           }

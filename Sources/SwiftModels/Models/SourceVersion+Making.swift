@@ -29,7 +29,7 @@ extension SourceVersion {
           remarks.append(
             SourceRemark(
               entry.place(entry.declaration.line),
-              "\(name): \(entry.name) and \(table.entries[other].name) are both called"
+              "\(name): \(entry.name) and \(table.entries[other].name) are both named"
                 + " \(entry.ownName); the second one was taken"))
         }
         continue
@@ -87,7 +87,8 @@ extension SourceVersion {
           remarks.append(
             SourceRemark(
               reader.entry.place(link.line),
-              "\(entity).\(link.name): its inverse \(destination).\(inverse) is no relationship"))
+              "\(entity).\(link.name): its inverse \(destination).\(inverse) is not a relationship")
+          )
           continue
         }
         set(inverse, on: link.name, of: entity, &entities)

@@ -2,7 +2,7 @@ import ManagedModel
 
 // The type and the value of what stands behind `=`.
 extension TypeResolver {
-  /// The type that an expression has where none is written; `nil` where that cannot be told.
+  /// The type that an expression has where none is written; `nil` where that cannot be determined.
   func type(of expression: [SwiftToken], in scope: [String]) -> SwiftType? {
     // Marks after the value, as in `URL(string: "…")!`, change nothing.
     var tokens = expression[...]

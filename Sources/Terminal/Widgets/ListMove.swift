@@ -1,4 +1,4 @@
-/// A way to go in whatever has lines. The keys for it are the same everywhere, and told here alone.
+/// A way to go in whatever has lines. The keys for it are the same everywhere, and reported here alone.
 package enum ListMove: Sendable, Equatable {
   case lines(Int)
   case pages(Int)

@@ -116,6 +116,6 @@ package struct ArchivedObject: Sendable {
     return names.prefix(16).compactMap(\.string)
   }
 
-  /// Whether the object is of a class or, by what the archive tells of ancestors, of one below it.
+  /// Whether the object is of a class or, by what the archive says about ancestors, of one below it.
   package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
 }

@@ -52,15 +52,15 @@ struct BinaryPropertyListReader {
     _ index: Int, depth: Int
   ) throws -> (value: PropertyListValue, weight: Int) {
     if let known = objects[index] { return known }
-    guard index < objectCount else { throw Self.error("a reference points to no object") }
+    guard index < objectCount else { throw Self.error("a reference has no object") }
     guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
     guard open.insert(index).inserted else {
-      throw Self.error("a container of the binary property list holds itself")
+      throw Self.error("a container of the binary property list contains itself")
     }
     defer { open.remove(index) }
     let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
     guard offset >= 8, offset < UInt64(table) else {
-      throw Self.error("an object lies outside the file")
+      throw Self.error("an object is outside the file")
     }
     let result = try decode(at: Int(offset), depth: depth)
     guard result.weight <= maximumWeight else {
@@ -205,7 +205,7 @@ struct BinaryPropertyListReader {
 
   private func reference(at offset: Int) throws -> Int {
     let value = Self.unsigned(bytes, at: offset, size: referenceSize)
-    guard value < UInt64(objectCount) else { throw Self.error("a reference points to no object") }
+    guard value < UInt64(objectCount) else { throw Self.error("a reference has no object") }
     return Int(value)
   }
 

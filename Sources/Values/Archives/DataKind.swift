@@ -1,6 +1,6 @@
-/// What bytes are, told by their content.
+/// What bytes are, determined by their content.
 public enum DataKind: Sendable, Hashable {
-  /// The image formats that are told apart; the raw value is the name people know.
+  /// The image formats that are distinguished; the raw value is the name people know.
   public enum Image: String, Sendable {
     case png = "PNG", jpeg = "JPEG", gif = "GIF", heic = "HEIC", webp = "WebP", tiff = "TIFF"
   }

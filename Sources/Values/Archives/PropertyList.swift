@@ -6,7 +6,7 @@ public enum PropertyList {
   /// Deepest nesting accepted; a keyed archive, being flat, needs four.
   public static let maximumDepth = 128
 
-  /// Reads a property list of either form, told apart by its first bytes.
+  /// Reads a property list of either form, distinguished by its first bytes.
   ///
   /// - Throws: ``CoreDataError`` where the bytes are cut short, damaged or nested too deep.
   public static func read(_ bytes: [UInt8]) throws -> PropertyListValue {

@@ -4,7 +4,7 @@
 /// Any bytes at all end quickly: archives and property lists are bounded in depth and nodes, and
 /// circles are named instead of followed.
 public struct UnfoldedData: Sendable, Equatable {
-  /// What the bytes are, told by their content.
+  /// What the bytes are, determined by their content.
   public let kind: DataKind
   /// The content in lines, two spaces a level; empty where there is nothing to unfold.
   public let lines: [String]

@@ -99,14 +99,18 @@ enum XMLPropertyListReader {
     case "true": return .boolean(true)
     case "false": return .boolean(false)
     case "integer":
-      guard let value = Int64(text.trimmed) else { throw reader.error("“\(text)” is no integer") }
+      guard let value = Int64(text.trimmed) else {
+        throw reader.error("“\(text)” is not an integer")
+      }
       return .integer(value)
     case "real":
-      guard let value = Double(text.trimmed) else { throw reader.error("“\(text)” is no number") }
+      guard let value = Double(text.trimmed) else {
+        throw reader.error("“\(text)” is not a number")
+      }
       return .real(value)
     case "date":
       guard let value = CoreDataDate.seconds(iso8601: text.trimmed) else {
-        throw reader.error("“\(text)” is no date of the form 2001-01-01T00:00:00Z")
+        throw reader.error("“\(text)” is not a date of the form 2001-01-01T00:00:00Z")
       }
       return .date(value)
     case "data":

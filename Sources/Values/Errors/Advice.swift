@@ -3,7 +3,7 @@
 public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
   /// A value that a caller can give.
   public struct Choice: Sendable, Hashable {
-    /// What tells it from the others.
+    /// What distinguishes it from the others.
     public let id: String
     /// As Swift has it, such as `MigrationOptions.output`.
     public let name: String

@@ -1,4 +1,4 @@
-/// What went wrong with a model, a store or a migration, told for a person.
+/// What went wrong with a model, a store or a migration, worded for a person.
 ///
 /// One type serves the whole engine, so that a caller, the command line and the interface can show
 /// any failure the same way: what happened, to which file, entity and property, and what to try.

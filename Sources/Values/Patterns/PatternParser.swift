@@ -34,7 +34,7 @@ struct PatternParser {
   mutating func whole() throws -> PatternNode {
     guard rest.count <= 10_000 else { throw TextPattern.tooLarge }
     let node = try alternatives()
-    guard rest.isEmpty else { throw wrong("a “)” closes nothing") }
+    guard rest.isEmpty else { throw wrong("a unmatched “)”") }
     return node
   }
 
@@ -122,7 +122,7 @@ struct PatternParser {
           groups += 1
           group = groups
         } else if !skip(":") {
-          throw wrong("looking around, atomic groups and flags within are not supported")
+          throw wrong("look-around, atomic groups and inner flags are not supported")
         }
       } else {
         groups += 1
@@ -194,7 +194,7 @@ struct PatternParser {
         throw wrong("the category “\(name.prefix(40))” is not known")
       }
       return letter == "p" ? .category(name) : .not(.category(name))
-    case "0"..."9", "k": throw wrong("references back are not supported")
+    case "0"..."9", "k": throw wrong("back-references are not supported")
     case "a"..."z", "A"..."Z": throw wrong("“\\\(letter)” is not supported")
     default: return .only(letter)
     }

@@ -22,7 +22,7 @@ struct Command: Sendable {
   let summary: String
   let arguments: [Declaration]
   let options: [Declaration]
-  /// What else help tells, such as the form of a file; empty where options say all.
+  /// What else help shows, such as the form of a file; empty where options say all.
   let details: String
   let example: String
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
@@ -50,7 +50,7 @@ struct Command: Sendable {
   /// Options of every command.
   static let common = [Option.color.declaration, Option.help.declaration]
 
-  /// The options that help tells of.
+  /// The options that help shows.
   var shownOptions: [Declaration] { options.filter { !$0.isHidden } }
 
   /// Those that only some commands have.
@@ -96,7 +96,7 @@ extension String {
   }
 }
 
-/// What a command tells the shell.
+/// What a command reports to the shell.
 enum CommandStatus: Int32, Sendable, CaseIterable {
   /// Done, and the answer is yes.
   case done = 0
@@ -115,10 +115,10 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
     switch self {
     case .done: "Done, and the answer is yes."
     case .no:
-      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold, no store is there."
+      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold, or there is no store."
     case .usage: "Wrong usage."
     case .refused:
-      "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."
+      "Refused: values would be lost, a check failed, or there is no migration path. With several stores, the most serious status is returned."
     case .unreadable: "The input is unreadable or damaged."
     case .failed:
       "It failed, or another program holds the store; the store is as it was."

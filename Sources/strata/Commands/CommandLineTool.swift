@@ -92,7 +92,7 @@ enum CommandLineTool {
       CommandTable.commands.map { $0.name.count + $0.arguments.map(\.name).joined().count }.max()
       ?? 0
     var text = """
-      strata looks into Core Data stores and migrates them.
+      strata inspects, migrates and repairs Core Data stores.
 
       usage: \(InterfaceCommand.command.synopsis)
              strata COMMAND …

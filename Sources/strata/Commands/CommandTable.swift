@@ -55,7 +55,7 @@ enum InterfaceCommand {
 extension PlanOptions {
   /// What `--via` and `--mapping` name for the interface, known to be there, as what `--to` does.
   ///
-  /// - Throws: ``CoreDataError`` for what cannot be read: better told in the shell than on the screen.
+  /// - Throws: ``CoreDataError`` for what cannot be read: better reported in the shell than on the screen.
   init(_ arguments: Arguments) throws {
     self.init(via: arguments[.via], documents: arguments[.mapping])
     if let to = arguments[.to] { _ = try ModelReference(to).load() }

@@ -20,7 +20,7 @@ enum DemoCommand {
     let isJSON = arguments[.json]
     let places = folder.map { [$0, $0 + "/" + storeName] } ?? [temporaryPlace]
     for place in places { RecoveryNotice.write(forOutput: place, to: console) }
-    let written = try Waiting.tell("writing \(objects) objects", on: console) {
+    let written = try Waiting.tell("writing \(NumberText.counted(objects, "object"))", on: console) {
       try write(to: folder, objects: objects)
     }
     if isJSON {
@@ -69,7 +69,7 @@ enum DemoCommand {
     for path in [base + "/" + storeName, base + "/" + bundleName]
     where FileIdentity(of: path) != nil {
       throw CoreDataError(
-        .refused, "there is one already", path: path,
+        .refused, "the folder has a demo already", path: path,
         hint: "Name another folder, or none for a fresh temporary one.")
     }
     try NewStorePlace.require(base + "/" + storeName)

@@ -20,7 +20,7 @@ enum ExplainCommand {
     example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
     statuses: "1 if the store does not open with the model, or no error is known", run: run)
 
-  /// What `--help` tells of errors.
+  /// What `--help` says about errors.
   private static let help = """
     With --error, each error in the text is explained once, in order: what it means and what helps. An error
     is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
@@ -32,7 +32,7 @@ enum ExplainCommand {
     if let text = arguments[error] {
       guard model == nil else {
         throw CoreDataError(
-          .usage, "--error takes a store or a model for its words, not both",
+          .usage, "--error takes a store or a model for its names, not both",
           hint: "strata explain STORE --error 'UNIQUE constraint failed: ZUSER.ZID'")
       }
       let words = try store.map(Self.words)
@@ -148,24 +148,24 @@ enum ExplainCommand {
       if explanation.isCompatible {
         console.line(
           (explanation.isCarried == false
-            ? "\(model.name) fits the store by its hashes, and the store does not open whole with it"
+            ? "\(model.name) has the store's version hashes, but not all of the store opens with it"
             : "The store opens with \(model.name)")
             + (explanation.configuration.map { ", in its configuration “\($0)”" } ?? "")
             + (explanation.isCarried == false ? ":" : "."))
         tellChecks(console)
       } else {
         console.line(
-          "The store does not open with \(model.name): Core Data would say 134100, the model is not the one that made the store."
+          "The store does not open with \(model.name): Core Data would report 134100, the model is not the one that made the store."
         )
         if let plan = unknownTo {
           console.line(
-            "The migration plan \(plan.name) has stages, and the store is of none of its versions: SwiftData ends with 134504, “Cannot use staged migration with an unknown model version.”"
+            "The migration plan \(plan.name) has stages, and the store has none of its versions: SwiftData ends with 134504, “Cannot use staged migration with an unknown model version.”"
           )
         }
         for reason in explanation.reasons {
           switch reason.problem {
           case .missingInStore:
-            console.line("+ \(reason.entity): the store does not know this entity")
+            console.line("+ \(reason.entity): the store does not have this entity")
           case .missingInModel:
             console.line("− \(reason.entity): the model does not have this entity")
           case .differing: console.line("~ \(reason.entity): its hash differs")
@@ -181,10 +181,10 @@ enum ExplainCommand {
         if let nearest {
           console.line(
             nearest.fit.isCompatible
-              ? "The store is of the version “\(nearest.name)”."
+              ? "The store has the version “\(nearest.name)”."
               : "The nearest version is “\(nearest.name)”: \(nearest.fit.matching.count) of \(nearest.fit.count) entities fit."
           )
-          // What is asked for was told above.
+          // What is asked for was reported above.
           if nearest.name != model.name {
             for one in nearest.changes {
               let place = place(of: one.change, in: one.entity, nearest.name).map { " (\($0))" }
@@ -220,7 +220,7 @@ enum ExplainCommand {
         if let hint = error.typedHint { console.line(hint) }
       case .unknown:
         console.line(
-          "The store's own model is not known, so what changed cannot be told: \(ShellText.command("find-model", store.path)) PATH… looks for it."
+          "The store's own model is not known, so what changed cannot be shown: \(ShellText.command("find-model", store.path)) PATH… searches for it."
         )
       }
     }
@@ -321,7 +321,7 @@ struct ErrorExplanation {
 
   private func print(_ console: Console) {
     if report.entries.isEmpty {
-      console.line("No error that strata knows, by code or by sentence, was found in the text.")
+      console.line("No error that strata knows was found in the text.")
     }
     for entry in report.entries { print(entry, console) }
     for reason in report.reasons { console.paragraph("reason: \(reason)", indent: 2) }
@@ -348,11 +348,11 @@ struct ErrorExplanation {
       if words == nil, isSQLite,
         entry.names.contains(where: { TableWords.bookkeeping($0) == nil })
       {
-        console.line("  (strata explain STORE --error … says what that is called in the model)")
+        console.line("  (strata explain STORE --error … shows its name in the model)")
       }
     }
     guard let explanation = entry.explanation else {
-      console.line("  This code is none of Core Data's that strata knows.")
+      console.line("  strata does not know this code.")
       return
     }
     console.paragraph("  " + explanation.meaning, indent: 4)

@@ -2,7 +2,7 @@ import Interface
 import JSON
 import RowText
 
-/// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
+/// `strata keys`: the list that input, footer, help and palette use, with a person's own keys.
 enum KeysCommand {
   static let command = Command(
     "keys", .look, "lists the keys of the interface", options: [Option.json], details: help,

@@ -119,7 +119,7 @@ extension Option {
     declaration = Declaration(name: name, placeholder: placeholder, kind: .text, help: help)
     declaration.refusal = { word in
       number(word) == nil
-        ? "--\(name) takes a whole number from \(minimum) on, not “\(word)”" : nil
+        ? "--\(name) takes a whole number of at least \(minimum), not “\(word)”" : nil
     }
     read = { $0.last.flatMap(number) }
   }
@@ -234,7 +234,7 @@ struct Arguments: Sendable {
     for (index, word) in positional.enumerated() {
       guard let argument = index < arguments.count ? arguments[index] : arguments.last,
         index < arguments.count || argument.isRepeatable
-      else { throw Self.wrong("one argument too many: “\(word)”", command) }
+      else { throw Self.wrong("unexpected argument: “\(word)”", command) }
       words[argument.name, default: []].append(word)
     }
     for option in command.options {

@@ -8,7 +8,7 @@ import Seeding
 enum SeedCommand {
   static let objects = Option<Int?>(
     number: "objects", atLeast: 1,
-    "how many objects in all (default \(SeedOptions.defaultObjects); with --like as many as there)"
+    "how many objects in all (default \(SeedOptions.defaultObjects); with --like, as many as in that store)"
   )
   static let seed = Option<UInt64?>(
     number: "seed", as: "S", "a number: the same number gives the same store (default 1)")
@@ -17,7 +17,7 @@ enum SeedCommand {
     "add what breaks migrations: missing values, emoji, extremes, huge texts, deep hierarchies")
   private static let like = Option(
     "like", "STORE", .store,
-    "take counts, lengths, ranges and shares from this store, and no value")
+    "take counts, lengths, ranges and shares from this store, but no values")
   private static let model = Argument("MODEL", .model)
   private static let output = Argument("NEW-STORE", .file)
   static let command = Command(

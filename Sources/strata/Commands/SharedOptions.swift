@@ -9,7 +9,7 @@ extension Option where Value == Bool {
   static var jsonFormat: Self { json.help("the same as --format json") }
   static var jsonProgress: Self {
     json.help(
-      "print progress and receipts as NDJSON; of several stores, a line each as it is done, with its status"
+      "print progress and receipts as NDJSON; with several stores, one line for each when it is done, with its status"
     )
   }
   static var noBackup: Self { Self("no-backup", "do not keep the old store") }
@@ -43,7 +43,7 @@ extension Option where Value == String? {
       "write the receipt to this file as JSON (of several stores an array)")
   }
   static var predicate: Self {
-    Self("where", "PREDICATE", "only these objects, as NSPredicate text")
+    Self("where", "PREDICATE", "only objects that match, as an NSPredicate")
   }
   static var wal: Self {
     Self("wal", "FILE", .file, "read this -wal with the main file, instead of the one beside it")
@@ -54,7 +54,7 @@ extension Option where Value == [String] {
   static var mapping: Self {
     Self(
       repeating: "mapping", "FILE", .file,
-      "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of such")
+      "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of these")
   }
   static var allowLoss: Self {
     Self(
@@ -64,7 +64,7 @@ extension Option where Value == [String] {
   static var allowLossFile: Self {
     Self(
       repeating: "allow-loss-file", "FILE", .file,
-      "the same for the names in a file, one a line with # comments, or a JSON5 list")
+      "the same for the names in a file, one per line with # comments, or a JSON5 list")
   }
 }
 

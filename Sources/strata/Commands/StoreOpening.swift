@@ -43,7 +43,7 @@ enum StoreOpening {
 }
 
 extension Console {
-  /// Tells what beside a store is not downloaded, of a command that reads it page by page: what is in it was
+  /// Reports what beside a store is not downloaded, of a command that reads it page by page: what is in it was
   /// not looked through.
   func finish(lookedThrough path: String, _ status: CommandStatus) -> CommandStatus {
     let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(path))
@@ -54,7 +54,7 @@ extension Console {
     return missing.isEmpty || status != .done ? status : .no
   }
 
-  /// Tells what of a store is lost or may be, and what that makes of a command's status.
+  /// Reports what of a store is lost or may be, and what that makes of a command's status.
   ///
   /// - Parameter told: sentences that were printed already.
   func finish(
@@ -67,7 +67,7 @@ extension Console {
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     if store.isChanged {
       note(
-        "! Another program wrote to the store while it was read: what is printed may be of two states. Close that program, and run the command again."
+        "! Another program wrote to the store while it was read: the output may mix two states. Close that program, and run the command again."
       )
       return .unreadable
     }

@@ -6,7 +6,7 @@ enum ManualPage {
     var page = ""
     page +=
       ".TH STRATA 1 \(CommandLineTool.versionDate) \"strata \(CommandLineTool.version)\" \"User Commands\"\n"
-    page += ".SH NAME\nstrata \\- looks into Core Data stores and migrates them\n"
+    page += ".SH NAME\nstrata \\- inspects, migrates and repairs Core Data stores\n"
     page += ".SH SYNOPSIS\n" + synopsis(InterfaceCommand.command)
     page += ".br\n.B strata\n.I COMMAND\n\\&...\n"
     page += ".SH DESCRIPTION\n" + paragraphs(description)
@@ -32,10 +32,10 @@ enum ManualPage {
   }
 
   private static let description = [
-    "strata reads the SQLite stores of Apple's Core Data, of every age, and the models that belong to them, without any Apple framework. It computes the version hashes that Core Data computes and infers the mapping that Core Data would infer; it tells beforehand what would be lost and which rows would break a rule, and only then migrates: on a clone, verified, put in place by one rename, the old store kept.",
-    "Looking at a store leaves no trace: not a byte of it, of its log or of its folder changes.",
+    "strata reads the SQLite stores of Apple's Core Data, of every age, and the models that belong to them, without any Apple framework. It computes the version hashes that Core Data computes and infers the mapping that Core Data would infer; it shows in advance what would be lost and which rows would break a rule. A migration runs on a clone, is verified, and replaces the store by one rename; the old store is kept.",
+    "Reading a store leaves no trace: no byte of it, of its -wal or of its folder changes.",
     "STORE is a store, or one in a folder, an .xcappdata, an iOS backup, a .zip or a .tar.gz, as PATH//inner/path. MODEL is a .xcdatamodeld or .momd (its current version), a .xcdatamodel or .mom, Swift source with SwiftData's @Model classes (a file, a folder, a package), PATH@VERSION for one version of a bundle or one VersionedSchema, or a store. REF is Entity/p12, or the object's URI.",
-    "Results go to standard output, messages to standard error. The options --json and --color may also stand before the command. All behind -- is an argument.",
+    "Results go to standard output, messages to standard error. The options --json and --color may also stand before the command. Everything after -- is an argument.",
   ]
 
   private static let environment = [
@@ -43,18 +43,18 @@ enum ManualPage {
       "NO_COLOR",
       "When it is set and not empty, nothing is coloured, and the interface takes the theme mono."
     ),
-    ("COLORFGBG", "Tells a light background from a dark one; without it the terminal is asked."),
+    ("COLORFGBG", "Whether the background is light or dark; without it the terminal is asked."),
     ("TERM", "What the terminal can do. A dumb one gets neither colour nor progress."),
-    ("TMPDIR", "Where private copies and the steps of a migration lie while they are needed."),
+    ("TMPDIR", "Where private copies and the steps of a migration are kept while they are needed."),
     (
       "XDG_CONFIG_HOME",
-      "Where strata/config.json and strata/themes are looked for, ~/.config without it."
+      "The folder of strata/config.json and strata/themes; ~/.config without it."
     ),
     ("XDG_STATE_HOME", "Where strata keeps what it remembers, ~/.local/state without it."),
   ]
 
   private static let files = [
-    ("$XDG_CONFIG_HOME/strata/themes/NAME.json", "Themes of one's own; see strata --theme."),
+    ("$XDG_CONFIG_HOME/strata/themes/NAME.json", "Your own themes; see strata --theme."),
     ("$XDG_CONFIG_HOME/strata/config.json", "Settings, among them theme, and keys; JSON5."),
     ("$XDG_STATE_HOME/strata/theme", "The theme that was kept last in the interface."),
     (
@@ -63,11 +63,11 @@ enum ManualPage {
     ),
     (
       ".strata-journal-STORE, .strata-migrating-STORE-*",
-      "There while a run is under way. What a killed one left is put right by the next migrate, repair, reset or rollback of the store."
+      "Present during a run. If a run was killed, the next migrate, repair, reset or rollback of the store recovers from it."
     ),
     (
       ".strata-new-NAME-*",
-      "There while a new store, model or report is being written. What a killed run left is removed by the next one that writes into the folder."
+      "Present while a new store, model or report is being written. If a run was killed, the next one that writes into the folder removes it."
     ),
   ]
 

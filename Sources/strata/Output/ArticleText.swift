@@ -188,7 +188,7 @@ enum ArticleText {
   /// A link to a symbol, as code names it: `Recipe/mapping(from:)-1x2y` is `Recipe.mapping(from:)`.
   private static func symbol(_ path: String) -> String {
     let names = path.split(separator: "/").map { name in
-      // DocC tells symbols of one name apart by what is behind a hyphen.
+      // DocC distinguishes symbols of one name by what is behind a hyphen.
       String(name.split(separator: "-", maxSplits: 1).first ?? "")
     }
     return names.joined(separator: ".")

@@ -59,7 +59,7 @@ final class Console {
 
   /// A line of a result; what came out of a store cannot steer the terminal.
   ///
-  /// - Parameter role: what its colour tells besides; without one the sign at its beginning says.
+  /// - Parameter role: what its colour shows besides; without one the sign at its beginning says.
   func line(_ text: String = "", as role: Theme.Role? = nil) {
     write(painted(Sanitize.text(text, limit: lineLimit), role, colorsOutput) + "\n")
   }
@@ -150,7 +150,7 @@ final class Console {
 /// Colour for lines of text, by the roles of themes: the sixteen colours that a person's own terminal
 /// gives a look to, since nobody knows on what background the line will stand.
 ///
-/// A line has the colour of the sign it begins with: every fact is told by a sign or a word first.
+/// A line has the colour of the sign it begins with: every fact is shown by a sign or a word first.
 enum LineColor {
   private static let signs: [(sign: Character, role: Theme.Role)] = [
     ("✓", .success), ("✗", .error), ("!", .warning), ("+", .added), ("−", .removed),

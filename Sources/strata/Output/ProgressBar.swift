@@ -4,7 +4,7 @@ import ManagedModel
 import Synchronization
 import Terminal
 
-/// A line at the foot of a terminal that tells how far long work is.
+/// A line at the foot of a terminal that says how far long work is.
 ///
 /// It comes once the work has taken a while, is rewritten at most ten times a second, and is gone in
 /// the end. Elsewhere than on a terminal there is none.
@@ -36,7 +36,7 @@ final class ProgressBar {
     start = clock()
   }
 
-  /// Shows how far `body` is, which tells it as a fraction; the line is gone when it returns.
+  /// Shows how far `body` is, which reports it as a fraction; the line is gone when it returns.
   static func during<T>(
     _ title: String, on console: Console, _ body: (@escaping (Double) -> Void) throws -> T
   ) rethrows -> T {
@@ -118,9 +118,9 @@ final class ProgressBar {
   }
 }
 
-/// Tells on a terminal what takes so long, while a call that reports nothing is under way.
+/// Shows on a terminal what takes so long, while a call that reports nothing is under way.
 enum Waiting {
-  /// When it is told what takes so long.
+  /// When it is reported what takes so long.
   private static let patience = Duration.milliseconds(400)
 
   /// What is known of the answer before it is there.
@@ -173,7 +173,7 @@ enum Waiting {
     try tell(what, on: console) { _ in try body() }
   }
 
-  /// The same for a body that can tell what it knows so far.
+  /// The same for a body that can say what it knows so far.
   static func tell<T>(
     _ what: String, on console: Console, _ body: (Draft) throws -> T
   ) rethrows -> T {

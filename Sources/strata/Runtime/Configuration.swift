@@ -6,7 +6,7 @@ import Terminal
 
 /// What a person has set in `config.json`: JSON5, all of it optional.
 ///
-/// A mistake costs the setting that it is in and is told; it never keeps strata from starting.
+/// A mistake costs the setting that it is in and is reported; it never keeps strata from starting.
 struct Configuration: Sendable, Equatable {
   /// A theme for every terminal, or one for dark and one for light ones.
   var theme: String?
@@ -44,7 +44,7 @@ struct Configuration: Sendable, Equatable {
       folder: UserFolders(environment: Output.environment).configuration)
   }
 
-  /// Tells which of the themes that are set there is none of.
+  /// Reports which of the themes that are set do not exist.
   mutating func checkThemes(in themes: ThemeLibrary) {
     for name in [theme, themeDark, themeLight].compactMap({ $0 }) where !themes.has(name) {
       problems.append(
@@ -61,7 +61,7 @@ struct Configuration: Sendable, Equatable {
     do {
       let whole = try JSON5.read(bytes)
       guard case .object(let found) = whole.kind else {
-        problems = ["config.json line \(line(whole.range)): it is to be an object, in { }"]
+        problems = ["config.json line \(line(whole.range)): it must be an object, in { }"]
         return
       }
       members = found
@@ -114,7 +114,7 @@ struct Configuration: Sendable, Equatable {
       return [(section.keyRange, problem)]
     }
     guard case .object(let actions) = section.value.kind else {
-      return [(section.value.range, "“\(section.key)” is an object of actions and keys")]
+      return [(section.value.range, "“\(section.key)” must be an object of actions and keys")]
     }
     var problems: [Problem] = []
     for action in actions {

@@ -30,7 +30,7 @@ final class Mailbox: Sendable {
 }
 
 extension Message {
-  /// Whether the next of its kind tells all that it told.
+  /// Whether the next of its kind shows all that it reported.
   fileprivate var isProgress: Bool {
     switch self {
     case .answer(_, .progress), .answer(_, .rescuing): true

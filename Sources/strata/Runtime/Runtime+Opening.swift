@@ -67,13 +67,13 @@ extension Runtime {
     guard console.isTerminal else {
       guard let path = request.path, case .file = StorePlace(path) else {
         throw CoreDataError(
-          .usage, "the choice of a store needs a terminal, and standard output is none",
+          .usage, "the choice of a store needs a terminal, and standard output is not one",
           hint: "Name a store: strata info STORE; strata stores PATH lists what is in a container.")
       }
       // What is wrong with the store is the better answer.
       _ = try StoreOpening.open(path, model: request.model)
       throw CoreDataError(
-        .usage, "the interface needs a terminal, and standard output is none",
+        .usage, "the interface needs a terminal, and standard output is not one",
         hint:
           "Use a command such as: \(ShellText.command("info", path)); or \(ShellText.command("--plain", path))"
       )
@@ -117,7 +117,7 @@ extension Runtime {
       do {
         if let status = try show(path) { return status }
       } catch let error as CoreDataError {
-        // One that cannot be opened is told where another can be chosen.
+        // One that cannot be opened is reported where another can be chosen.
         mistake = error
         request.path = Request.place(toPickFrom: path)
       }

@@ -46,7 +46,7 @@ final class Runtime {
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
   ///   - copy: the private copy that is read in place of one in a container.
-  ///   - showsRecent: whether the stores of late are there to pick from.
+  ///   - showsRecent: whether the recent stores are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
     _ request: Request, storePath: String?, copy: StoreCopy? = nil, showsRecent: Bool = false,
@@ -56,7 +56,7 @@ final class Runtime {
     var configuration = Configuration(folder: folders.configuration)
     let themes = ThemeLibrary(environment: Output.environment)
     configuration.checkThemes(in: themes)
-    // What the person said, then what the surroundings tell.
+    // What the person said, then what the surroundings show.
     let chosen =
       request.theme ?? theme ?? themes.chosen(by: configuration, environment: Output.environment)
     asksForTheme = chosen == nil
@@ -111,7 +111,7 @@ final class Runtime {
       _ = probe?.finish()
       throw error
     }
-    // A store that cannot be opened is told in the shell, without a flash of an empty screen; and one
+    // A store that cannot be opened is reported in the shell, without a flash of an empty screen; and one
     // that can comes with its rows.
     while !state.isFilled, failure == nil, ContinuousClock.now < deadline {
       _ = wait(milliseconds: 2)

@@ -66,7 +66,7 @@ struct SessionFolder: Sendable {
       .sorted { $0.1 > $1.1 }
   }
 
-  /// The stores of late that are still there, the last first.
+  /// The recent stores that are still there, the last first.
   func recent(limit: Int = 10) throws -> [RecentStore] {
     var stores: [RecentStore] = []
     // Bytes: Swift takes two spellings of one letter for the same, a file system does not.

@@ -34,7 +34,7 @@ struct Signals {
       Self.install(number) { _ in Signals.wake(.terminate) }
     }
     signal(SIGPIPE, SIG_IGN)
-    // A trap leaves no way out but a terminal that still has to be put back.
+    // A trap leaves no way out but a terminal that still has to be restored.
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE] {
       Self.install(number) { number in
         CursesScreen.emergencyRestore()

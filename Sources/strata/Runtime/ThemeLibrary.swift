@@ -48,7 +48,7 @@ struct ThemeLibrary {
     } else {
       throw CoreDataError(
         .usage, "there is no theme “\(name)”",
-        hint: "There are \(names.joined(separator: ", ")); a path of a theme file will do too.")
+        hint: "There are \(names.joined(separator: ", ")); or give the path of a theme file.")
     }
     themes[name] = theme
     return theme
@@ -86,7 +86,7 @@ struct ThemeLibrary {
     }
   }
 
-  /// The theme that was set or kept, or that the surroundings ask for; `nil` where nothing tells.
+  /// The theme that was set or kept, or that the surroundings ask for; `nil` where nothing decides.
   func chosen(by configuration: Configuration, environment: (String) -> String?) -> String? {
     func known(_ name: String?) -> String? { name.flatMap { has($0) ? $0 : nil } }
     return Self.name(fromNoColor: environment("NO_COLOR")) ?? known(configuration.theme)
@@ -99,7 +99,7 @@ struct ThemeLibrary {
     value.map { !$0.isEmpty } == true ? "mono" : nil
   }
 
-  /// Whether COLORFGBG, as in `0;15`, tells a light background: its last number, of which 7 and 9 to
+  /// Whether COLORFGBG, as in `0;15`, shows a light background: its last number, of which 7 and 9 to
   /// 15 are light. `nil` where the terminal is to be asked.
   static func isLight(background value: String?) -> Bool? {
     value?.split(separator: ";").last.flatMap { Int($0) }.map { $0 == 7 || $0 > 8 }

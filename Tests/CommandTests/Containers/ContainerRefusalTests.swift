@@ -115,7 +115,7 @@ struct ContainerRefusalTests {
   func lies() throws {
     var zip = ZipWriter()
     try zip.add("App.sqlite", store, lie: .init(bytes: 4096))
-    expectRefusal(try written(zip.bytes), naming: "“App.sqlite” in the archive holds more")
+    expectRefusal(try written(zip.bytes), naming: "“App.sqlite” in the archive is larger")
     zip = ZipWriter()
     try zip.add("App.sqlite", store, lie: .init(checksum: 1))
     expectRefusal(try written(zip.bytes), naming: "“App.sqlite” cannot be read")
@@ -146,7 +146,8 @@ struct ContainerRefusalTests {
     zip = ZipWriter()
     try zip.add("App.sqlite", store)
     expectRefusal(try written(Array(zip.bytes.dropLast(100))), naming: "cut off")
-    expectRefusal(try written(TarWriter.gzip(Array("text, no tar".utf8) + store)), naming: "no tar")
+    expectRefusal(
+      try written(TarWriter.gzip(Array("text, no tar".utf8) + store)), naming: "not a tar")
   }
 
   @Test("a cut-off tar archive gives what came before, and says that it is cut off")
@@ -174,11 +175,11 @@ struct ContainerRefusalTests {
       let backup = try BackupWriter(folder.path("listed"), isEncrypted: true)
       try backup.add("AppDomain-x", "App.sqlite", store)
     }
-    expectRefusal(folder.path("listed"), naming: "encrypted iOS backup")
+    expectRefusal(folder.path("listed"), naming: "iOS backup is encrypted")
     _ = try BackupWriter(folder.path("unlisted"))
     try FileSystem.write(
       (0..<4096).map { UInt8($0 * 7 & 0xFF) }, to: folder.path("unlisted/Manifest.db"))
-    expectRefusal(folder.path("unlisted"), naming: "encrypted iOS backup")
+    expectRefusal(folder.path("unlisted"), naming: "iOS backup is encrypted")
     try FileSystem.makeDirectory(folder.path("old"))
     for name in ["Manifest.mbdb", "Manifest.plist"] {
       try FileSystem.write([1], to: folder.path("old/" + name))
@@ -192,7 +193,7 @@ struct ContainerRefusalTests {
       let backup = try BackupWriter(folder.path("up"))
       try backup.add("AppDomain-x", "../../../App.sqlite", store)
     }
-    expectRefusal(folder.path("up"), naming: "leads out of it")
+    expectRefusal(folder.path("up"), naming: "leaves the archive")
     do {
       let backup = try BackupWriter(folder.path("linked"))
       let place = try backup.add("AppDomain-x", "App.sqlite", store)

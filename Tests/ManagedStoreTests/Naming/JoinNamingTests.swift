@@ -176,7 +176,7 @@ struct JoinNamingTests {
     #expect(try StoreDump.lines(store) == ["Ant/p1 z→[Zebra/p1]", "Zebra/p1 a→[Ant/p1]"])
     #expect(
       store.warnings == [
-        "The links of Ant.z are in the table Z_2A; Core Data looks for Z_1Z, and does not open the store so. A migration or a repair gives the names."
+        "The links of Ant.z are in the table Z_2A; Core Data looks for Z_1Z, and does not open the store. A migration or a repair renames them."
       ])
   }
 }

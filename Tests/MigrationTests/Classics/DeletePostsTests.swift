@@ -59,7 +59,7 @@ struct DeletePostsTests {
       #expect(plan.losses == [])
       #expect(
         plan.notes.contains(
-          "What becomes of Post is up to a Swift policy (PostToPost): what it leaves out cannot be told beforehand."
+          "A Swift policy decides what becomes of Post (PostToPost): what it leaves out is not known in advance."
         ))
     }
     let receipt = try StoreMigration.runAndRead(plan)

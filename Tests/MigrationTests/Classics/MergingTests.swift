@@ -94,7 +94,7 @@ struct MergingTests {
     #expect(plan.losses.map { "\($0.name) \($0.values)" } == [])
     #expect(
       plan.notes.filter { $0.contains("other keys") } == [
-        "Objects of Dog get other keys as Pet: what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
+        "Objects of Dog get new keys as Pet: what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
       ])
     _ = try StoreMigration.runAndRead(plan)
     #expect(try StoreDump.lines(at: path).sorted() == Self.merged.sorted())
@@ -122,7 +122,7 @@ struct MergingTests {
       """)
     #expect(
       plan.notes.filter { $0.contains("other keys") }.map { $0.prefix(37) } == [
-        "Objects of Draft get other keys as Re"
+        "Objects of Draft get new keys as Re"
       ])
     _ = try StoreMigration.runAndRead(plan)
     #expect(

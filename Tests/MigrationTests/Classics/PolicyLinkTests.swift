@@ -188,7 +188,7 @@ struct PolicyLinkTests {
         message { _ = try manager.insert("Nobody") } == "the model has no such entity")
       #expect(
         message { _ = try manager.makeInstance(of: SourceObject.other(manager), in: mapping) }
-          == "only the object at hand can be made an instance of")
+          == "an instance can be created for the current object only")
       #expect(
         message {
           _ = try manager.destinationInstances(forEntityMappingName: "X", sourceInstances: [])

@@ -185,8 +185,8 @@ struct CustomShapeTests {
     #expect(
       plan.failures.map { "\($0.entity).\($0.property ?? "") \($0.summary)" } == [
         "Label.code missing values on a mandatory destination attribute, in 1 row (134110)",
-        "Label.code values that are no String, in 2 rows (134110)",
-        "Label.number values that are no UUID, in 3 rows (134110)",
+        "Label.code values that are not of type String, in 2 rows (134110)",
+        "Label.number values that are not of type UUID, in 3 rows (134110)",
       ])
   }
 
@@ -195,7 +195,7 @@ struct CustomShapeTests {
     let folder = try TemporaryFolder()
     let scope = ExpressionScope(store: try Store(path: Self.store(in: folder)), entity: "City")
     let error = #expect(throws: CoreDataError.self) { try scope.value(of: ["country", "cities"]) }
-    #expect(error?.message == "the relationship leads to many objects, which are no value")
+    #expect(error?.message == "the relationship is to-many and has no single value")
     #expect(error?.hint == "Use count(country.cities).")
   }
 

@@ -47,7 +47,7 @@ struct ConfirmationTests {
       error = thrown
     }
     #expect(error?.kind == .cancelled)
-    #expect(error?.message == "the result was thrown away")
+    #expect(error?.message == "the result was discarded")
     #expect(try place.changes() == [])
   }
 
@@ -89,7 +89,9 @@ struct ConfirmationTests {
       try FileSystem.write([1, 2, 3], to: journal.workPath)
       #expect(StoreMigration.cleanUp(after: place.path) == [])
       #expect(
-        StoreMigration.leftovers(of: place.path) == ["Another strata is at work on this store."])
+        StoreMigration.leftovers(of: place.path) == [
+          "Another strata process is working on this store."
+        ])
       #expect(FileSystem.status(journal.workPath) != nil)
       withExtendedLifetime(journal) {}
     }

@@ -300,7 +300,7 @@ struct JournalTrustTests {
       try place.leave(JournalRecord.encode(records + [.go]))
       let list = try FileSystem.list(place.folder.path("in"))
       let done = StoreMigration.cleanUp(after: names.path(names.store))
-      #expect(done.contains { $0.contains("is not believed") }, "\(kind): \(done)")
+      #expect(done.contains { $0.contains("is not trusted") }, "\(kind): \(done)")
       #expect(try FileSystem.list(place.folder.path("in")) == list, "\(kind)")
       if kind == "many" { #expect(try place.inside() == inside) }
     }

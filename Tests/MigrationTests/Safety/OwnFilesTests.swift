@@ -25,7 +25,8 @@ struct OwnFilesTests {
     try FileSystem.write([1, 2, 3], to: victim)
     #expect(symbolicLink(StoreNames(place.path).path(StoreNames(place.path).journal), to: victim))
     let error = try failure(of: SafetyCase.inPlace.plan(place.path))
-    #expect(error?.kind == .refused && error?.message.contains("a link lies") == true)
+    #expect(
+      error?.kind == .refused && error?.message.contains("a symbolic link is in the place") == true)
     #expect(try FileSystem.read(victim) == [1, 2, 3])
   }
 
@@ -265,7 +266,7 @@ struct OwnFilesTests {
     chmod(names.path(names.journal), 0o600)
     try FileSystem.rename(
       folder.path("Library.sqlite"), to: folder.path("Library-backup-1.sqlite"))
-    #expect(StoreMigration.leftovers(of: link).first?.contains("puts everything back") == true)
+    #expect(StoreMigration.leftovers(of: link).first?.contains("restores everything") == true)
     #expect(StoreMigration.cleanUp(after: link).count == 1)
     #expect(FileIdentity(of: folder.path("Library.sqlite")) == file)
     #expect(try FileSystem.list(elsewhere.path) == ["App.sqlite"])

@@ -203,7 +203,7 @@ struct UnderFeetTests {
     options.output = place.folder.path("Out.sqlite")
     try FileSystem.write([1, 2, 3], to: place.folder.path("Out.sqlite-wal"))
     let error = try failure(of: SafetyCase.inPlace.plan(place.path), options: options)
-    #expect(error?.kind == .refused && error?.message.contains("-wal lies where") == true)
+    #expect(error?.kind == .refused && error?.message.contains("-wal is where") == true)
   }
 
   @Test("external data of another store under the output's stem is neither replaced nor removed")

@@ -69,7 +69,7 @@ struct RepairChoiceTests {
     #expect(changes.map(\.old) == [name] && changes.allSatisfy { $0.new == nil })
   }
 
-  @Test("files that no object names are moved aside, and none is deleted; the store stays")
+  @Test("unreferenced files are moved aside, and none is deleted; the store stays")
   func externalOrphaned() throws {
     let patient = try Patient(objects: 1500)
     let folder = StoreFiles(path: patient.path).externalDataFolder

@@ -3,7 +3,7 @@ import ManagedModel
 import Terminal
 
 /// What the rules say of the two versions in Diff: a list that leads to its lines, and below it what
-/// is told of the selected one.
+/// is reported for the selected one.
 struct FindingsLayer: LayerContent {
   var list: List
 
@@ -73,7 +73,7 @@ struct FindingsLayer: LayerContent {
     }
   }
 
-  /// All findings as text, as `strata lint` tells them.
+  /// All findings as text, as `strata lint` shows them.
   private func text(_ state: State) -> String {
     state.diff.findings.rows.map { row in
       switch row {
@@ -168,7 +168,7 @@ extension FindingsLayer {
 
   private static func summary(_ findings: DiffFindings) -> [TextLine] {
     switch findings.result {
-    case nil: return [("looking at the models …", .dim)]
+    case nil: return [("checking the models …", .dim)]
     case .failure(let error):
       let place = error.path.map { ": \($0)" } ?? ""
       var lines: [TextLine] = [("✗ \(error.message)\(place)", .error)]
@@ -180,7 +180,7 @@ extension FindingsLayer {
       let counts = findings.counts.map { NumberText.counted($1, $0.rawValue) }
       var lines: [TextLine] =
         counts.isEmpty
-        ? [("✓ nothing was found between these versions; \(looked)", .success)]
+        ? [("✓ no findings between these versions; \(looked)", .success)]
         : [("\(counts.joined(separator: ", ")) between these versions; \(looked)", .text)]
       if let base = comparison.base { lines.append(("shipped: \(base)", .dim)) }
       return lines

@@ -29,7 +29,7 @@ struct ConfirmLayer: WaitingLayer {
   /// Why it cannot be answered with yes yet.
   private var reasonNotToConfirm: String? {
     guard confirmation.request != nil, footprint == nil else { return nil }
-    return task == nil ? "the folder was not looked at" : "the folder is still being looked at"
+    return task == nil ? "the folder was not checked" : "the folder is still being checked"
   }
 
   /// The keys that answer, for whoever shows the question.
@@ -114,7 +114,7 @@ extension ConfirmLayer {
     drawAnswers(with: theme, in: &grid, inside.row(max(0, inside.height - 1)))
   }
 
-  /// Draws the text; what has no room is told by a mark on the right.
+  /// Draws the text; what has no room is shown by a mark on the right.
   func drawText(_ list: List, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let rows = rows(width: rect.width, height: rect.height)
     for (index, place) in list.places(count: rows.count, in: rect) {

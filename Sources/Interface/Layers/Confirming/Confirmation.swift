@@ -181,7 +181,7 @@ extension Confirmation {
           label: "After",
           text: entry.backup.origin == .other
             ? "\(entry.name) stays where it is"
-            : "\(entry.name) is gone: it is the store then"),
+            : "\(entry.name) is removed: its content is the store then"),
       ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:
@@ -197,7 +197,7 @@ extension Confirmation {
     let names = FindingKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
     let what =
       RepairRoom.movesFilesAlone(kinds)
-      ? "Moves the files of external data that no object names into a folder beside the store. "
+      ? "Moves the files of external data that no object references into a folder beside the store. "
         + "The store file itself is not changed."
       : "Repairs \(names) on a copy and verifies it; it then replaces \(name(state)) by one rename."
     var lines = [Line(text: what)]
@@ -235,7 +235,7 @@ extension Confirmation {
       title: "Restore into a new store?",
       lines: [
         Line(
-          text: "A new store gets all that is in \(name(state)), and \(order.choice.words). "
+          text: "The new store gets everything in \(name(state)), and \(order.choice.words). "
             + "\(name(state)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "restore", no: "make nothing", intent: .rescue(.restore(order)),
@@ -248,7 +248,7 @@ extension Confirmation {
       title: "Recover from an interrupted run?",
       lines: leftovers.sentences.map { Line(text: $0, role: .warning) } + [
         Line(
-          text: "y does that now. Only files that the interrupted run wrote down are renamed or "
+          text: "y does that now. Only files that the interrupted run recorded are renamed or "
             + "removed.")
       ], yes: "recover", no: "change nothing", intent: .recover)
   }

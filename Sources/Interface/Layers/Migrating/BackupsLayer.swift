@@ -15,7 +15,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     let reason: String? =
       task != nil
-      ? "they are being looked for"
+      ? "backups are still being looked for"
       : entries.isEmpty
         ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
     return [
@@ -58,7 +58,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
     guard !entries.isEmpty else {
       let text =
         task == nil
-        ? "No backup lies beside the store: a migration leaves one." : "looking for backups …"
+        ? "There is no backup beside the store. A migration makes one." : "looking for backups …"
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }

@@ -94,7 +94,7 @@ struct RehearsalLayer: WaitingLayer {
       if !isStopped, let hint = error.typedHint {
         lines += Wrapping.lines("→ " + hint, .success, width: inside.width)
       }
-      lines.append(("The store is as it was; the copy is gone.", .dim))
+      lines.append(("The store is as it was; the copy was removed.", .dim))
       grid.write(lines, in: inside, theme: theme)
     }
   }
@@ -107,7 +107,7 @@ struct RehearsalLayer: WaitingLayer {
     _ receipt: MigrationReceipt, with theme: Theme, in grid: inout Grid, _ inside: Rect
   ) {
     let text =
-      "The store is as it was; the copy is gone. To migrate the store: Esc, m, ⏎, y."
+      "The store is as it was; the copy was removed. To migrate the store: Esc, m, ⏎, y."
     let head = Wrapping.lines(text, width: inside.width)
     grid.write(head, in: inside, style: theme[.success])
     let rest = inside.droppingRows(head.count + 1)

@@ -21,8 +21,8 @@ struct SuggestionsLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     [
       Binding(
-        [.enter], selected == nil ? "leave it so" : "map, and plan again", chooses,
-        unless: lines.isEmpty ? "there is nothing it could become" : nil),
+        [.enter], selected == nil ? "leave it as it is" : "map, and plan again", chooses,
+        unless: lines.isEmpty ? "nothing in the new version fits it" : nil),
       movement,
       closing(),
     ]
@@ -39,7 +39,7 @@ struct SuggestionsLayer: ChoosingLayer {
     let width = max(1, min(72, rect.width - 4))
     let inside = Popup(title, width, max(1, lines.count) + 2).draw(in: &grid, rect, theme: theme)
     guard !lines.isEmpty, inside.height > 2 else {
-      let text = "The new version has nothing that could take it."
+      let text = "Nothing in the new version fits it."
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }

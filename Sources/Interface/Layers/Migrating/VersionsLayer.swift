@@ -82,7 +82,7 @@ struct VersionsLayer: LayerContent {
       return [
         Binding(
           [.enter], "read", key("confirm") { .stay($0.read(in: &$1)) },
-          unless: busy ?? (prompt.text.isEmpty ? "there is no path" : nil)),
+          unless: busy ?? (prompt.text.isEmpty ? "type a path first" : nil)),
         Binding([.tab], "complete", key("complete") { .stay($0.complete(in: &$1)) }),
         Binding([.escape], "back", goesBack),
       ]
@@ -277,7 +277,7 @@ extension VersionsLayer {
       notes += Wrapping.lines(text, isOn ? .text : .dim, width: width)
     }
     if state.versions.count < 2, problem == nil {
-      let text = "No other version lies beside the store: p takes one by its path."
+      let text = "There is no other version beside the store: p opens one by its path."
       notes += Wrapping.lines(text, .text, width: width)
     }
     let height = max(1, state.versions.count) + (notes.isEmpty ? 0 : notes.count + 1)

@@ -22,13 +22,13 @@ struct ColumnsLayer: LayerContent {
     return [
       Binding(
         [.space], "show or hide", asks("choose") { $0.turn(in: &$1) },
-        unless: isOnly ? "one column stays" : nil),
+        unless: isOnly ? "one column must stay visible" : nil),
       Binding(["<", "K"], "up", asks("columnToLeft") { $0.move(by: -1, in: &$1) }),
       Binding([">", "J"], "down", asks("columnToRight") { $0.move(by: 1, in: &$1) }),
       Binding(
-        ["_"], "as they come", asks("resetColumns") { $0.reset(in: &$1) },
-        unless: table?.isColumnsReset == false ? nil : "they are so"),
-      Binding([.enter], "to that column", does("confirm") { $0.go(in: &$1) }),
+        ["_"], "reset columns", asks("resetColumns") { $0.reset(in: &$1) },
+        unless: table?.isColumnsReset == false ? nil : "nothing to reset"),
+      Binding([.enter], "go to the column", does("confirm") { $0.go(in: &$1) }),
       scrolling { $0.list.handle($1, height: $2.body.height - 2) },
       closing([.escape, "q", "+"]),
     ]

@@ -49,7 +49,7 @@ struct ContentLayer: LayerContent {
       ]
     }
     let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
-    let unsearched = searched.isEmpty ? "nothing was searched for" : nil
+    let unsearched = searched.isEmpty ? "no search yet" : nil
     return [
       Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
       Binding(
@@ -156,7 +156,7 @@ struct ContentLayer: LayerContent {
     findTask = nil
     match = place
     guard let place else {
-      state.notice = Notice("“\(searched.prefix(60))” is not there", .warning)
+      state.notice = Notice("“\(searched.prefix(60))” was not found", .warning)
       return []
     }
     if form == .hex {
@@ -248,7 +248,7 @@ extension ContentLayer {
 
   private func note(in room: Size) -> String {
     guard let part else { return "" }
-    // Of what is in sight as a whole there is no place to tell.
+    // Of what is in sight as a whole there is no place to show.
     let isWhole =
       top == 0 && form != .hex && part.bytes.count >= part.total
       && TextLayout(part, width: room.width).lines(from: 0, count: room.height + 1).count
@@ -269,7 +269,7 @@ extension ContentLayer {
       let isMatch = match.map { $0 >= line.start && $0 < line.end } == true
       grid.write(
         line.text, at: place.origin, style: isMatch ? theme[.match] : .plain, within: rows.width)
-      // The match is told by a sign as well as by its look.
+      // The match is shown by a sign as well as by its look.
       if isMatch { grid.write("›", at: Point(x: rows.x - 1, y: place.y), style: theme[.match]) }
     }
   }

@@ -15,7 +15,7 @@ struct ExportLayer: LayerContent {
 
   private let query: RowQuery
   private let total: Int?
-  /// Whether only what a relationship leads to is meant, which no command line can say.
+  /// Whether only what a relationship references is meant, which no command line can say.
   private let isRelated: Bool
   private var format = ExportRequest.Format.csv
   private var prompt: Prompt
@@ -39,7 +39,8 @@ struct ExportLayer: LayerContent {
     if task != nil {
       return [
         Binding(
-          [.escape], "stop and remove the half file", asks("cancel") { $0.cancel(in: &$1) ?? [] })
+          [.escape], "stop and remove the partial file", asks("cancel") { $0.cancel(in: &$1) ?? [] }
+        )
       ]
     }
     var command =
@@ -57,7 +58,7 @@ struct ExportLayer: LayerContent {
           ? nil : state.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
       Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
       Binding(
-        [.backTab, .up], "format before", changes("previousPane") { $0.turn(-1) }, footer: false),
+        [.backTab, .up], "previous format", changes("previousPane") { $0.turn(-1) }, footer: false),
       closing([.escape]),
     ]
   }
@@ -146,7 +147,7 @@ struct ExportLayer: LayerContent {
     case .asking: break
     case .confirming:
       grid.write(
-        "! There is such a file: Enter again replaces it.", at: line(6).origin,
+        "! The file exists: Enter again replaces it.", at: line(6).origin,
         style: theme[.warning], within: inside.width)
     case .writing(_, let done, let total):
       grid.cursor = nil

@@ -44,7 +44,7 @@ struct FilterLayer: LayerContent {
         does("confirm") { $0.filter(in: &$1) },
         unless: wrong),
       Binding(
-        [.escape], chosen == nil ? "give up" : "no offer",
+        [.escape], chosen == nil ? "cancel" : "close the list",
         does("cancel") { layer, _ in layer.giveUp() }),
       Binding(
         [.tab], "complete", asks("choose") { $0.complete(in: $1) },
@@ -54,9 +54,9 @@ struct FilterLayer: LayerContent {
         changes(Action.movement) {
           $0.chosen = min($0.completion.candidates.count - 1, ($0.chosen ?? -1) + 1)
         },
-        unless: isOffering ? nil : "nothing is offered"),
+        unless: isOffering ? nil : "no suggestions"),
       Binding(
-        [.up], chosen == nil ? "former filters" : "offer before",
+        [.up], chosen == nil ? "earlier filters" : "previous suggestion",
         asks(Action.movement) { $0.goBack(in: $1) },
         unless: chosen == nil && former.isEmpty ? "there are none" : nil),
     ]
@@ -153,7 +153,7 @@ extension FilterLayer {
       let text =
         former.isEmpty
         ? "a predicate such as  title contains \"soup\"  or just words"
-        : "↑ recalls former filters; empty shows all rows"
+        : "↑ recalls earlier filters; empty shows all rows"
       grid.write(" " + text, at: line.origin, style: theme[.dim], within: line.width)
       return 1
     case .predicate:

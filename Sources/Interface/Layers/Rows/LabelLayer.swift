@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import Terminal
 
-/// The attributes of an entity, of which one is to tell its objects where relationships lead to them.
+/// The attributes of an entity, of which one labels its objects where relationships reference them.
 struct LabelLayer: LayerContent {
   private enum Choice: Sendable, Equatable {
     case found(String?)
@@ -59,7 +59,7 @@ struct LabelLayer: LayerContent {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
-    let inside = Popup("objects of \(entity) are called by", min(72, names + 24), choices.count)
+    let inside = Popup("label objects of \(entity) by", min(72, names + 24), choices.count)
       .draw(in: &grid, rect, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, isSelected in
       switch choice {
@@ -91,7 +91,7 @@ extension AttributeType {
 }
 
 extension BrowseScreen {
-  /// The entity that the chosen column or line leads to, else the one whose rows are shown.
+  /// The entity that the chosen column or line references, else the one whose rows are shown.
   var labelledEntity: String? {
     if focus == .inspector, let line = inspector.selectedLine {
       if let target = line.target { return target.entity }

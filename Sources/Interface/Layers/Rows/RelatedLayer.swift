@@ -56,7 +56,7 @@ struct RelatedLayer: ChoosingLayer {
   func bindings(_ state: State) -> [Binding] {
     let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
-      Binding([.enter], "go there", chooses, unless: isNowhere ? "it leads nowhere" : nil),
+      Binding([.enter], "go there", chooses, unless: isNowhere ? "nothing to follow" : nil),
       movement,
       closing([.escape, "q", "r"]),
     ]

@@ -47,7 +47,7 @@ extension BrowseScreen {
     guard tree.shown.isEmpty else { return }
     let lines =
       tree.filter.isEmpty
-      ? ["no entities"] : ["no entity is called so", "Esc shows all of them"]
+      ? ["no entities"] : ["no entity has that name", "Esc shows all of them"]
     drawLines(lines, in: &grid, rect, style: theme[.dim])
   }
 
@@ -81,7 +81,7 @@ extension BrowseScreen {
   /// Why a table has no rows, and what to do about it.
   private func empty(_ table: RowTable, _ state: State) -> [String] {
     if table.filter != nil {
-      return ["no object fits the filter", "/ changes it; Esc shows all rows"]
+      return ["no object matches the filter", "/ changes it; Esc shows all rows"]
     }
     if let related = table.related {
       return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]
@@ -89,7 +89,7 @@ extension BrowseScreen {
     if state.store?.missing.contains(table.entity) == true {
       return [
         "! the store has no table for \(table.entity)",
-        "its model names the entity, but no rows were ever kept: w tells more",
+        "the model has the entity, but the store has no rows of it: w shows more",
       ]
     }
     if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
@@ -103,7 +103,7 @@ extension BrowseScreen {
     guard let store = state.store else { return [] }
     if store.model.entities.isEmpty {
       return store.isRaw
-        ? ["the file has no tables that could be shown", "strata info tells what it has"]
+        ? ["the file has no tables that could be shown", "strata info shows what it has"]
         : ["the model has no entities", "2 compares it with other versions"]
     }
     return ["no entity is chosen", "Tab goes to the entities, Esc shows all of them"]

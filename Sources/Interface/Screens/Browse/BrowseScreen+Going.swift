@@ -257,7 +257,7 @@ struct Trail: Sendable, Equatable {
 
   /// `Recipe/p12`, `author`, `Person/p3`, `recipes`: the way to an object, or to rows without one.
   ///
-  /// Where somebody went on from another row than the one that was led to, `…` tells it.
+  /// Where somebody went on from another row than the one that was led to, `…` shows it.
   func steps(to object: ObjectID? = nil) -> [String] {
     var steps: [String] = []
     var target: ObjectID?
@@ -284,12 +284,12 @@ struct Trail: Sendable, Equatable {
   }
 }
 
-/// The rows of the store that a check, a loss or a change tells of, for going there.
+/// The rows of the store that a check, a loss or a change is about, for going there.
 struct ConcernedRows: Sendable, Equatable {
   private var entity: String
   /// Takes exactly them; `nil` where no predicate is known to, or all rows are meant.
   private var filter: String?
-  /// The first of them, where the filter does not tell which they are.
+  /// The first of them, where the filter does not say which they are.
   private var first: ObjectID?
   private var count: Int
   private var screen: Screen

@@ -53,7 +53,7 @@ extension BrowseScreen {
     guard let entity = tree.selected, table?.entity != entity else {
       return []
     }
-    // Whoever goes by the tree begins a new way.
+    // Whoever uses the tree begins a new way.
     trail = Trail()
     return show(entity, in: &state)
   }
@@ -337,7 +337,7 @@ extension State {
   /// That an object is not where it is looked for.
   fileprivate func isMissing(_ id: ObjectID) -> String {
     remains.isShown
-      ? "\(id) is not among what was deleted; D goes back to the store"
+      ? "\(id) is not among the deleted objects; D goes back to the store"
       : "\(id) is not in the store"
   }
 }

@@ -115,7 +115,7 @@ extension BrowseScreen {
     }
   }
 
-  /// Tells the lists how tall they are, so that a page is the page that is seen.
+  /// Gives the lists their heights, so that a page is the page that is seen.
   mutating func fit(in state: inout State) {
     let layout = BrowseLayout(self, state)
     tree.list.setHeight(layout.content(of: .entities).height)
@@ -150,7 +150,7 @@ extension BrowseScreen {
 
   /// Shows only the rows that a predicate takes; all of them when the text is empty.
   ///
-  /// A predicate that makes no sense is told in a notice and changes nothing.
+  /// A predicate that makes no sense is reported in a notice and changes nothing.
   mutating func setFilter(_ text: String, in state: inout State) -> [Effect] {
     guard let table, let layout = state.store?.layout else { return [] }
     let text = text.trimmed
@@ -179,7 +179,7 @@ extension BrowseScreen {
   }
 }
 
-/// What is known of how the objects are called that relationships lead to.
+/// What is known of how the objects are called that relationships reference.
 struct RelationNames: Sendable, Equatable {
   private static let most = 4_000
 
@@ -223,7 +223,7 @@ extension BrowseScreen {
   /// The most objects of a to-many relationship among which the first ones are looked for.
   private static let mostRelated = 5_000
 
-  /// Asks how the objects are called that the rows in sight lead to, once rows have come.
+  /// Asks how the objects are called that the rows in sight reference, once rows have come.
   mutating func nameRows(in state: inout State) -> [Effect] {
     guard let table, namesTask == nil else { return [] }
     let window = table.window
@@ -251,7 +251,7 @@ extension BrowseScreen {
     return state.ask(&namesTask) { .names($0, request) }
   }
 
-  /// Asks how the objects are called that the inspected one leads to.
+  /// Asks how the objects are called that the inspected one references.
   mutating func nameInspected(in state: inout State) -> [Effect] {
     let targets = inspector.inspection?.targets ?? []
     guard !targets.isEmpty else { return [] }
@@ -274,7 +274,7 @@ extension BrowseScreen {
     }
   }
 
-  /// Forgets the names and asks anew: another attribute is to tell them.
+  /// Forgets the names and asks again: another attribute labels them.
   mutating func nameAnew(in state: inout State) -> [Effect] {
     let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
     table?.names = RelationNames()

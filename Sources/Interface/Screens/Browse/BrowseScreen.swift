@@ -52,12 +52,12 @@ struct BrowseScreen: ScreenContent {
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
-  /// How the objects are called that the rows, and the inspected object, lead to.
+  /// How the objects are called that the rows, and the inspected object, reference.
   var namesTask: TaskID?
   var inspectedNamesTask: TaskID?
   /// Finds out where the rows come from.
   var sourcesTask: TaskID?
-  /// The attributes that tell objects.
+  /// The attributes that label objects.
   var labels = ObjectLabels()
   var objectTask: TaskID?
   var matchesTask: TaskID?
@@ -140,7 +140,7 @@ extension BrowseScreen {
         footer: false),
       Binding(
         ["]"], "forward", does("forward") { $0.step(back: false, in: &$1) },
-        unless: trail.hasFuture ? nil : "nothing was left by going back", footer: false),
+        unless: trail.hasFuture ? nil : "nothing to go forward to", footer: false),
       searchBinding(state, rows),
       Binding(
         ["s"], "sort", does("sort") { $0.sort(in: &$1) }, unless: reasonNotToSort,
@@ -238,8 +238,9 @@ extension BrowseScreen {
       Binding(
         ["}"], "wider", changes("wider") { $0.table?.widen(by: 2) }, unless: reason, footer: false),
       Binding(
-        ["_"], "columns as they come", changes("resetColumns") { $0.table?.resetColumns() },
-        unless: reason ?? (table?.isColumnsReset == false ? nil : "they are so"), footer: false),
+        ["_"], "reset columns", changes("resetColumns") { $0.table?.resetColumns() },
+        unless: reason ?? (table?.isColumnsReset == false ? nil : "nothing to reset"), footer: false
+      ),
     ]
   }
 

@@ -39,7 +39,7 @@ struct RowTable: Sendable, Equatable {
   /// How many rows the filter takes, once they are counted.
   var matches: Int?
   var window = RowWindow()
-  /// How the objects are called that the rows lead to, as far as it is known.
+  /// How the objects are called that the rows reference, as far as it is known.
   var names = RelationNames()
   /// Where rows come from, as far as it is known; none for those of the store itself.
   private(set) var sources: [ObjectID: RowSource] = [:]
@@ -172,7 +172,7 @@ struct RowTable: Sendable, Equatable {
 
   var isFiltered: Bool { rowFilter != nil }
 
-  /// Shows only the rows that a predicate takes, of those that a relationship leads to.
+  /// Shows only the rows that a predicate takes, of those that a relationship references.
   ///
   /// - Throws: ``CoreDataError`` with a mark; the table is as it was then.
   mutating func setFilter(_ text: String?, related: Relation?, _ layout: StoreLayout) throws {
@@ -252,7 +252,7 @@ extension RowTable {
     }
   }
 
-  /// Lists what is shown anew, the chosen column staying chosen where it can.
+  /// Lists what is shown again, the chosen column staying chosen where it can.
   private mutating func show(_ selected: Column) {
     columns = arranged.filter { !hidden.contains($0) }
     frozen = max(1, min(frozen, columns.count))

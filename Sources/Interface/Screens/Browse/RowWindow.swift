@@ -86,7 +86,7 @@ struct RowWindow: Sendable, Equatable {
     list.center()
   }
 
-  /// Tells how many rows come before one, which was counted while the window may have moved on.
+  /// Reports how many rows come before one, which was counted while the window may have moved on.
   mutating func setOrdinal(_ count: Int, ofKey key: Int64) {
     guard ordinal == nil, let index = rows.firstIndex(where: { $0.id.key == key }) else { return }
     ordinal = max(0, count - index)
@@ -108,7 +108,7 @@ struct RowWindow: Sendable, Equatable {
     return copy
   }
 
-  /// Tells how many rows there are, which places a window that was counted from no end.
+  /// Reports how many rows there are, which places a window that was counted from no end.
   mutating func setTotal(_ total: Int?) {
     guard let total else { return }
     if hasStart {

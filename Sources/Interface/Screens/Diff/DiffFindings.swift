@@ -30,12 +30,12 @@ struct DiffFindings: Sendable, Equatable {
     return comparison.findings.map(Row.finding)
       + group(
         comparison.known, "in both versions",
-        "Warnings that the version on the left has as well: nothing that this change brings.")
+        "Warnings that the version on the left has as well: this change did not cause them.")
       + group(
         comparison.others, "other versions and steps",
-        "What lint finds besides in the same models; o compares other versions.")
+        "What else lint finds in the same models; o compares other versions.")
       + (comparison.notes.isEmpty
-        ? [] : [.heading("notes", about: "What else there is to know of the models.")])
+        ? [] : [.heading("notes", about: "What else there is to know about the models.")])
       + comparison.notes.map(Row.note)
   }
 
@@ -70,7 +70,7 @@ extension LintRule.Severity {
 }
 
 extension LintFinding {
-  /// All that is told of it, a paragraph each: what was found, what follows, what to do, and what
+  /// All that is reported of it, a paragraph each: what was found, what follows, what to do, and what
   /// `lint --explain` says of the rule.
   var sentences: [TextLine] {
     var lines: [TextLine] = [
@@ -116,7 +116,7 @@ extension DiffScreen {
   func findingsBinding(_ state: State) -> Binding {
     let reason: String? =
       findings.result != nil || findings.task != nil
-      ? nil : comparison == nil ? "nothing is compared" : "a version has no model to be looked at"
+      ? nil : comparison == nil ? "nothing is compared" : "a version has no model to check"
     let path = state.versions.element(to)?.path ?? ""
     let models = path.isEmpty ? "MODELS" : ShellText.quoted(state.named(path))
     return Binding(
@@ -144,8 +144,8 @@ extension DiffScreen {
       let what =
         finding.entity.map { "\($0), which neither version has" }
         ?? other.map { "“\($0)”, which is not compared here; o compares it" }
-        ?? finding.version.map { "“\($0)” as a whole; no line is its own" }
-        ?? "the models as a whole; no line is its own"
+        ?? finding.version.map { "“\($0)” as a whole: it has no line of its own" }
+        ?? "the models as a whole: they have no line of their own"
       state.notice = Notice("\(finding.rule.id) is about \(what)")
     }
     list.setHeight(DiffLayout(self, state).list.height)

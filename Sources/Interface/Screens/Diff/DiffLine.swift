@@ -56,7 +56,7 @@ struct DiffLine: Sendable, Equatable {
       right: entity.destination.map {
         let isMoved = entity.source != nil && entity.isHashMoved
         return Side(
-          name: $0.name, text: text($0, entity.destinationHash) + (isMoved ? "  moved" : ""))
+          name: $0.name, text: text($0, entity.destinationHash) + (isMoved ? "  changed" : ""))
       },
       changes: own, hasChanges: !entity.changes.isEmpty)
     return [head] + properties(of: entity)

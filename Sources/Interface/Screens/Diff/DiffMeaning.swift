@@ -9,7 +9,7 @@ struct DiffMeaning {
 
   private let diff: DiffScreen
   private let state: State
-  /// Whether everything is told, also which rows.
+  /// Whether everything is reported, also which rows.
   private let details: Bool
 
   init(_ diff: DiffScreen, _ state: State, details: Bool = false) {
@@ -25,8 +25,8 @@ struct DiffMeaning {
         let what: String
         let whole = line.property?.contains(".") == true ? "composite attribute" : "entity"
         switch line.sign {
-        case .added: what = "new with its \(whole)"
-        case .removed: what = "gone with its \(whole)"
+        case .added: what = "added with its \(whole)"
+        case .removed: what = "removed with its \(whole)"
         default:
           what = line.hasChanges ? "only its properties differ" : "the same in both versions"
         }
@@ -42,7 +42,7 @@ struct DiffMeaning {
   private func sentences(
     _ change: PropertyChange, of line: DiffLine, _ comparison: Comparison
   ) -> [Sentence] {
-    let hash = change.movesHash ? "moves the hash" : "the hash stays"
+    let hash = change.movesHash ? "changes the version hash" : "same version hash"
     guard let refusal = refusal(of: line, comparison), isRefused(change) else {
       let inferable = change.movesHash ? ", can be inferred" : ""
       return [
@@ -76,7 +76,7 @@ struct DiffMeaning {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {
         let text = fixes.map(\.text).joined(separator: ", ")
-        sentences += Self.tip("Or let Mapping (m) do it with r: \(text).")
+        sentences += Self.tip("Or do it in Mapping (m) with r: \(text).")
       }
     }
     return sentences
@@ -113,7 +113,7 @@ struct DiffMeaning {
         !attribute.isDerived, attribute.isStored
       else { return [] }
       return Self.tip(
-        "Rows that exist have no value for it (\(Code.migration)): give \(line.place) a default value, or make it optional."
+        "Existing rows have no value for it (\(Code.migration)): give \(line.place) a default value, or make it optional."
       )
     case .optional(false):
       guard let attribute, attribute.defaultValue == nil else { return [] }
@@ -123,7 +123,7 @@ struct DiffMeaning {
     case .renamed(let former):
       let name = Self.ownName(former)
       return [
-        ("Its renaming identifier “\(name)” tells Core Data that the values are the same.", .dim)
+        ("Core Data takes the values over because of its renaming identifier “\(name)”.", .dim)
       ]
     case .removed:
       guard impacts(of: line).isEmpty, let source = self.model(diff.from),
@@ -132,7 +132,7 @@ struct DiffMeaning {
       else { return [] }
       let former = Self.ownName(property)
       return Self.tip(
-        "If it only has another name now, give the new one the renaming identifier “\(former)”.")
+        "If it was only renamed, give the new one the renaming identifier “\(former)”.")
     default: return []
     }
   }
@@ -151,7 +151,7 @@ struct DiffMeaning {
   /// The rows of the store that the line's changes touch.
   private func touched(_ line: DiffLine) -> [Sentence] {
     guard line.isChanged else { return [] }
-    if diff.isCounting { return [("… counting the rows that this touches", .dim)] }
+    if diff.isCounting { return [("… counting the rows that this affects", .dim)] }
     var sentences: [Sentence] = []
     for impact in impacts(of: line) {
       let (sign, role): (String, Theme.Role) =
@@ -181,7 +181,8 @@ struct DiffMeaning {
     var sentences: [Sentence] = []
     let isOfStore = state.versions.element(diff.from)?.isStores ?? false
     if comparison.difference.hashesAreEqual {
-      sentences.append(("✓ Stores of the one open with the other as they are.", .success))
+      sentences.append(
+        ("✓ Stores of either version open with the other, without a migration.", .success))
     } else if comparison.refusals.isEmpty {
       let refused = comparison.appDifferences.filter { $0.outcome == .refused }.map { difference in
         [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
@@ -212,7 +213,7 @@ struct DiffMeaning {
     }
     if !isOfStore, !comparison.difference.hashesAreEqual {
       sentences.append(
-        ("Rows are counted only where the store's own version is on the left (o).", .dim))
+        ("Rows are counted only if the store's own version is on the left (o).", .dim))
     }
     sentences += comparison.difference.conflicts.map { ("! " + $0, .warning) }
     if details || diff.selectedLine?.isChanged != true {

@@ -103,7 +103,7 @@ extension DiffScreen {
     return []
   }
 
-  /// Begins anew with two versions, arranged as it was.
+  /// Begins again with two versions, arranged as it was.
   private mutating func begin(from: Int?, to: Int?) {
     let view = self.view
     self = DiffScreen()
@@ -250,7 +250,7 @@ extension DiffScreen {
           $0.searched = ""
           $0.refilter()
         },
-        unless: isSearching || focus == .meaning ? nil : "nothing is searched for",
+        unless: isSearching || focus == .meaning ? nil : "no search yet",
         footer: isSearching),
       Binding(
         [.tab, .backTab], "other pane",

@@ -11,7 +11,7 @@ extension MappingScreen {
       lines = [("looking for \(chosen?.name ?? "the version") …", .dim)]
     } else if isChosenGone, let chosen {
       lines = [
-        ("\(chosen.name), which was chosen, is not there any more:", .warning),
+        ("\(chosen.name), which was chosen, no longer exists:", .warning),
         (state.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
@@ -19,19 +19,19 @@ extension MappingScreen {
       !state.versions.contains(where: { $0.isStores && $0.isCurrent })
     {
       lines = [
-        ("No version comes after the store’s.", .text), ("", .dim),
+        ("No version follows the store’s.", .text), ("", .dim),
         ("→ o chooses a version, a path or a git revision.", .success),
       ]
     } else if state.versions.count > 1 {
       lines = [
-        ("✓ The store is of the model’s current version.", .success), ("", .dim),
+        ("✓ The store has the model’s current version.", .success), ("", .dim),
         ("→ o chooses another version, a path or a git revision.", .dim),
       ]
     } else {
       lines = [
         ("There is no other version of the model beside the store.", .text), ("", .dim),
         ("→ o, then p: take a .xcdatamodeld, .momd or store by its path.", .success),
-        ("Or begin with it:", .dim),
+        ("Or start with a model:", .dim),
         ("strata \(state.storeArgument) --model MODEL", .code),
       ]
     }
@@ -65,7 +65,7 @@ extension MappingScreen {
     if plan.isNothingToDo {
       let line = rect.row(rect.height / 2)
       grid.write(
-        "✓ The store is of this version already.", in: line, style: theme[.success], align: .center)
+        "✓ The store already has this version.", in: line, style: theme[.success], align: .center)
       return
     }
     let isActive = state.layers.isEmpty
@@ -113,7 +113,7 @@ extension MappingScreen {
       let steps = plan.steps.count > 1 ? "\(plan.steps.count) steps, " : ""
       let time =
         plan.secondsEstimated < 1
-        ? "takes a moment" : "about \(NumberText.seconds(plan.secondsEstimated))"
+        ? "about 1 s" : "about \(NumberText.seconds(plan.secondsEstimated))"
       spans.append(
         Span(
           "   \(steps)\(kinds), \(plan.strategy.rawValue), \(time), "
@@ -134,9 +134,9 @@ extension MappingScreen {
       if let free = plan.bytesFree, free < plan.bytesNeeded {
         note.append(Span("✗ only \(NumberText.bytes(free)) free ", theme[.error]))
       } else if !plan.obstacles.isEmpty {
-        note.append(Span("✗ cannot run now ", theme[.error]))
+        note.append(Span("✗ cannot migrate now ", theme[.error]))
       } else if plan.failures.isEmpty && losses.isEmpty {
-        note.append(Span("✓ can run ", theme[.success]))
+        note.append(Span("✓ can migrate ", theme[.success]))
       }
     }
     let width = note.width(upTo: line.width)
@@ -178,10 +178,10 @@ extension MappingScreen {
     case .remove:
       let text =
         mapping.isDeletionIntended
-        ? "Its objects go, as the recipe says."
-        : "The entity is gone: its objects are not taken over. r maps them to another one."
+        ? "Its objects are deleted, as the recipe says."
+        : "The entity was removed: its objects are lost. r maps them to another entity."
       return [("", .removed, [Span(text)])]
-    case .add: return [("", .added, [Span("The entity is new: it begins without objects.")])]
+    case .add: return [("", .added, [Span("The entity is new: it starts empty.")])]
     default: break
     }
     let arrow = Span("← ", theme[.dim])

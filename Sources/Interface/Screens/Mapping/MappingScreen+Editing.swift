@@ -135,9 +135,9 @@ extension MappingScreen {
     return []
   }
 
-  /// Adds changes and plans anew.
+  /// Adds changes and plans again.
   mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    change(edits, in: &state, "✎ ", "; x takes it back") { $0.add($1) }
+    change(edits, in: &state, "✎ ", "; x undoes it") { $0.add($1) }
   }
 
   mutating func removeEdits(in state: inout State) -> [Effect] {
@@ -159,7 +159,7 @@ extension MappingScreen {
 
   var view: MappingView { MappingView(edits: edits) }
 
-  /// Puts changes back as they were, and plans anew where they are another's.
+  /// Restores changes as they were, and plans again where they are another's.
   mutating func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
     guard view.edits != edits else { return [] }
     let before = currentEdits

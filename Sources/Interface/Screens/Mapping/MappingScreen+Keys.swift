@@ -56,7 +56,7 @@ extension MappingScreen {
           screen.deletable.map { PromptLayer.delete($0, objects: screen.objects(of: $0)) }
         }, unless: reasonNotToDelete(state), footer: false),
       Binding(
-        ["x"], "take a change back", does("removeEdit") { $0.removeEdits(in: &$1) },
+        ["x"], "undo a change", does("removeEdit") { $0.removeEdits(in: &$1) },
         unless: selectedEdits.isEmpty
           ? (currentEdits.isEmpty ? "nothing was changed" : "select what was changed (marked ✎)")
           : nil, footer: false),
@@ -79,7 +79,7 @@ extension MappingScreen {
   private var reasonNotToOpen: String? {
     switch activePane {
     case .mappings: selectedEntry == nil ? "there is no mapping" : nil
-    case .losses: selectedProblem == nil ? "there is nothing to tell" : nil
+    case .losses: selectedProblem == nil ? "there is nothing to show" : nil
     }
   }
 
@@ -94,7 +94,9 @@ extension MappingScreen {
     if let document = state.planOptions.documents.first {
       return "\(document) says what is mapped: change it there"
     }
-    if isThroughVersions { return "a way through versions is inferred: choose a straight one (o)" }
+    if isThroughVersions {
+      return "a path through versions is inferred: choose a direct migration (o)"
+    }
     return task == nil ? nil : "the plan is still being made"
   }
 
@@ -132,7 +134,7 @@ extension MappingScreen {
     guard let plan else { return "there is no plan" }
     if plan.isNothingToDo { return "there is nothing to do" }
     return plan.steps.count == 1
-      ? nil : "a recipe is for one pair of versions, and here are several"
+      ? nil : "a recipe is for one pair of versions, and this plan has several"
   }
 
   /// A copy may lose what the store may not yet.
@@ -187,7 +189,7 @@ extension MappingScreen {
   private mutating func toggleLoss(in state: inout State) -> [Effect] {
     guard let loss = selectedLoss else { return [] }
     if loss.isIntended {
-      state.notice = Notice("the recipe says so; x takes the change back")
+      state.notice = Notice("the recipe says so; x undoes the change")
     } else if loss.isAllowed(by: allowedLosses) {
       allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")

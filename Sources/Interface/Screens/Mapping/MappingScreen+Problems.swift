@@ -30,7 +30,7 @@ extension MappingScreen {
     if case .loss(let loss) = selectedProblem { loss } else { nil }
   }
 
-  /// Which of the problems is told, where there are several.
+  /// Which of the problems is reported, where there are several.
   func problemsNote(_ theme: Theme) -> [Span] {
     let count = problemList.count
     guard count > 1 else { return [] }
@@ -46,7 +46,7 @@ extension MappingScreen {
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     var lines: [(problem: Int, spans: [Span])] = []
     if problems.isEmpty {
-      let text = "✓ Nothing is lost, and the rows keep every rule that is new."
+      let text = "✓ Nothing is lost, and the rows satisfy every new rule."
       lines.append((-1, [Span(text, theme[.success])]))
     }
     for (index, problem) in problems.enumerated() {
@@ -153,7 +153,7 @@ extension MappingScreen {
       case .edit(let edit):
         state.show(
           DetailsLayer(
-            "✎ changed here", [.init(edit.text, .changed), .init("x takes it back.", .dim)]))
+            "✎ changed here", [.init(edit.text, .changed), .init("x undoes it.", .dim)]))
       case .note(let text): state.show(DetailsLayer("note", [.init(text)]))
       case nil: break
       }
@@ -189,10 +189,10 @@ extension MappingScreen {
   private static func meaning(of kind: EntityMapping.Kind) -> String {
     switch kind {
     case .copy: "The entity is the same in both versions: its rows stay as they are."
-    case .transform: "Its objects go on, with the properties of the new version."
-    case .custom: "Its objects are made by a mapping of its own."
+    case .transform: "Its objects are kept, with the properties of the new version."
+    case .custom: "Its objects are created by a mapping of its own."
     case .add: "The entity is new."
-    case .remove: "The entity is gone, and its objects with it. r maps them to another one."
+    case .remove: "The entity was removed, and its objects with it. r maps them to another entity."
     }
   }
 
@@ -201,8 +201,8 @@ extension MappingScreen {
       .init(check.summary, check.isWarning ? .warning : .error),
       .init(
         check.isWarning
-          ? "The migration runs all the same; such objects cannot be saved as they are."
-          : "The migration is refused as long as these rows are as they are.", .dim),
+          ? "The migration still runs; such objects cannot be saved as they are."
+          : "The migration is refused until these rows are changed.", .dim),
     ]
     if !check.first.isEmpty {
       paragraphs += [.init(""), .init("the first of them", .title)]
@@ -229,7 +229,7 @@ extension MappingScreen {
         (canBeMapped
           ? "r maps \(loss.property == nil ? "them" : "it") elsewhere, "
           : "Nothing new in the destination fits; ") + "a accepts the loss"
-          + (loss.property == nil ? ", d writes into the recipe that it is meant." : "."), .dim),
+          + (loss.property == nil ? ", d marks it as intended in the recipe." : "."), .dim),
     ]
     return DetailsLayer("! \(loss.name)", paragraphs)
   }

@@ -68,7 +68,7 @@ struct MappingScreen: ScreenContent {
     guard let plan else {
       return task != nil ? "the plan is still being made" : refusal?.message ?? "there is no plan"
     }
-    if plan.isNothingToDo { return "the store is of this version already" }
+    if plan.isNothingToDo { return "the store already has this version" }
     if let check = plan.failures.first {
       let more = plan.failures.count > 1 ? ", and \(plan.failures.count - 1) more" : ""
       return "a check fails: \(check.message)\(more) (\(check.code))"
@@ -274,7 +274,7 @@ extension MappingScreen {
     }
   }
 
-  /// What the plan goes by, with what is counted already.
+  /// What the plan uses, with what is counted already.
   func drawWithoutPlan(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard let outline, rect.height > 3 else {
       grid.write(

@@ -56,12 +56,13 @@ struct MigrateOutlook {
 
   private mutating func add(lastTry error: CoreDataError) {
     if error.kind == .cancelled {
-      item("!", .warning, "You stopped the last try; the store is as it was.")
+      item("!", .warning, "You stopped the last attempt; the store is as it was.")
     } else {
-      item("✗", .error, "The last try did not finish: \(error.message). The store is as it was.")
+      item(
+        "✗", .error, "The last attempt did not finish: \(error.message). The store is as it was.")
       if let hint = error.typedHint { item("→", .text, hint) }
       if error.isStale || error.code == .migrationMissingSourceModel {
-        item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
+        item("→", .text, "P plans again, for the store as it is now; ! shows the log.")
       }
     }
     lines.append([])
@@ -119,7 +120,7 @@ struct MigrateOutlook {
 
   private mutating func add(checksOf plan: MigrationPlan) {
     if plan.failures.isEmpty {
-      item("✓", .success, "the rows keep every rule that is new in this version")
+      item("✓", .success, "the rows satisfy every rule that is new in this version")
     }
     for check in plan.failures + plan.checks.filter(\.isWarning) {
       item(
@@ -210,12 +211,12 @@ struct NextStep {
     if refusal.kind == .cancelled { return NextStep("P plans again", .dim, isOfMapping: false) }
     if mapping.isThroughVersions {
       return NextStep(
-        "o, then v: go straight, where r can map what does not pass", .warning, isOfMapping: false)
+        "o, then v: migrate directly; there r can map what fails", .warning, isOfMapping: false)
     }
     let isEdited = !mapping.currentEdits.isEmpty
     if mapping.reasonNotToSuggest(state) == nil {
       return isEdited
-        ? NextStep("r maps it so that it passes, u takes the last change back", .warning)
+        ? NextStep("r maps it so that it passes, u undoes the last change", .warning)
         : NextStep(
           "r maps it so that it passes, 2 shows what differs, o chooses another version", .warning)
     }
@@ -252,7 +253,7 @@ struct NextStep {
     }
     if let obstacle = plan.obstacles.first {
       return NextStep(
-        "\(obstacle.message): put that right, then P plans again", .warning, isOfMapping: false)
+        "\(obstacle.message): fix that, then P plans again", .warning, isOfMapping: false)
     }
     let recipe =
       mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w keeps your changes"

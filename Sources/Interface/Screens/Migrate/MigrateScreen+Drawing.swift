@@ -59,7 +59,7 @@ extension MigrateScreen {
       lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
   }
 
-  /// A box that tells which of so many lines are in sight; returns its inside.
+  /// A box that shows which of so many lines are in sight; returns its inside.
   private func drawBox(
     _ title: String, _ count: Int, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) -> Rect {

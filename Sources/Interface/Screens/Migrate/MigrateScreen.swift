@@ -24,7 +24,7 @@ struct MigrateScreen: ScreenContent {
   var task: TaskID?
   /// Whether the verified result is to replace the store.
   var question: ConfirmLayer?
-  /// The last that the engine told, also while a question stands.
+  /// The last that the engine reported, also while a question stands.
   private(set) var progress: MigrationProgress?
 
   var isRunning: Bool {
@@ -243,7 +243,7 @@ extension MigrateScreen {
       return "no version is chosen; o chooses one"
     }
     return state.versions.count > 1
-      ? "the store is of the newest version already; o chooses another"
+      ? "the store already has the newest version; o chooses another"
       : "no other version of the model was found; o, then p takes one by its path"
   }
 
@@ -261,7 +261,7 @@ extension MigrateScreen {
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.
   private func reasonOfCopy(_ state: State) -> String? {
-    state.copy != nil ? "what the store is in is never changed" : nil
+    state.copy != nil ? "the archive or folder is never modified" : nil
   }
 
   /// Enter and Escape mean what the moment asks for.

@@ -17,7 +17,7 @@ struct ReceiptView {
   var receipt: MigrationReceipt
   /// What was done: `migrated`, or `rehearsed`.
   var verb = "migrated"
-  /// Whether the result is in the store's place: a backup and a way back are told only then.
+  /// Whether the result is in the store's place: a backup and a way back are reported only then.
   var isInPlace = true
 
   var lines: [Line] {
@@ -31,7 +31,7 @@ struct ReceiptView {
         role: .dim,
         text: isInPlace
           ? "\(receipt.resultPath)  \(NumberText.bytes(receipt.bytes))"
-          : "the result has \(NumberText.bytes(receipt.bytes)) and is not in the store’s place"),
+          : "the result (\(NumberText.bytes(receipt.bytes))) has not replaced the store"),
     ]
     if isInPlace { lines += wayBack }
     lines += objects + links + verified
@@ -62,7 +62,9 @@ struct ReceiptView {
 
   private var wayBack: [Line] {
     guard let backup = receipt.backupPath else {
-      return [Line(sign: "!", role: .warning, text: "no backup was kept: there is no way back")]
+      return [
+        Line(sign: "!", role: .warning, text: "no backup was kept: this cannot be rolled back")
+      ]
     }
     var lines = [Line(role: .text, text: "backup  \(backup)")]
     if let sum = receipt.backupSHA256 {
@@ -71,7 +73,7 @@ struct ReceiptView {
     lines.append(
       Line(
         role: .text,
-        text: "the way back  b, or: strata rollback \(ShellText.quoted(receipt.storePath))"))
+        text: "roll back  b, or: strata rollback \(ShellText.quoted(receipt.storePath))"))
     return lines
   }
 
@@ -93,8 +95,8 @@ struct ReceiptView {
         ? [
           Line(
             role: .dim,
-            text: "rewritten: a property came, went, or has another name or value; "
-              + "all else is taken over as it was")
+            text: "rewritten: properties added, removed, renamed or changed; "
+              + "other rows are copied unchanged")
         ] : [])
   }
 
@@ -169,7 +171,7 @@ enum RollbackText {
           + NumberText.bytes(receipt.bytes)),
     ]
     if receipt.isBackupRemoved {
-      lines.append(Line(role: .dim, text: "the backup’s own file is gone: it is the store now"))
+      lines.append(Line(role: .dim, text: "the backup’s own file was removed: its content is the store now"))
     }
     if let undone = receipt.undonePath {
       lines.append(Line(text: "what was there before is kept: \(undone)"))
@@ -184,7 +186,8 @@ enum RollbackText {
           sign: "·", role: .dim,
           text: NumberText.counted(receipt.orphaned.count, "external data file")
             + (receipt.orphaned.count == 1
-              ? " is named by no object now; it stays" : " are named by no object now; they stay")))
+              ? " is no longer referenced by any object; it stays"
+              : " are no longer referenced by any object; they stay")))
     }
     if !receipt.missing.isEmpty {
       lines.append(

@@ -36,7 +36,7 @@ package struct PickerScreen: ScreenContent {
   private(set) var error: CoreDataError?
   private var listTask: TaskID?
   private var recentTask: TaskID?
-  /// The first folder; the stores of late are shown with it.
+  /// The first folder; the recent stores are shown with it.
   private var start: String?
   private var hasMoved = false
   /// Whether a line of this folder was chosen by hand, or is the one that was come from.
@@ -44,7 +44,7 @@ package struct PickerScreen: ScreenContent {
   /// The folder that was left, to be selected in the one above it.
   private var returning: String?
 
-  /// Whether the stores of late are wanted: not by a person who names a folder.
+  /// Whether the recent stores are wanted: not by a person who names a folder.
   private let showsRecent: Bool
 
   /// - Parameter home: where `~` leads.
@@ -122,10 +122,10 @@ extension PickerScreen {
       Binding(
         [.right, "l"], label: "→ l", "into the folder",
         does("rightColumn") { $0.enter(in: &$1) },
-        unless: isFolder ? nil : "it is no folder"),
+        unless: isFolder ? nil : "it is not a folder"),
       Binding(
         [.left, "h", .backspace], label: "← h ⌫", "up", does("leftColumn") { $0.leave(in: &$1) },
-        unless: listing?.parent == nil ? "this is the top" : nil),
+        unless: listing?.parent == nil ? "this is the top folder" : nil),
       Binding(["/"], "find", shows("search") { SearchLayer(.screen, in: $1) }),
       Binding(
         ["."], showsHidden ? "without hidden files" : "hidden files",
@@ -137,7 +137,7 @@ extension PickerScreen {
         }, unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
         [.escape], "everything again", does("close") { $0.search("", in: &$1) },
-        unless: filter.isEmpty ? "nothing is narrowed" : nil,
+        unless: filter.isEmpty ? "nothing is filtered" : nil,
         footer: false),
       scrolling { screen, key, _ in screen.move(key) },
     ]
@@ -240,7 +240,7 @@ extension PickerScreen {
 
   private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
     if peeks[entry.path] == .database {
-      state.notice = Notice("\(entry.name) is SQLite, but no Core Data store", .warning)
+      state.notice = Notice("\(entry.name) is an SQLite file, but not a Core Data store", .warning)
       return []
     }
     return [.choose(entry.path)]
@@ -290,7 +290,7 @@ extension PickerScreen {
     func spans(
       _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
     ) -> [Span] {
-      // The end of a path tells more than its beginning.
+      // The end of a path shows more than its beginning.
       let name = Self.tail(of: name, width: nameWidth)
       return [
         Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),

@@ -28,7 +28,7 @@ struct FindingText {
     }
     add(finding.sentence, .text)
     if !finding.first.isEmpty {
-      // Five are told at most.
+      // Five are reported at most.
       let more = finding.first.count >= 5 && (finding.count ?? .max) > 5 ? " …" : ""
       add("first: " + finding.first.joined(separator: ", ") + more, .dim)
     }
@@ -36,24 +36,24 @@ struct FindingText {
     if let consequence = finding.consequence {
       add("Core Data: " + consequence.text, .text)
     } else {
-      add("Core Data reports nothing of it.", .dim)
+      add("Core Data reports no error.", .dim)
     }
     lines.append(("", .text))
     add("what helps", .columnTitle)
-    // What brings everything back is told before the key that gives it up.
+    // What brings everything back is reported before the key that gives it up.
     let isLastResort = finding.kind == .externalMissing
     if isLastResort { add(advice, .text) }
     if hints {
       if let going { add("→ ⏎: \(going)", .success) }
       if isLastResort {
-        add("→ P: look again, when the folder is there", .success)
-        add("→ f: without it, make the values null, with a backup", .success)
+        add("→ P: check again, once the folder is there", .success)
+        add("→ f: without it, set the values to NULL, with a backup", .success)
       } else if finding.action == .salvage {
         add("→ s: salvage it into a new store", .success)
       } else if finding.action == .undelete {
         add("→ u: look for what is left of them", .success)
       } else if finding.isRepaired {
-        add("→ f: put it right in the store, with a backup", .success)
+        add("→ f: repair it in the store, with a backup", .success)
       } else if finding.command != nil {
         add("→ y: copy the command", .success)
       }

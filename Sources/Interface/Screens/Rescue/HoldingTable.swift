@@ -6,7 +6,7 @@ import Terminal
 /// What can be had of each entity, in columns.
 struct HoldingTable {
   private let holdings: [EntityHolding]
-  /// Objects that findings tell of, by entity: at most so many, since one may have two faults.
+  /// Objects that findings are about, by entity: at most so many, since one may have two faults.
   private let faults: [String: (count: Int, isSum: Bool)]
 
   init(_ holdings: [EntityHolding], _ condition: StoreCondition?) {

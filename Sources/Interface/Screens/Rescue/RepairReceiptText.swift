@@ -15,7 +15,7 @@ enum RepairReceiptText {
         text: isDone
           ? "repaired in \(NumberText.seconds(receipt.seconds)), "
             + "\(NumberText.seconds(receipt.verificationSeconds)) of them to verify"
-          : "nothing was there to repair that needs no choice")
+          : "nothing to repair without a decision")
     ]
     if let path = receipt.resultPath {
       lines.append(Line(role: .dim, text: "\(path)  \(NumberText.bytes(receipt.bytes))"))
@@ -25,15 +25,15 @@ enum RepairReceiptText {
         Line(text: "backup  \(backup)"),
         Line(
           text:
-            "the way back  b on 4 Migrate, or: strata rollback \(ShellText.quoted(receipt.storePath))"
+            "roll back  b on 4 Migrate, or: strata rollback \(ShellText.quoted(receipt.storePath))"
         ),
       ]
     }
     if let folder = receipt.orphanFolder {
-      lines.append(Line(text: "files that no object names are now in  \(folder)"))
+      lines.append(Line(text: "unreferenced files are now in  \(folder)"))
     }
     if !receipt.kinds.isEmpty {
-      lines += [Line(), Line(role: .columnTitle, text: "put right", numbers: ["changes"])]
+      lines += [Line(), Line(role: .columnTitle, text: "repaired", numbers: ["changes"])]
       for kind in receipt.kinds {
         lines.append(
           Line(

@@ -54,7 +54,7 @@ extension RescueScreen {
       grid.title(
         [
           Span(
-            // The one pane without a selected row is told by its title.
+            // The one pane without a selected row is marked by its title.
             (pane == .details && focus == pane ? "▸ " : "") + title(of: pane),
             theme[pane == focus ? .title : .dim])
         ],
@@ -66,7 +66,7 @@ extension RescueScreen {
     switch pane {
     case .findings: "what is wrong"
     case .details: selectedFinding?.kind.rawValue ?? "what it means"
-    case .holdings: "what can be had"
+    case .holdings: "what can be recovered"
     }
   }
 
@@ -117,8 +117,8 @@ extension RescueScreen {
     }
     let text =
       condition == nil
-      ? "doctor looks at the file, its -wal, what Core Data keeps for itself, and the objects. It only reads."
-      : "doctor has looked at the file, its -wal, what Core Data keeps for itself, and the objects."
+      ? "doctor checks the file, its -wal, Core Data's bookkeeping, and the objects. It only reads."
+      : "doctor has checked the file, its -wal, Core Data's bookkeeping, and the objects."
     return Wrapping.lines(text, width: width).map { ($0, .dim) }
   }
 
@@ -141,7 +141,7 @@ extension RescueScreen {
         state.store == nil
         ? condition?.isReadable == false
           ? "Nothing of the store can be read."
-          : "The store does not open. s salvages what can still be read into a new store, and tells what that is."
+          : "The store does not open. s salvages what can still be read into a new store, and reports what was saved."
         : lookTask == nil
           ? "The objects were not counted; P looks again." : "counting the objects …"
       grid.write(
@@ -218,7 +218,7 @@ struct RescueProgressView {
   let work: RescueWork
   /// The store that it is about.
   let store: String
-  /// `nil` before anything was told.
+  /// `nil` before anything was reported.
   let progress: RescueProgress?
   let isCancelling: Bool
 

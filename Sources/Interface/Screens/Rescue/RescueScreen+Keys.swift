@@ -37,7 +37,7 @@ extension RescueScreen {
         footer: phase == .findings && lastReceipt != nil),
       Binding(
         ["P"], "look again", does("lookAgain") { $0.lookAgain(in: &$1) },
-        unless: lookTask != nil ? "it is being looked at" : busy(state),
+        unless: lookTask != nil ? "it is being checked" : busy(state),
         command: "strata doctor \(state.storeArgument)", footer: failure != nil),
       Binding(
         [.tab], "pane", does("nextPane") { $0.turn(1, $1) }, unless: noPanes,
@@ -72,12 +72,12 @@ extension RescueScreen {
 
   private func reasonNotToRepair(_ state: State) -> String? {
     if let busy = busy(state) { return busy }
-    if state.copy != nil { return "what the store is in is never changed" }
-    guard let condition else { return "doctor has not told what is wrong yet" }
+    if state.copy != nil { return "the archive or folder is never modified" }
+    guard let condition else { return "doctor has not finished yet" }
     return condition.findings.contains(where: \.isRepaired)
       ? nil
       : condition.findings.isEmpty
-        ? "nothing is wrong" : "nothing of this can be put right in the store itself"
+        ? "nothing is wrong" : "none of this can be repaired in the store itself"
   }
 
   /// Enter and Escape mean what the moment asks for.
@@ -190,7 +190,7 @@ extension RescueScreen {
     }
   }
 
-  /// Tells the lists how long and how tall they are, so that a page is the page that is seen.
+  /// Gives the lists their lengths and heights, so that a page is the page that is seen.
   mutating func fit(_ state: State) {
     let layout = RescueLayout(state)
     list.setCount(condition?.findings.count ?? 0)
@@ -215,7 +215,7 @@ extension RescueScreen {
       let text = FindingText(finding, hints: false).lines(width: 10_000).map(\.text.printable)
       return (finding.command.map { [CopyLayer.Choice(command: $0.typed)] } ?? []) + [
         CopyLayer.Choice("finding", text: finding.sentence.printable),
-        CopyLayer.Choice("finding with what helps", text: text.joined(separator: "\n")),
+        CopyLayer.Choice("finding with its remedy", text: text.joined(separator: "\n")),
       ]
     }
   }

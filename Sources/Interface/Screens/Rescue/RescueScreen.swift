@@ -25,11 +25,11 @@ struct RescueScreen: ScreenContent {
 
   var phase = Phase.findings
   var focus = Pane.findings
-  /// `nil` before doctor has told.
+  /// `nil` before doctor has reported.
   var condition: StoreCondition?
   /// `nil` before the objects are counted, or where they cannot be.
   var holdings: [EntityHolding]?
-  /// Why doctor told nothing.
+  /// Why doctor reported nothing.
   var failure: CoreDataError?
   var list = List()
   var detailList = List()

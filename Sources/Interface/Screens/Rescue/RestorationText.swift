@@ -28,10 +28,10 @@ package enum RestorationText {
       + report.refused.sorted { $0.key < $1.key }.map { entity, keys in
         let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
         return
-          "\(entity): \(NumberText.grouped(keys.count)) left out, since an object with their unique values or key is there: \(first)\(keys.count > 5 ? " …" : "")"
+          "\(entity): \(NumberText.grouped(keys.count)) left out, because an object with their unique values or key exists: \(first)\(keys.count > 5 ? " …" : "")"
       }
       + report.emptied.sorted { $0.key < $1.key }.map {
-        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: what it named is not there"
+        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: the object that it referenced is missing"
       }
     if !shortcomings.isEmpty {
       lines.append(Line())
@@ -56,7 +56,7 @@ package enum RestorationText {
   package static func uncertainty(_ report: Restoration.Report) -> String? {
     guard report.uncertain > 0 else { return nil }
     return
-      "\(NumberText.grouped(report.uncertain)) of them may have been lost instead of deleted, and \(report.uncertain == 1 ? "is" : "are") back in a state that may be an earlier one"
+      "\(NumberText.grouped(report.uncertain)) of them may have been lost instead of deleted, and \(report.uncertain == 1 ? "was" : "were") restored in a state that may be an earlier one"
   }
 
   /// What a person should know of the links of objects that are back, as sentences.
@@ -70,7 +70,7 @@ package enum RestorationText {
     if !report.unset.isEmpty {
       let names = report.unset.prefix(6).joined(separator: ", ")
       hints.append(
-        "What led to them from other objects (\(names)\(report.unset.count > 6 ? " …" : "")) was emptied when they were deleted, where it did: which objects these were is not known."
+        "References to them from other objects (\(names)\(report.unset.count > 6 ? " …" : "")) were emptied when they were deleted: which objects had any is not known."
       )
     }
     return hints

@@ -10,8 +10,8 @@ public struct FileDamage: Sendable, Equatable {
     public var first: Int64
     /// The last one; `nil` where the table could not be read to its end.
     public var last: Int64?
-    /// How many rows there were, where an index still tells: by Z_ENT, or under `nil` where it does
-    /// not tell that.
+    /// How many rows there were, where an index still shows: by Z_ENT, or under `nil` where it does
+    /// not show that.
     public var counts: [Int64?: Int]?
   }
 
@@ -26,10 +26,10 @@ public struct FileDamage: Sendable, Equatable {
   package var rows = RowDamage()
   /// Why the store does not open as it is, and was read page by page; `nil` for one that does.
   package var failure: CoreDataError?
-  /// Where pages are lost of which nothing tells whose they were: how many objects each entity may have
+  /// Where pages are lost of which nothing shows whose they were: how many objects each entity may have
   /// lost at most, by the one at the top of its hierarchy, where the counter of its keys is there.
   package var openKeys: [String: Int]?
-  /// What its pages told then, as sentences.
+  /// What its pages reported then, as sentences.
   var found: [String] = []
 
   /// Faults of data in a sound file: nothing that reading would have to go round.

@@ -2,7 +2,7 @@ import SQLite
 import Salvage
 
 extension IndexedTable {
-  /// What a database's schema tells of a table.
+  /// What a database's schema says about a table.
   ///
   /// - Parameter schema: the database on the connection.
   /// - Returns: `nil` where an index is over more than columns, leaves rows out, or compares texts in a

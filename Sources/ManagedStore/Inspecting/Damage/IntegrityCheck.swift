@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The structure is one task, each table with its indexes another. A thread of its own begins with them,
 /// where a processor has nothing else to do; who waits for the answer helps, or does it all. Where a table
-/// does not agree with its indexes, and where that cannot be told by reading, SQLite is asked: what is told
+/// does not agree with its indexes, and where that cannot be determined by reading, SQLite is asked: what is reported
 /// is in its words.
 package final class IntegrityCheck: Sendable {
   /// What finds out whether the indexes of a table agree with it.
@@ -51,8 +51,8 @@ package final class IntegrityCheck: Sendable {
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
   ///   - questions: what is to be found out by the way, by table.
   ///   - comparison: what of it is compared with the file that it came from.
-  ///   - judge: what tells whether indexes agree with their tables.
-  ///   - processors: tell whether a thread of its own would help.
+  ///   - judge: what says whether indexes agree with their tables.
+  ///   - processors: say whether a thread of its own would help.
   package init(
     of path: String, tables: [String], isWhole: Bool = true,
     asking questions: [String: ReadFacts.Question] = [:],
@@ -89,7 +89,7 @@ package final class IntegrityCheck: Sendable {
   /// Ends the check early; its answer is of no interest any more.
   package func stop() { shared.stop() }
 
-  /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
+  /// Helps with what is left, then answers what is wrong, as SQLite shows it; empty for a sound file.
   ///
   /// - Parameter meanwhile: called now and then, with how many rows were compared.
   package func problems(
@@ -159,7 +159,7 @@ package final class IntegrityCheck: Sendable {
     }
   }
 
-  /// Whether a table's indexes agree with it, as far as that can be told by reading; what its rows tell by
+  /// Whether a table's indexes agree with it, as far as that can be determined by reading; what its rows show by
   /// the way is kept where they do.
   private func isAgreed(
     _ name: String, _ images: Images, _ connection: Connection, isStopped: @escaping () -> Bool
@@ -215,7 +215,7 @@ extension IntegrityCheck {
     guard let error else { return found }
     if error.isInterrupted || error.isBusy { throw error }
     if error.isDamage {
-      // An index that it came to, and of which it tells pages only; besides, the maps of pages.
+      // An index that it came to, and of which it reports pages only; besides, the maps of pages.
       if let indexes = try unreadable(connection) {
         return found.filter { $0.contains("ptrmap") || $0.contains("freelist") } + indexes
       }
@@ -251,9 +251,9 @@ extension IntegrityCheck {
     }
   }
 
-  /// What SQLite's own check tells of a database that others may write to; empty for a sound one.
+  /// What SQLite's own check reports about a database that others may write to; empty for a sound one.
   ///
-  /// - Parameter most: how much it tells at most.
+  /// - Parameter most: how much it reports at most.
   package static func problems(askingSQLite connection: Connection, most: Int) throws -> [String] {
     let lines = try connection.rows("PRAGMA main.integrity_check(\(most))").compactMap {
       $0.first?.text
@@ -292,7 +292,7 @@ extension IntegrityCheck {
     }
   }
 
-  /// What a check tells, and what ended it before its end.
+  /// What a check reports, and what ended it before its end.
   private static func lines(
     _ pragma: String, _ connection: Connection
   ) throws -> (lines: [String], end: SQLiteError?) {
@@ -321,7 +321,7 @@ package struct SourceComparison: Sendable {
   package struct Table: Sendable {
     /// The first pages of its tree, in the source and here.
     package var roots: (source: Int, result: Int)
-    /// What its rows must be; `nil` where that is not told row by row.
+    /// What its rows must be; `nil` where that is not reported row by row.
     package var rows: RowComparison.Question?
 
     package init(roots: (source: Int, result: Int), rows: RowComparison.Question?) {

@@ -4,13 +4,13 @@ import SQLite
 
 /// All of a damaged store that can be read, in a private copy whose pages and indexes are sound.
 ///
-/// Rows come by each table's own b-tree, never by an index, which are made anew. Where a page cannot
+/// Rows come by each table's own b-tree, never by an index, which are rebuilt. Where a page cannot
 /// be read, the next key that can be is sought: the page costs what is on it and no more.
 final class MendedCopy {
   let connection: Connection
   /// What could not be read.
   private(set) var holes: [FileDamage.Hole] = []
-  /// What is lost at most where nothing tells whose pages are, as ``FileDamage`` has it.
+  /// What is lost at most where nothing shows whose pages are, as ``FileDamage`` has it.
   private(set) var openKeys: [String: Int]?
   private let folder: PrivateFolder
 
@@ -226,7 +226,7 @@ struct TableSeek {
     return found
   }
 
-  /// Rows in a range of keys, by Z_ENT where that can be told, as an index knows them.
+  /// Rows in a range of keys, by Z_ENT where that can be determined, as an index knows them.
   func rowsInIndex(
     _ first: Int64, _ last: Int64
   ) -> (counts: [Int64?: Int], first: Int64?, last: Int64?)? {

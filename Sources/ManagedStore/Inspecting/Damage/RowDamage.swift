@@ -9,7 +9,7 @@ import Salvage
 package struct RowDamage: Sendable, Equatable {
   /// Rows of which a part stands on pages that are another's, or that are gone: their keys, by table.
   package var cut: [String: [Int64]] = [:]
-  /// How many rows were found on pages that no tree leads to, by table.
+  /// How many rows were found on pages that no tree references, by table.
   package var adopted: [String: Int] = [:]
   /// Places on pages that should be rows, and are not.
   package var unreadable = 0
@@ -117,7 +117,8 @@ extension RowDamage {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
-        return "\(NumberText.counted(count, "row")) of the table \(table)"
+        return
+          "\(NumberText.counted(count, "row")) of \(table.isEmpty ? "an unknown table" : "the table \(table)")"
       }
       return
         "\(NumberText.counted(count, "object")) of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "")"
@@ -127,13 +128,13 @@ extension RowDamage {
     }
     func more(_ keys: [Int64]) -> String { keys.count < Self.mostListed ? "" : " or more" }
     var result = cut.sorted { $0.key < $1.key }.map { table, own in
-      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") damaged: a part stands on pages that belong to others, or that are gone (\(keys(own)))."
+      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") damaged: a part is on pages that belong to others, or that are missing (\(keys(own)))."
     }
     result += missing.sorted { $0.key < $1.key }.map { table, own in
-      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") named by an index and on no page of the table (\(keys(own)))."
+      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") in an index and on no page of the table (\(keys(own)))."
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
-      "\(what(count, table)) \(count == 1 ? "stands" : "stand") on pages that no tree of the table leads to."
+      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages that no b-tree of the table references."
     }
     if unreadable > 0 {
       result.append(
@@ -142,12 +143,12 @@ extension RowDamage {
     }
     if outOfPlace > 0 {
       result.append(
-        "\(NumberText.counted(outOfPlace, "page")) \(outOfPlace == 1 ? "stands" : "stand") where the table has other keys: what should be there is lost."
+        "\(NumberText.counted(outOfPlace, "page")) \(outOfPlace == 1 ? "is" : "are") where the table has other keys: what should be there is lost."
       )
     }
     if misplaced > 0 {
       result.append(
-        "\(NumberText.counted(misplaced, "row stands", plural: "rows stand")) where another table's should."
+        "\(NumberText.counted(misplaced, "row is", plural: "rows are")) where another table's should be."
       )
     }
     return result

@@ -21,7 +21,7 @@ extension Store {
   }
 
   static let mismatch: Advice =
-    "The model's version hashes are not those of the store (134100): values may be missing, or stand under another's name."
+    "The model's version hashes are not those of the store (134100): values may be missing, or appear under another name."
 
   /// That the model is not the one that made the store, as a sentence; `nil` where it is.
   package var modelMismatch: String? {
@@ -58,7 +58,7 @@ extension Store {
       let entity = entityTables.first { $0.table == table && $0.isWholeTable }?.entity
       let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       return
-        "\(NumberText.counted(keys.count, "row")) of \(entity ?? table) \(keys.count == 1 ? "has" : "have") other values in an index (\(first)\(keys.count > 5 ? " …" : "")): one of the two is older, or damaged."
+        "\(NumberText.counted(keys.count, "row")) of \(entity ?? table) \(keys.count == 1 ? "has" : "have") different values in an index (\(first)\(keys.count > 5 ? " …" : "")): one of the two is older, or damaged."
     }
   }
 
@@ -117,7 +117,7 @@ extension Store {
     let missing =
       isLogged && !wal.isPresent && !strays.contains { $0.kind == .log }
         && !placeholders.contains(where: \.isLog)
-      ? "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
+      ? "The store is in WAL mode and has no -wal: if it was copied while the app ran, the last saves are in the missing -wal."
       : nil
     let interrupted =
       isRolledBack
@@ -126,7 +126,7 @@ extension Store {
     return [deferral, interrupted, missing].compactMap { $0 }
   }
 
-  /// Whether indexes can be relied on: the file was checked, or its indexes were made anew.
+  /// Whether indexes can be relied on: the file was checked, or its indexes were rebuilt.
   var trustsIndexes: Bool { isInspected || mended != nil }
 
   /// SQL behind a table's name that keeps to its own b-tree where its indexes may be wrong.
@@ -210,7 +210,7 @@ extension Store {
     mended = copy
   }
 
-  /// Runs `body`, telling SQLite's failures as failures of this store. Where a page cannot be read,
+  /// Runs `body`, reporting SQLite's failures as failures of this store. Where a page cannot be read,
   /// `body` runs once more, on all that can be: it must begin its statements itself.
   package func reading<T>(_ body: () throws -> T) throws -> T {
     try translating {
@@ -223,7 +223,7 @@ extension Store {
     }
   }
 
-  /// Runs `body` once, telling SQLite's failures as failures of this store.
+  /// Runs `body` once, reporting SQLite's failures as failures of this store.
   package func translating<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
@@ -237,6 +237,7 @@ extension SQLiteError {
   /// That the keys of a table's tree do not rise, which SQLite does not look at while it reads.
   static func disorder(of table: String) -> SQLiteError {
     SQLiteError(
-      extendedCode: 11, message: "the keys of \(table) do not rise: its pages are not in order")
+      extendedCode: 11,
+      message: "the keys of \(table) are not in ascending order: its pages are mixed up")
   }
 }

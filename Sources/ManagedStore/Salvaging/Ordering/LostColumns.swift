@@ -3,8 +3,8 @@ import Salvage
 
 /// Finds the order of a table's columns where its CREATE statement is gone.
 ///
-/// Core Data makes a new table with its columns in an order that the model tells, and a migration in place
-/// puts what its version has more at the end, in that order too. So the version that made the store tells
+/// Core Data makes a new table with its columns in an order that the model shows, and a migration in place
+/// puts what its version has more at the end, in that order too. So the version that made the store shows
 /// it, or a text of the statement that still stands somewhere in the file. The rows say which versions
 /// cannot be, by their length and by values that a column never holds; what values may mean is not asked.
 struct LostColumns {
@@ -98,7 +98,7 @@ struct LostColumns {
     }
   }
 
-  /// The rows that tell of a table: those of its largest tree, else those of none.
+  /// The rows that describe a table: those of its largest tree, else those of none.
   private func evidence(of table: StoreSchema.Table) -> ColumnEvidence? {
     let trees = evidence[table.name] ?? [:]
     return trees.filter { $0.key > 0 }.max { ($0.value.rows, $1.key) < ($1.value.rows, $0.key) }?
@@ -176,7 +176,7 @@ struct LostColumns {
       let places = (former?.columns ?? []).compactMap {
         names[Self.name(of: $0, at: nil, in: version)]
       }
-      // What is gone was taken out by making the table anew.
+      // What is gone was taken out by recreating the table.
       if former == nil || places.count != former?.columns.count || !known.isSuperset(of: places) {
         isMadeAnew = true
       }

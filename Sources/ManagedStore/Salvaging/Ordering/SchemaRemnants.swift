@@ -3,7 +3,7 @@ import Salvage
 /// Texts of CREATE TABLE that are still in a file, wherever they stand: in pages that are free, behind the
 /// cells of others, in older frames of a log.
 ///
-/// Each is of a time: a table may have been made anew since.
+/// Each is of a time: a table may have been rebuilt since.
 struct SchemaRemnants {
   /// The columns of each text, by table.
   private var columns: [String: [[String]]] = [:]

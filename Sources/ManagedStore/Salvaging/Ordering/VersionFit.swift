@@ -1,12 +1,12 @@
 import ManagedModel
 
-/// Tells by the rows of a store which version of a model made it, where its metadata is gone.
+/// Determines by the rows of a store which version of a model made it, where its metadata is gone.
 package struct VersionFit: Sendable, Equatable {
   /// The versions whose tables its rows fit best, by their places; those that make the same tables all fit
   /// alike.
   package private(set) var best: [Int] = []
 
-  /// Compares versions; none is the best where no rows tell of any.
+  /// Compares versions; none is the best where no rows show any.
   package init(
     of versions: [Model], _ source: SalvageSource, isCancelled: () -> Bool = { false }
   ) throws {

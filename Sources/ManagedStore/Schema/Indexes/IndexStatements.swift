@@ -99,7 +99,7 @@ extension StoreSchema {
         let columns = constraint.compactMap { column(of: $0, in: entity.name) }
         guard !columns.isEmpty, columns.count == constraint.count else { continue }
         add(
-          // An element of a composite goes by its own name.
+          // An element of a composite uses its own name.
           "Z_\(entity.name)_UNIQUE_\(constraint.map(Self.elementName).joined(separator: "_"))",
           table.name,
           columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)

@@ -72,7 +72,7 @@ package struct RTreeIndex: Sendable, Equatable {
 }
 
 extension RTreeIndex {
-  /// One that a store has, as its columns and the trigger that empties it tell.
+  /// One that a store has, as its columns and the trigger that empties it show.
   package init?(named name: String, in database: DatabaseTables) {
     guard name.hasPrefix("Z_"), let table = database.triggers[name + "_DELETE"],
       database.sql[name]?.uppercased().contains("USING RTREE") == true,

@@ -46,7 +46,7 @@ extension WalkedModel {
         addJoin(link, inverse, isReflexive: place == other)
       case (false, true) where inverse.relationship.isOrdered:
         // Only the entity that declares a to-one gives it its order key: an entity below it that
-        // is visited earlier does not (all 35 tables of real stores that tell; 26 would agree
+        // is visited earlier does not (all 35 tables of real stores that show it; 26 would agree
         // otherwise).
         guard link.owner == entity else { return }
         links[place].isDecided = true

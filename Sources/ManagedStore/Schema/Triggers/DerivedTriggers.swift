@@ -118,7 +118,7 @@ struct DerivedTriggers {
     ]
   }
 
-  /// A value of the object that a to-one leads to.
+  /// A value of the object that a to-one references.
   private func overToOne(
     _ relationship: String, _ name: String, _ function: DerivedValue.Function?
   ) -> [SchemaStatement] {

@@ -10,7 +10,7 @@ extension StoreSchema {
   ///   - entity: an entity that has the attribute.
   ///   - row: alias of the row.
   ///   - schema: what stands before the names of tables, such as `src.`.
-  /// - Returns: `nil` for `now()`, which no row can tell, and for what is not understood.
+  /// - Returns: `nil` for `now()`, which no row decides, and for what is not understood.
   package func derivedExpression(
     for attribute: Attribute, of entity: String, row: String = "s", schema: String = "main."
   ) -> CompiledExpression? {

@@ -92,7 +92,7 @@ struct UserInfoReader {
   private mutating func plain(_ value: ArchivedValue, depth: Int) throws -> PropertyListValue? {
     budget -= 1 + value.references.count + value.entries.count
     guard budget >= 0, depth < 16 else {
-      throw CoreDataError(.unreadable, "a mapping's user info is too large or holds itself")
+      throw CoreDataError(.unreadable, "a mapping's user info is too large or contains itself")
     }
     switch value {
     case .null, .object: return nil

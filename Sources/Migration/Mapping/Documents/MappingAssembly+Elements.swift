@@ -19,7 +19,7 @@ extension MappingAssembly {
       return columns.map { AttributeMapping(name: $0.name, source: nil) }
     case .expression(let expression):
       if case .function(_, receiver: .variable("entityPolicy")?, _) = expression {
-        // Whatever stands in for the policy gives them; compiling these tells that something must.
+        // Whatever stands in for the policy gives them; compiling these shows that something must.
         return columns.map { computed($0, by: expression, entity) }
       }
       guard let names = expression.sourcePath else {
@@ -33,7 +33,7 @@ extension MappingAssembly {
     guard let (steps, former) = composite(at: path, of: entity.source) else {
       throw refusal(
         entity, attribute.name,
-        "gives a composite attribute the value of “\(path.joined(separator: "."))”, which is none",
+        "gives a composite attribute the value of “\(path.joined(separator: "."))”, which is not one",
         hint: "Give its elements values in a recipe, such as \"\(columns.first?.name ?? "")\".")
     }
     return try ElementAlignment(attribute, from: former).pairs.map { pair in

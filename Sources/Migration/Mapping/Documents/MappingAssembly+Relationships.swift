@@ -21,7 +21,7 @@ extension MappingAssembly {
     }
   }
 
-  /// The one mapping that makes objects a relationship can lead to. Where there are several, Xcode
+  /// The one mapping that makes objects a relationship can reference. Where there are several, Xcode
   /// too leaves it to each object which one took it.
   private func onlyMapping(to entity: String) -> String? {
     makers[entity].flatMap { $0.count == 1 ? $0.first : nil }
@@ -41,7 +41,7 @@ extension MappingAssembly {
       guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
         throw unclear()
       }
-      // Whatever stands in for the policy makes the links; compiling this tells that something must.
+      // Whatever stands in for the policy makes the links; compiling this shows that something must.
       var mapping = RelationshipMapping(name: name, source: nil)
       mapping.condition = ValueExpression(.expression(expression))
       mapping.fetched = entity.source
@@ -81,7 +81,8 @@ extension MappingAssembly {
     for step in names {
       guard let next = holder.flatMap({ source.relationship(named: step, of: $0) }) else {
         throw refusal(
-          entity, name, "follows “\(step)”, which is no relationship of \(holder ?? "the source")")
+          entity, name,
+          "follows “\(step)”, which is not a relationship of \(holder ?? "the source")")
       }
       holder = next.destination
     }
@@ -95,7 +96,7 @@ extension MappingAssembly {
       return mapping
     }
     throw refusal(
-      entity, property, "asks for the objects that a mapping “\(mapping)” made, and there is none",
+      entity, property, "asks for the objects of a mapping “\(mapping)”, which does not exist",
       hint: "The mappings are " + file.entityMappings.map(\.name).joined(separator: ", ") + ".")
   }
 

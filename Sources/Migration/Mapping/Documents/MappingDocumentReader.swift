@@ -80,7 +80,7 @@ final class MappingDocumentReader {
   private func source() throws -> MappingSource {
     let roots = order.compactMap { objects[$0] }.filter { $0.type == "XDDEVMAPPINGMODEL" }
     guard let root = roots.first else {
-      throw CoreDataError(.unreadable, "the document holds no mapping model")
+      throw CoreDataError(.unreadable, "the document contains no mapping model")
     }
     // Objects that nothing refers to are left over from editing.
     let mappings = try members(root.relationships["entitymappings"]).map { id, object in
@@ -164,7 +164,7 @@ final class MappingDocumentReader {
   private func data(_ object: Object, _ key: String) throws -> [UInt8]? {
     guard let text = Self.nonEmpty(object, key) else { return nil }
     guard let bytes = ByteText.bytes(base64: text) else {
-      throw CoreDataError(.unreadable, "the mapping model's \(key) is no Base64")
+      throw CoreDataError(.unreadable, "the mapping model's \(key) is not Base64")
     }
     return bytes
   }

@@ -122,10 +122,10 @@ public struct MappingDocuments: Sendable, Equatable {
     let reason = models.compactMap { $0.misfit(from: source, to: destination) }.first
     return CoreDataError(
       .refused, code: .migrationMissingMappingModel,
-      "the mapping is not for the way from “\(names.from)” to “\(names.to)”"
+      "the mapping is not for the step from “\(names.from)” to “\(names.to)”"
         + (reason.map { ": \($0)" } ?? ""), path: path,
       advice:
-        "Give the mapping of these two versions, or the versions on the way with \(.versions).")
+        "Give the mapping of these two versions, or the versions in between with \(.versions).")
   }
 }
 

@@ -54,7 +54,7 @@ struct MappingFit {
     guard let entity else { return nil }
     guard let actual = side.hashes[entity] else { return missing(entity, side) }
     guard actual != hash else { return nil }
-    return "its \(side.word) entity “\(entity)” is another version than this model's"
+    return "its \(side.word) entity “\(entity)” has another version hash in this model"
   }
 
   private static func missing(_ entity: String, _ side: Side) -> String {

@@ -42,7 +42,7 @@ public struct MappingModelDocument: Sendable, Equatable {
   }
 
   /// What the mapping model says about two versions of a model, or `nil` where it was made for
-  /// other versions; ``misfit(from:to:)`` tells why.
+  /// other versions; ``misfit(from:to:)`` says why.
   ///
   /// - Throws: ``CoreDataError`` of kind refused where it speaks of a property or a mapping that
   ///   does not exist, or in a way that is not understood.
@@ -64,7 +64,7 @@ public struct MappingModelDocument: Sendable, Equatable {
     misfit(from: source, to: destination) == nil
   }
 
-  /// A clause that tells why it does not fit two versions, naming the first entity that differs;
+  /// A clause that says why it does not fit two versions, naming the first entity that differs;
   /// `nil` where it fits.
   public func misfit(from source: Model, to destination: Model) -> String? {
     MappingFit(self.source, from: source, to: destination).misfit()

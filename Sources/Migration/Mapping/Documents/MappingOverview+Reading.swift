@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 
 extension MappingOverview {
-  /// Tells what a mapping model says.
+  /// Reports what a mapping model says.
   ///
   /// - Parameter versions: versions at hand, among which those that it is for are looked for.
   public init(_ document: MappingModelDocument, among versions: [ModelVersions.Version] = []) {
@@ -21,7 +21,7 @@ extension MappingOverview {
         from: before.model.versionHashesDigest, to: after.model.versionHashesDigest)
       if !before.isComplete || !after.isComplete {
         notes.append(
-          "The copies of the models in it hold something that is not understood: their digests may be others."
+          "The copies of the models in it contain something that is not understood: their digests may differ."
         )
       }
     }
@@ -50,7 +50,7 @@ extension MappingOverview {
     if let models { compare(mappings, models) }
   }
 
-  /// Tells what a recipe says.
+  /// Reports what a recipe says.
   ///
   /// - Parameter versions: versions at hand, among which those that it is for are looked for.
   public init(_ recipe: Recipe, among versions: [ModelVersions.Version] = []) {
@@ -76,7 +76,7 @@ extension MappingOverview {
           "It cannot be carried out: \(error).")
       }
     } else if recipe.isFor != nil {
-      notes.append("What it does not name is inferred, which takes the two models to tell.")
+      notes.append("What it does not name is inferred from the two models, which are not in it.")
     }
     if entities.isEmpty { entities = mappings.map(Entity.init) }
   }
@@ -123,7 +123,7 @@ extension MappingOverview {
         }
       }
     }
-    // By names alone nearly all versions may be meant: it is told of a few.
+    // By names alone nearly all versions may be meant: a few are reported.
     return pairs(
       fitting(known?.from, \.source), fitting(known?.to, \.destination),
       limit: known == nil ? 200 : 10_000, fit: { document.fits(from: $0, to: $1) })

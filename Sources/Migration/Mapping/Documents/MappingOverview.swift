@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-/// What a mapping model or a recipe says, told of the file by itself, or of the two versions that it
+/// What a mapping model or a recipe says, reported of the file by itself, or of the two versions that it
 /// is for.
 public struct MappingOverview: Sendable, Equatable {
   /// A property of the destination, and what it is given.
@@ -12,7 +12,7 @@ public struct MappingOverview: Sendable, Equatable {
     public let value: String
     /// Whether it is computed.
     public let isComputed: Bool
-    /// The mapping that made what a relationship leads to, where the file names one.
+    /// The mapping that made what a relationship references, where the file names one.
     public let through: String?
   }
 
@@ -60,7 +60,7 @@ public struct MappingOverview: Sendable, Equatable {
     public let to: String
   }
 
-  /// What tells the versions that a file is for.
+  /// What shows the versions that a file is for.
   public enum Origin: String, Sendable {
     /// The hashes of the entities that it maps.
     case hashes
@@ -76,11 +76,11 @@ public struct MappingOverview: Sendable, Equatable {
   public let path: String
   /// Whether it is a mapping model of Xcode's or a recipe.
   public let kind: MappingModel.Kind
-  /// What tells the versions that it is for.
+  /// What shows the versions that it is for.
   public let origin: Origin
   /// What the file itself calls the two versions, or the digests of the models in it.
   public internal(set) var names: Names?
-  /// The pairs among the versions at hand that it is for; ``entities`` are told of the first.
+  /// The pairs among the versions at hand that it is for; ``entities`` describe the first.
   public internal(set) var pairs: [Pair] = []
   /// The entity mappings, in the order in which they run.
   public internal(set) var entities: [Entity] = []

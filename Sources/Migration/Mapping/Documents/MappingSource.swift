@@ -4,7 +4,7 @@ import ManagedModel
 ///
 /// The two file formats say the same in different words; this is what they have in common.
 struct MappingSource: Sendable, Equatable {
-  /// What tells the two models that the file was made for.
+  /// What shows the two models that the file was made for.
   enum Origin: Sendable, Equatable {
     /// Each entity mapping states the hashes of its entities: a compiled mapping model.
     case hashes
@@ -51,7 +51,7 @@ struct MappingSource: Sendable, Equatable {
     case automatic(keyPath: String?, through: String?)
   }
 
-  /// The names of the mappings have to tell them apart.
+  /// The names of the mappings have to distinguish them.
   mutating func makeNamesUnique() {
     var used = Set(entityMappings.map(\.name))
     var counts: [String: Int] = [:]

@@ -14,7 +14,7 @@ struct SnapshotReader {
   static func read(_ bytes: [UInt8]) throws -> ModelSnapshot {
     let archive = try KeyedArchive(bytes)
     guard let root = archive.root.value.object else {
-      throw CoreDataError(.unreadable, "the archive holds no model")
+      throw CoreDataError(.unreadable, "the archive contains no model")
     }
     if root.has("NSEntities") {
       return ModelSnapshot(model: try Model(keyedArchive: archive), isComplete: true)
@@ -94,7 +94,7 @@ struct SnapshotReader {
     case "XDPMRelationship":
       guard let destination = values["XD_PRK_destination"]?.object?["_name"].string else {
         throw CoreDataError(
-          .unreadable, "a relationship leads nowhere", entity: entity.name, property: name)
+          .unreadable, "a relationship has no destination", entity: entity.name, property: name)
       }
       var relationship = Relationship(
         name, to: destination,

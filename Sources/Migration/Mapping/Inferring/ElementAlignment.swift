@@ -2,7 +2,7 @@ import ModelWriting
 
 /// Which element of a composite attribute is which of a former one, down to what has a column.
 ///
-/// Elements go by canonical names within their composite, as properties do within their entity.
+/// Elements are identified by canonical names within their composite, as properties do within their entity.
 struct ElementAlignment {
   /// An element and the one it was; both are named by their whole path.
   ///
@@ -23,7 +23,7 @@ struct ElementAlignment {
   /// - Parameters:
   ///   - composite: the attribute as it is, or an element by its path.
   ///   - former: the composite attribute that it was.
-  ///   - byName: whether elements go by their names alone.
+  ///   - byName: whether elements are identified by their names alone.
   ///   - given: paths of elements that have a value already, and claim none.
   init(
     _ composite: Attribute, from former: Attribute, byName: Bool = false, given: Set<String> = []

@@ -4,7 +4,7 @@ import ManagedModel
 ///
 /// An entity whose hash is the one of before is taken as it is: its properties have the same names,
 /// or are in the place of composites that had others. Where two of them exchange their names, Core
-/// Data goes by the names, and so does strata.
+/// Data uses the names, and so does strata.
 enum IgnoredIdentifiers {
   /// A sentence for each property that holds something else than its identifier says.
   static func sentences(from source: Model, to destination: Model) -> [String] {
@@ -24,7 +24,7 @@ enum IgnoredIdentifiers {
             || source.relationship(named: asked, of: entity.name) != nil
         else { return nil }
         return
-          "\(entity.name).\(name) is said to be the former “\(asked)”, but nothing that counts for the entity’s version hash changed: Core Data takes it as it is, and “\(name)” holds what “\(taken)” held. A recipe can rename it."
+          "\(entity.name).\(name) has the renaming identifier “\(asked)”, but nothing in the entity’s version hash changed: Core Data copies the entity as it is, and “\(name)” gets the values of “\(taken)”. A recipe can rename it."
       }
     }
   }

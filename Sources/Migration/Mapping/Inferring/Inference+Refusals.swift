@@ -21,7 +21,7 @@ extension Inference {
         entity: root.name,
         hint: isForRecipe
           ? "Map every one of them in the recipe, beginning with { \"source\": \"\(first)\", \"destination\": \"\(target)\" }."
-          : "Keep the hierarchies apart, or merge them with a mapping of your own.",
+          : "Keep the hierarchies apart, or merge them with a recipe or a mapping model.",
         coreData:
           "Cannot merge multiple root entity source tables into one destination entity root table")
     }
@@ -31,7 +31,7 @@ extension Inference {
   func hint(
     _ advice: String, _ former: String, _ entity: String, _ property: String, isLink: Bool = false
   ) -> String {
-    guard isForRecipe else { return advice + ", or use a mapping of your own." }
+    guard isForRecipe else { return advice + ", or write a recipe or a mapping model." }
     let part =
       isLink
       ? "\"relationships\": { \"\(property)\": null or a key path of \(former) }"
@@ -44,7 +44,7 @@ extension Inference {
   func refuseSharedEntities(_ shared: [String: [String]], in side: String) throws(CoreDataError) {
     guard let (identifier, names) = shared.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
-      "the \(side) entities \(names.joined(separator: " and ")) have one renaming identifier, “\(identifier)”",
+      "the \(side) entities \(names.joined(separator: " and ")) have the same renaming identifier, “\(identifier)”",
       entity: names.last ?? identifier,
       hint: "Let one of them keep the renaming identifier, or map them in a recipe.",
       coreData: "Each \(side) entity must have a unique renaming identifier")
@@ -70,10 +70,10 @@ extension Inference {
   /// Says which properties of the source share an identifier.
   func sharing(_ identifier: String, _ names: [String], of entity: String) -> CoreDataError {
     refusal(
-      "the source properties \(names.joined(separator: " and ")) have one renaming identifier, “\(identifier)”",
+      "the source properties \(names.joined(separator: " and ")) have the same renaming identifier, “\(identifier)”",
       entity: entity, property: names.first { $0 != identifier } ?? names.last,
       hint:
-        "Take the renaming identifier out of one of them in the source version, which does not change its version hash, or write a recipe.",
+        "Remove the renaming identifier from one of them in the source version, which does not change its version hash, or write a recipe.",
       coreData: "Each property must have a unique renaming identifier")
   }
 

@@ -32,7 +32,7 @@ struct Inference {
   let given: [Given]
   /// What a recipe says beside its mappings.
   private let words: Words
-  /// Whether sources that share a renaming identifier are told apart by their names: with a recipe, and
+  /// Whether sources that share a renaming identifier are distinguished by their names: with a recipe, and
   /// where all that cannot be inferred is looked for.
   let allowsSharing: Bool
 
@@ -129,7 +129,7 @@ struct Inference {
       relationships: try relationships(of: entity.name, from: former, byName: isCopy))
   }
 
-  /// The mapping that takes the objects a relationship leads to; `nil` where a recipe maps some of
+  /// The mapping that takes the objects a relationship references; `nil` where a recipe maps some of
   /// them, since each then goes its own way.
   private func carrier(of entity: String) -> String? {
     if isForRecipe {
@@ -195,11 +195,11 @@ struct Inference {
       else { return RelationshipMapping(name: relationship.name, source: nil) }
       if before.isToMany && !relationship.isToMany {
         throw refusal(
-          "the relationship would turn from to-many to to-one", entity: entity,
+          "the relationship would change from to-many to to-one", entity: entity,
           property: relationship.name,
           hint: isForRecipe
             ? hint("Keep it to-many", former, entity, relationship.name, isLink: true)
-            : "Keep it to-many, or say in a mapping of your own which object is kept.",
+            : "Keep it to-many, or say in a recipe or a mapping model which object to keep.",
           coreData: "Can not map from a to-many to a to-one relationship")
       }
       try checkDestination(of: relationship, before: before, entity: entity, former: former)
@@ -232,17 +232,17 @@ struct Inference {
     guard !kept.isEmpty, !isReachable else { return }
     throw CoreDataError(
       .refused,
-      "the relationship would lead to \(relationship.destination) where it led to \(before.destination): Core Data would keep the keys, which then name other objects",
+      "the destination of the relationship would change from \(before.destination) to \(relationship.destination): Core Data would keep the keys, which then reference other objects",
       entity: entity, property: relationship.name,
       hint: isForRecipe
         ? hint(
-          "Let it lead to the same entity or to a parent of it", former, entity, relationship.name,
+          "Keep the destination, or use a parent entity of it", former, entity, relationship.name,
           isLink: true)
-        : "Let it lead to the same entity or to a parent of it, or give it another name.")
+        : "Keep the destination, or use a parent entity of it, or give it another name.")
   }
 }
 
-/// What Core Data tells apart before it asks for a type: a property of another kind is another property.
+/// What Core Data distinguishes before it asks for a type: a property of another kind is another property.
 private enum AttributeKind {
   case plain, derived, composite
 

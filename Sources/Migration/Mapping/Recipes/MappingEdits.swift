@@ -34,9 +34,9 @@ package struct MappingEdits: Codable, Sendable, Equatable {
     /// What it says, in a line.
     package var text: String {
       switch self {
-      case .rename(let from, let to): "\(to) is the former \(from)"
+      case .rename(let from, let to): "\(to) was formerly \(from)"
       case .pair(let from, let to): "objects of \(from) become \(to)"
-      case .delete(let entity): "objects of \(entity) go on purpose"
+      case .delete(let entity): "objects of \(entity) are deleted on purpose"
       case .value(let place, let expression): "\(place) = \(expression)"
       case .empty(let place): "\(place) begins empty"
       }

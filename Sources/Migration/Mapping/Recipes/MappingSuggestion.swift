@@ -4,7 +4,7 @@ import ModelWriting
 package struct MappingSuggestion: Sendable, Equatable {
   /// The change itself, to be taken as it is.
   package var edit: MappingEdits.Edit
-  /// What it leads to, as a list shows it: a property or an entity.
+  /// What it references, as a list shows it: a property or an entity.
   package var name: String
   /// Why, or what it takes: the types.
   package var note: String
@@ -125,7 +125,7 @@ extension MappingSuggestion {
         let (same, of) = guess.shared(from, entity)
         return MappingSuggestion(
           edit: .rename(from: from, to: entity), name: from,
-          note: "goes, shares \(same) of \(of) attributes",
+          note: "removed, shares \(same) of \(of) attributes",
           likeness: 0.4 * NameSimilarity.of(from, entity)
             + (of == 0 ? 0 : 0.6 * Double(same) / Double(of)))
       })

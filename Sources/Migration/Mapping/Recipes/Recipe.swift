@@ -52,7 +52,7 @@ public struct Recipe: Sendable, Equatable {
       return !keys.isDisjoint(with: ["entityMappings", "policies", "rename"])
         || keys.isSuperset(of: ["from", "to"])
     }
-    // With a mistake in it, it is better told of than passed over.
+    // With a mistake in it, it is better reported than ignored.
     return ["entityMappings", "policies"].contains { bytes.firstRange(of: Array($0.utf8)) != nil }
   }
 

@@ -194,7 +194,7 @@ struct RecipeMapping {
       && mapping.condition == nil && mapping.distinct == nil
     guard isBare, let entity = destination.entity(named: to) else {
       throw text.wrong(
-        "without a \"source\" the entity begins without objects, and nothing can be computed",
+        "without a \"source\" the entity has no objects, and nothing can be computed",
         mapping.range.lowerBound..<mapping.range.lowerBound + 1,
         hint: "Add \"source\": with the entity whose objects these are made of.")
     }
@@ -206,7 +206,7 @@ struct RecipeMapping {
     return result
   }
 
-  /// "self" leads to what another mapping makes of the same object: there must be one.
+  /// "self" references what another mapping makes of the same object: there must be one.
   private func checkSelf(_ written: RecipeDocument.Mapping, in result: MappingModel) throws {
     guard let from = written.source?.text, let to = written.destination?.text else { return }
     for relationship in written.relationships {
@@ -218,7 +218,7 @@ struct RecipeMapping {
       }
       guard !isMade else { continue }
       throw text.wrong(
-        "no mapping makes a \(target) of \(from): “self” leads nowhere", word.range,
+        "no mapping makes a \(target) of \(from): “self” refers to nothing", word.range,
         hint:
           "Add { \"source\": \"\(from)\", \"destination\": \"\(target)\" }, or give a key path of \(from)."
       )
@@ -236,7 +236,7 @@ struct RecipeMapping {
     }
   }
 
-  /// Names of mappings are told apart, and name mappings that are there.
+  /// Names of mappings are distinguished, and name mappings that are there.
   func check(_ written: [RecipeDocument.Mapping], in result: MappingModel) throws {
     var names: Set<String> = []
     for mapping in result.entityMappings where !names.insert(mapping.name).inserted {

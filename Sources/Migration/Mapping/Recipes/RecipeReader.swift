@@ -44,7 +44,7 @@ struct RecipeReader {
       || document.to != nil
     guard isPair || !needsPair else {
       throw source.wrong(
-        "a recipe says from which version it leads to which",
+        "a recipe must name the version before and the version after",
         object.range.lowerBound..<object.range.lowerBound + 1,
         hint:
           "Add \"from\": and \"to\": with the versions' names or their checksums.")
@@ -79,7 +79,7 @@ struct RecipeReader {
     guard let kind = known.first(where: { $0.name == word.text }) else {
       throw source.wrong(
         "there is no kind “\(word.text)”", word.range,
-        hint: "Known are " + known.map(\.name).joined(separator: ", ") + ".")
+        hint: "Available: " + known.map(\.name).joined(separator: ", ") + ".")
     }
     return kind
   }

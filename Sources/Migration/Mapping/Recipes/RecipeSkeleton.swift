@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// The recipe that a refused migration asks for, as far as it can be written without knowing what was
-/// meant: values by the likeliest expression, and marks where only a person can tell.
+/// meant: values by the likeliest expression, and marks where only a person can say.
 public struct RecipeSkeleton: Sendable, Equatable {
   /// Something that somebody has to look at.
   public struct Gap: Sendable, Equatable {
@@ -70,7 +70,7 @@ extension RecipeSkeleton {
       }
       try addMissing(store, request, &edits, isCancelled)
     } else {
-      rest.append("What the data ask for besides is told once the marked places are filled in.")
+      rest.append("What else the data need is reported once the marked places are filled in.")
     }
     guard !gaps.isEmpty else { return nil }
     text =
@@ -171,8 +171,9 @@ extension RecipeSkeleton {
   }
 
   private func comments(with lines: [String]) -> String {
-    var all = ["What stands in the way from \(from) to \(to), to be looked at and completed."]
-    all.append("Values are SQL expressions over the source's properties; null leaves empty.")
+    var all = ["What prevents the migration from \(from) to \(to): check and complete it."]
+    all.append(
+      "Values are SQL expressions over the source's properties; null leaves a property empty.")
     for gap in gaps {
       all.append("- \(gap.place): \(gap.reason)")
       all.append(gap.guess.map { "    written below: \($0)" } ?? "    to be filled in below")
@@ -207,6 +208,6 @@ extension RecipeSkeleton {
       found.count == 1
         ? "a place is not filled in yet" : "\(found.count) places are not filled in yet; the first",
       first.range,
-      hint: asked.isEmpty ? "Write in its place what is meant." : "Write in its place: \(asked)")
+      hint: asked.isEmpty ? "Replace it with what is intended." : "Replace it with: \(asked)")
   }
 }

@@ -83,7 +83,7 @@ struct RecipeObject {
       let question = Nearest.question(member.key, in: keys)
       throw source.wrong(
         "\(what) has no “\(member.key)”", member.keyRange,
-        hint: (question.map { $0 + " " } ?? "") + "Known are "
+        hint: (question.map { $0 + " " } ?? "") + "Available: "
           + keys.joined(separator: ", ") + ".")
     }
   }

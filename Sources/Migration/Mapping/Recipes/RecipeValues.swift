@@ -33,7 +33,7 @@ struct RecipeValues {
   /// The mappings of attributes that a recipe gives; what it says of an element goes before what it
   /// says of its composite.
   ///
-  /// - Parameter copies: whether a bare name is told as the attribute that is copied, where the
+  /// - Parameter copies: whether a bare name is reported as the attribute that is copied, where the
   ///   types allow; objects of a tree only have expressions.
   func attributes(
     _ given: [RecipeDocument.Attribute], of to: String, copies: Bool = true
@@ -171,7 +171,7 @@ struct RecipeValues {
       }
       guard relationship.isToMany || !step.isToMany else {
         throw text.wrong(
-          "“\(name)” leads to many objects, and “\(relationship.name)” to one", word.range,
+          "“\(name)” is to-many, and “\(relationship.name)” is to-one", word.range,
           hint: "Take a path of to-one relationships, or null to leave it empty.")
       }
       holder = step.destination
@@ -183,7 +183,7 @@ struct RecipeValues {
     let child = try text.entity(given.destination, in: destination, "destination")
     guard destination.isKind(child.name, of: relationship.destination) else {
       throw text.wrong(
-        "“\(relationship.name)” leads to \(relationship.destination), not to \(child.name)",
+        "the destination of “\(relationship.name)” is \(relationship.destination), not \(child.name)",
         given.relationship.range)
     }
     guard !child.isAbstract else {
@@ -192,7 +192,7 @@ struct RecipeValues {
     }
     guard relationship.isToMany || given.each == nil else {
       throw text.wrong(
-        "“\(relationship.name)” leads to one object: there is none for each element",
+        "“\(relationship.name)” is to-one: it cannot have an object for each element",
         given.relationship.range)
     }
     let each = try given.each.flatMap { try expression($0) }

@@ -7,7 +7,7 @@ extension RecipeWriter {
     var lines = ["// How objects of \(Self.plain(from)) become objects of \(Self.plain(to))."]
     let left = mapping.entityMappings.indices.filter { !written.contains($0) }
     guard !left.isEmpty else { return lines }
-    lines.append("// What follows is inferred; it needs no words below.")
+    lines.append("// The rest is inferred, and need not be written.")
     for index in left {
       let entityMapping = mapping.entityMappings[index]
       let name = Self.plain(entityMapping.destination ?? entityMapping.source ?? "")
@@ -19,7 +19,7 @@ extension RecipeWriter {
   private func summary(_ mapping: EntityMapping) -> String {
     guard let from = mapping.source else { return "new, without objects" }
     guard let to = mapping.destination else {
-      return "removed; { \"source\": \"\(from)\", \"delete\": true } says that it is meant"
+      return "removed; { \"source\": \"\(from)\", \"delete\": true } says that this is intended"
     }
     var parts = from == to ? [] : ["from \(from)"]
     parts += mapping.attributes.filter(\.isRenamed).map { "\($0.name) from \($0.source ?? "")" }

@@ -23,7 +23,7 @@ extension Recipe {
     writer.isFull = true
     let full = writer.text()
     return writer.isRead(full)
-      ? full : "// Not everything of this mapping can be said in a recipe.\n" + full
+      ? full : "// Not everything in this mapping can be expressed in a recipe.\n" + full
   }
 }
 
@@ -59,7 +59,7 @@ struct RecipeWriter {
     renamed = (try? renaming.applying(words)) ?? destination
   }
 
-  /// What the mapping takes from under another name, and no identifier tells.
+  /// What the mapping takes from under another name, and no identifier shows.
   private static func renames(
     _ mapping: MappingModel, _ source: Model, _ destination: Model
   ) -> [(from: String, to: String)] {

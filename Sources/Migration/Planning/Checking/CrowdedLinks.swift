@@ -182,7 +182,7 @@ extension StepSchemas {
       return Loss(
         entity: entity, property: relationship.name, values: count, samples: samples,
         suggestion:
-          "\(crowded.entity).\(crowded.relationship) has room for one owner of each object: of several the first one keeps it. Give it a to-many inverse to keep all links."
+          "\(crowded.entity).\(crowded.relationship) allows one owner for each object: if there are several, the first one keeps it. Give it a to-many inverse to keep all links."
       )
     }
   }

@@ -29,7 +29,7 @@ package struct DestinationRule {
   private(set) var isOfMissingValue = false
   /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
   var former: () throws -> Int = { 0 }
-  /// Whether these are told.
+  /// Whether these are reported.
   var tellsFormer = false
 
   /// Most sums in a SELECT: SQLite takes 2000 columns.
@@ -38,7 +38,7 @@ package struct DestinationRule {
   /// SQL that is true of a row that breaks it.
   package var condition: String { conditions.isEmpty ? "1" : conditions.allTrue }
 
-  /// What is told of a mandatory relationship that was empty before, and mandatory then too.
+  /// What is reported about a mandatory relationship that was empty before, and mandatory then too.
   var excused: DestinationRule {
     var rule = self
     rule.code = .validationMissingMandatoryProperty
@@ -48,7 +48,7 @@ package struct DestinationRule {
     return rule
   }
 
-  /// What is told of rows that break it.
+  /// What is reported about rows that break it.
   func check(_ rows: FoundRows) -> DataCheck {
     DataCheck(
       code: code, entity: entity, property: property, rows: rows.count, first: rows.first,
@@ -130,22 +130,23 @@ extension DestinationRule {
     }
   }
 
-  /// A link leads to an object; one that does not is taken over as it is.
+  /// A link references an object; one that does not is taken over as it is.
   static func dangling(
     _ relationship: String, of entity: String, where condition: String
   ) -> DestinationRule {
     DestinationRule(
       entity: entity, property: relationship, conditions: [condition],
       code: .managedObjectReferentialIntegrity,
-      message: "links that lead to objects that are not there",
-      hint: "Core Data meets a fault there (133000): empty them in the app.", isWarning: true)
+      message: "references to missing objects",
+      hint: "Core Data fails to fulfill a fault there (133000): empty them in the app.",
+      isWarning: true)
   }
 
   /// No object is of an entity that is abstract now.
   static func concrete(_ entity: String) -> DestinationRule {
     DestinationRule(
       entity: entity, property: nil, conditions: [],
-      message: "objects of an entity that turned abstract",
+      message: "objects of an entity that became abstract",
       hint: "Keep \(entity) concrete, or delete its objects first.")
   }
 
@@ -159,7 +160,7 @@ extension DestinationRule {
       hint: "Give \(entity).\(attribute) a default value, \(filling).")
   }
 
-  /// A mandatory attribute that was mandatory before, and empty all the same: told.
+  /// A mandatory attribute that was mandatory before, and empty all the same: reported.
   private static func formerGap(
     in attribute: String, of entity: String, missing conditions: [String]
   ) -> DestinationRule {
@@ -248,13 +249,13 @@ extension DestinationRule {
     return DestinationRule(
       entity: entity, property: attribute.name,
       conditions: ["strata_misplaced(\(value), \(attribute.type.rawValue))"],
-      message: "values that are no \(attribute.type.name)",
+      message: "values that are not of type \(attribute.type.name)",
       hint: "Let the expression give a value of that type.")
   }
 }
 
 extension [DestinationRule] {
-  /// Those that rows break, with the rows; one pass over all rows tells which are broken at all.
+  /// Those that rows break, with the rows; one pass over all rows shows which are broken at all.
   ///
   /// - Parameters:
   ///   - table: what is looked at: a table or a SELECT with its alias.

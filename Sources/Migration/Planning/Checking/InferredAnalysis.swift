@@ -33,7 +33,7 @@ struct InferredAnalysis {
     try mapping.entityMappings.flatMap { try checks(of: $0) }
       + data.brokenJoins(
         of: mapping,
-        hint: "They stay as they are: Core Data passes them over or meets a fault (133000).")
+        hint: "They stay as they are: Core Data ignores them or fails to fulfill a fault (133000).")
       + brokenConstraints()
   }
 
@@ -97,7 +97,7 @@ struct InferredAnalysis {
           entity: to, property: attribute.name,
           conditions: column.map { ["\($0) IS NULL"] } ?? [],
           message:
-            "a default value on the way that is no \(attribute.type.name): \(filling.literal)",
+            "a default value in an earlier step that is not of type \(attribute.type.name): \(filling.literal)",
           hint: "Give the attribute a default value that fits both types."))
     }
     return rules
@@ -147,7 +147,7 @@ struct InferredAnalysis {
       + [.objects(in: relationship, of: to, missing: [broken.joined(separator: " OR ")])]
   }
 
-  /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
+  /// SELECT of keys of source objects that are referenced by what a relationship's inverse carries; `nil`
   /// where it carries nothing.
   private func inverseLinks(of relationship: Relationship) -> String? {
     guard let inverse = relationship.inverse else { return nil }

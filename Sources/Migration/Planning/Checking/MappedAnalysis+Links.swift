@@ -67,7 +67,7 @@ extension MappedAnalysis {
   }
 
   /// SELECT of the keys of objects that will have something in a relationship; `nil` where its rows
-  /// tell it themselves, and are looked at with the attributes.
+  /// show it themselves, and are looked at with the attributes.
   private func keys(
     in relationship: Relationship, of entity: String, _ own: [RowProgram]
   ) -> String? {
@@ -124,7 +124,7 @@ extension MappedAnalysis {
     }
   }
 
-  /// Objects that are made for a one-to-one which a later one takes: nothing leads to them.
+  /// Objects that are made for a one-to-one which a later one takes: nothing references them.
   func unledChecks() throws -> [DataCheck] {
     try (planned?.lost() ?? []).compactMap { lost in
       guard let entityMapping = step.mapping.mapping(named: lost.link.mapping),
@@ -140,8 +140,8 @@ extension MappedAnalysis {
         rows: lost.count,
         first: lost.first.map { ObjectID(entity: relationship.destination, key: $0.destination) },
         message:
-          "objects made for \(lost.link.entity).\(relationship.name), which has room for one: the later keeps it",
-        hint: "Make one object, or let the relationship be to-many.", isWarning: true)
+          "several objects created for \(lost.link.entity).\(relationship.name), which is to-one: the last one is kept",
+        hint: "Create one object, or make the relationship to-many.", isWarning: true)
     }
   }
 }

@@ -25,7 +25,7 @@ extension MappedAnalysis {
       checks += try linkChecks(entityMapping)
     }
     checks += try data.brokenJoins(
-      of: step.mapping, hint: "They are no links, and are left out.")
+      of: step.mapping, hint: "They are not links, and are left out.")
     let constraints = ConstraintCheck(
       schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {

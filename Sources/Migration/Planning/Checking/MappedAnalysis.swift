@@ -69,12 +69,12 @@ struct MappedAnalysis {
         step.rows[entityMapping.name] ?? 0 > 0
       {
         notes.append(
-          "Objects of \(from) get other keys as \(to): what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
+          "Objects of \(from) get new keys as \(to): what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
         )
       }
       if mapped.isPolicy(entityMapping) {
         notes.append(
-          "What becomes of \(from) is up to a Swift policy (\(entityMapping.name)): what it leaves out cannot be told beforehand."
+          "A Swift policy decides what becomes of \(from) (\(entityMapping.name)): what it leaves out is not known in advance."
         )
       }
     }
@@ -113,7 +113,7 @@ extension MappedAnalysis {
         else { continue }
         let first = ObjectID(entity: from, key: key)
         notes.append(
-          "“each” of \(child.relationship) (\(entityMapping.name)) is no JSON array in \(NumberText.counted(count, "row")), the first \(first): no \(child.destination) is made there."
+          "“each” of \(child.relationship) (\(entityMapping.name)) is not a JSON array in \(NumberText.counted(count, "row")), the first \(first): no \(child.destination) is created there."
         )
       }
     }

@@ -4,7 +4,7 @@ import SQLite
 
 /// Conditions on links; each is SQL over a row `t`, and `nil` where it cannot be, or is known to be true of none.
 extension SourceData {
-  /// True for rows whose to-one leads to no object of its entity.
+  /// True for rows whose to-one references no object of its entity.
   func leadsNowhere(_ relationship: String, of entity: String) -> String? {
     guard let audit = store.audits().audit(of: relationship, in: entity),
       audit.storage.kind == .toOne, store.facts?.isSound(audit) != true
@@ -35,7 +35,7 @@ extension SourceData {
       """
   }
 
-  /// How many objects a relationship of a row leads to.
+  /// How many objects a relationship of a row references.
   func count(of relationship: String, from entity: String) -> String? {
     store.table(of: entity)?.storage(of: relationship)?.count(of: "t.Z_PK").sql
   }
@@ -135,11 +135,11 @@ extension SourceData {
     let folder = store.files.externalDataFolder
     return [
       (
-        found.missing, "values in files that are not there",
+        found.missing, "values in missing files",
         "Copy them from another copy of the store: into \(folder)."
       ),
       (
-        found.unreadable, "values in files that are there and cannot be read",
+        found.unreadable, "values in files that cannot be read",
         "Make them readable for this user: in \(folder)."
       ),
     ].map { files, message, hint in
@@ -170,7 +170,7 @@ extension SourceData {
       return DataCheck(
         code: .managedObjectReferentialIntegrity, entity: audit.entity,
         property: audit.relationship.name, rows: broken.count, first: broken.first,
-        message: "links that lead to objects that are not there, in \(table)", hint: hint,
+        message: "references to missing objects, in \(table)", hint: hint,
         isWarning: true, asked: [table])
     }
   }
@@ -208,13 +208,13 @@ extension StepSchemas {
       let oneSided = data.isOneSided(name, of: from)
     {
       add(
-        oneSided, "links of a one-to-one whose two sides disagree",
-        hint: "Both sides stay as they are. Set the relationship anew in the app.")
+        oneSided, "links of a one-to-one whose two sides do not match",
+        hint: "Both sides stay as they are. Set the relationship again in the app.")
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
       add(
         unordered, "ordered objects without a position",
-        hint: "Their order is not known: they are put in the order of their keys.")
+        hint: "Their order is not known: they are sorted by their keys.")
     }
     // Fewer or more objects than a new or tighter count allows; an optional relationship may be empty.
     guard after.isToMany, !isValidated, let count = data.count(of: before.name, from: from) else {

@@ -33,7 +33,7 @@ struct SourceData {
     store.table(of: entity)?.storage(of: relationship)?.isEmpty("t")
   }
 
-  /// SQL that is true for rows whose to-one leads to an object of an entity that goes; `nil` where
+  /// SQL that is true for rows whose to-one references an object of an entity that goes; `nil` where
   /// none can.
   func leadsTo(removedBy mapping: MappingModel, relationship: String, of entity: String) -> String?
   {
@@ -64,7 +64,7 @@ struct SourceData {
   /// `FROM … WHERE …` of links `e` from an entity's own objects `o` to objects `d` of others, each pair once;
   /// `nil` where they are not kept.
   ///
-  /// `e.here` and `e.there` tell whether the relationship has the link, and whether its inverse does: the two
+  /// `e.here` and `e.there` say whether the relationship has the link, and whether its inverse does: the two
   /// sides of a one-to-one may disagree, and of all others one place keeps both.
   func links(
     _ relationship: Relationship, of entity: String, _ inverse: Relationship?, to others: [String],
@@ -77,7 +77,7 @@ struct SourceData {
     else { return nil }
     var conditions = conditions
     if let column = storage.toOneColumn, inverse == relationship, own.table == other.table {
-      // Of a pair that leads to each other the object of the lower key counts.
+      // Of a pair that references each other the object of the lower key counts.
       conditions.append("o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK")
     }
     let links =
@@ -180,7 +180,7 @@ struct SourceData {
 }
 
 extension Value {
-  /// A number as the store has it, with as many digits as tell it from its neighbours.
+  /// A number as the store has it, with as many digits as distinguish it from its neighbours.
   fileprivate var sampleText: String {
     switch self {
     case .integer(let number): "\(number)"

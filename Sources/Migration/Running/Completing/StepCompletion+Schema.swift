@@ -18,7 +18,7 @@ extension StepCompletion {
         || SchemaText.normalized(target) == SchemaText.normalized(sql)
     }
     let there = try DatabaseTables(connection)
-    // Those of join tables are called by the numbers of entities.
+    // Those of join tables are named by the numbers of entities.
     var renamings: [(from: String, to: SchemaStatement)] = []
     for name in there.indexes.keys.sorted() {
       guard let sql = there.sql[name], !isRight(name, sql) else { continue }
@@ -56,7 +56,7 @@ extension StepCompletion {
   }
 
   /// Gives indexes other names, with the tree that each has: SQLite has no statement for that. Where it
-  /// does not let its schema be written, they go, and are made anew.
+  /// does not let its schema be written, they go, and are rebuilt.
   private func rename(_ renamings: [(from: String, to: String, sql: String)]) throws {
     guard !renamings.isEmpty else { return }
     do {
@@ -73,14 +73,14 @@ extension StepCompletion {
         try connection.execute("DROP INDEX IF EXISTS main.\(quoted(from))")
       }
     }
-    // What was measured of one went with it when it was made anew.
+    // What was measured of one went with it when it was rebuilt.
     guard try DatabaseTables(connection).contains("sqlite_stat1") else { return }
     for (from, _, _) in renamings {
       try connection.prepare("DELETE FROM main.sqlite_stat1 WHERE idx = ?").run([.text(from)])
     }
   }
 
-  /// Fills R-trees anew: keys of removed objects must not stay in them.
+  /// Refills R-trees: keys of removed objects must not stay in them.
   func makeTrees() throws {
     guard connection.hasRTrees else { return }
     let (wanted, former) = (destination.rtreeIndexes, source.schema.rtreeIndexes)
@@ -103,7 +103,7 @@ extension StepCompletion {
     try keepOtherTrees(besides: Set((wanted + former).map(\.name)), there)
   }
 
-  /// Those that no fetch index tells of, such as that of Photos, stay, less the objects that went; in
+  /// Those that no fetch index shows, such as that of Photos, stay, less the objects that went; in
   /// a new file they are made of the columns that are there.
   private func keepOtherTrees(besides known: Set<String>, _ there: DatabaseTables) throws {
     for name in source.database.tables.keys.sorted() where !known.contains(name) {
@@ -128,7 +128,7 @@ extension StepCompletion {
   /// Defines what SQL of this migration calls: functions for derived values, and stand-ins for those
   /// of triggers, which only Core Data has.
   ///
-  /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
+  /// Before anything runs: SQLite defines no function again while an R-tree has a node open.
   func defineFunctions() throws {
     try history?.define(on: connection)
     try connection.defineTriggerFunctions(
@@ -167,7 +167,7 @@ extension StepCompletion {
     for trigger in former where !claimed.contains(trigger.name) {
       guard !before.contains(where: { $0.owns(trigger.name, on: trigger.table) }) else { continue }
       // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
-      // make every later write fail, so it is not put back.
+      // make every later write fail, so it is not restored.
       if database.contains(trigger.table),
         SchemaText.fits(trigger.sql, database, writtenFor: source.database)
       {

@@ -66,7 +66,7 @@ extension StepCompletion {
     try connection.run(
       "UPDATE main.Z_METADATA SET Z_PLIST = ?",
       [.blob(PropertyList.binary(.dictionary(metadata.values)))])
-    // Stores of before 2015 have none; one that is made anew has it already.
+    // Stores of before 2015 have none; one that is rebuilt has it already.
     try connection.execute("CREATE TABLE IF NOT EXISTS main.Z_MODELCACHE (Z_CONTENT BLOB)")
     try connection.execute("DELETE FROM main.Z_MODELCACHE")
     try connection.run(
@@ -84,7 +84,7 @@ extension StepCompletion {
   }
 
   /// History and CloudKit rows refer to objects by entity number: they follow the new ones. Those
-  /// of entities that are gone would point at others, so they go too.
+  /// of entities that are gone would reference others, so they go too.
   private func updateEntityNumbers() throws {
     let renumbering = schemas.renumbering
     let cases = renumbering.map { "WHEN \($0.old) THEN -\($0.new)" }.joined(separator: " ")

@@ -59,7 +59,7 @@ extension InPlaceMigration {
 }
 
 /// A join table that only changes its names, as entity IDs shift, a side is renamed or the other side
-/// comes to name it. The columns stay where they stand: Core Data tells them by name.
+/// comes to name it. The columns stay where they stand: Core Data finds them by name.
 private struct JoinRename {
   private let from: StoreSchema.JoinTable
   private let to: StoreSchema.JoinTable

@@ -6,7 +6,7 @@ import SQLite
 enum TableWork {
   /// The columns stay where they are; some may be appended, filled, or take new entity numbers.
   case alter(TableAlteration)
-  /// The table is made anew and its rows are copied from the source.
+  /// The table is rebuilt and its rows are copied from the source.
   case rebuild
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Checks of a large store's objects, shared by two threads: one of its own looks at the store through
 /// another handle, who asks for the findings helps with those that are left.
 ///
-/// What it could not find out is not told here: whoever asks checks by itself then.
+/// What it could not find out is not reported here: whoever asks checks by itself then.
 final class ChecksAhead: Sendable {
   private let tasks: SharedTasks
   private let found = Mutex<[Int: [Finding]]>([:])

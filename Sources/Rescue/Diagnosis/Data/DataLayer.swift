@@ -10,7 +10,7 @@ struct DataLayer {
 
   /// Each by itself, so that one which fails leaves the others.
   var checks: [() throws -> [Finding]] {
-    // Without a model, nobody tells what columns mean.
+    // Without a model, nothing shows what columns mean.
     guard store.modelSource != .raw else { return [] }
     let rules = RowRules(place: place, store: store)
     let tables = store.entityTables.filter { store.database.contains($0.table) }

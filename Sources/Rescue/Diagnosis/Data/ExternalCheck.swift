@@ -34,7 +34,7 @@ struct ExternalCheck {
       found.append(
         Finding(
           .unchecked,
-          "The folder of external data cannot be listed (\(reason)): whether it holds files that no object names is unknown.",
+          "The folder of external data cannot be listed (\(reason)): whether it has unreferenced files is unknown.",
           in: place))
     }
     let empty = files.filter { $0.state == .referenced && $0.bytes == 0 }
@@ -42,7 +42,7 @@ struct ExternalCheck {
     let orphaned = files.filter { $0.state == .orphaned }
     add(
       .externalOrphaned, orphaned,
-      "\(orphaned.count) files of external data are named by no object.")
+      "\(orphaned.count) files of external data are unreferenced.")
     return found
   }
 }

@@ -54,11 +54,11 @@ struct LinkChecks {
         first: ends, in: place, remedy: remedy)
     }
     switch fault {
-    case .empty: return finding(.joinNull, "have no object at one end (NULL)")
-    case .dangling: return finding(.joinDangling, "lead from or to objects that are not there")
+    case .empty: return finding(.joinNull, "have a NULL key at one end")
+    case .dangling: return finding(.joinDangling, "have a missing object at one end")
     case .wrongEntity, .wrongNumber:
       return finding(
-        .entityWrong, "lead from or to objects of another entity", severity: .error,
+        .entityWrong, "have an object of another entity at one end", severity: .error,
         code: .managedObjectReferentialIntegrity, remedy: try strangers(of: audit))
     }
   }
@@ -87,8 +87,8 @@ struct LinkChecks {
     return Finding(
       isDangling ? .toOneDangling : .entityWrong,
       isDangling
-        ? "\(count) objects of \(entity) belong to a \(owner) that is not there."
-        : "\(count) objects of \(entity) belong to an object that is no \(owner).",
+        ? "\(count) objects of \(entity) belong to a missing \(owner)."
+        : "\(count) objects of \(entity) belong to an object that is not a \(owner).",
       severity: isDangling ? nil : .error,
       code: isDangling ? nil : .managedObjectReferentialIntegrity, entity: entity,
       property: audit.relationship.name, count: count, first: objects.map(\.description),

@@ -26,7 +26,7 @@ struct OrderCheck {
   ) throws -> [Finding] {
     guard let isUnordered = storage.isUnordered else { return [] }
     let (owner, order) = ("t." + quoted(storage.owner), "t." + quoted(position))
-    // Of owners that are not there, others tell.
+    // Of owners that are not there, others show.
     let rows = """
       FROM \(quoted(storage.table)) t JOIN \(quoted(table.table)) o ON o.Z_PK = \(owner)
       """

@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-/// Rules for an attribute's value that are neither a bound nor a pattern, as NSPredicate tells them.
+/// Rules for an attribute's value that are neither a bound nor a pattern, as NSPredicates.
 struct PredicateCheck {
   let place: StorePlace
   let store: Store

@@ -54,13 +54,14 @@ struct RelationshipRules {
     let destination = relationship.destination
     switch fault {
     case .empty, .dangling:
-      return rule(.toOneDangling, "lead to objects of \(destination) that are not there")
+      return rule(.toOneDangling, "reference missing objects of \(destination)")
     case .wrongEntity:
       return rule(
-        .entityWrong, "lead to objects that are no \(destination)", severity: .error,
+        .entityWrong, "reference objects that are not of \(destination)", severity: .error,
         code: .managedObjectReferentialIntegrity)
     case .wrongNumber:
-      return rule(.entityWrong, "lead to objects of another entity than they say")
+      return rule(
+        .entityWrong, "reference objects of another entity than the one stored beside them")
     }
   }
 }

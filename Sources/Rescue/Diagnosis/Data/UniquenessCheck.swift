@@ -33,7 +33,7 @@ struct UniquenessCheck {
     let names = constraint.joined(separator: ", ")
     return Finding(
       .uniqueness,
-      "\(found.rows.count) objects of \(entity) are equal in \(names), in \(NumberText.counted(found.groups, "group")).",
+      "\(found.rows.count) objects of \(entity) have equal values of \(names), in \(NumberText.counted(found.groups, "group")).",
       entity: entity, property: names, count: found.rows.count,
       first: found.rows.first.map(\.description), in: place)
   }

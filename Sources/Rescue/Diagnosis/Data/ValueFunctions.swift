@@ -1,12 +1,12 @@
 import ManagedModel
 import SQLite
 
-/// SQL functions that tell whether a value can be read as what it is said to be.
+/// SQL functions that say whether a value can be read as what it is said to be.
 enum ValueFunctions {
   /// Archives are read whole; larger ones are left.
   static let largestArchive = 8 << 20
 
-  /// Most texts are: eight bytes at once tell.
+  /// Most texts are: eight bytes at once show.
   private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     var bits: UInt64 = 0

@@ -30,7 +30,7 @@ struct BookkeepingMending {
       }
     }
     let schema = work.source.schema
-    // Without a model nobody tells what belongs there; which key is the greatest, the tables tell.
+    // Without a model nothing shows what belongs there; which key is the greatest, the tables show.
     let isRaw = work.source.modelSource == .raw
     if kinds.contains(.entityNumbers), !isRaw {
       let made = try bookkeeping.completeNumbers(schema)
@@ -54,7 +54,7 @@ struct BookkeepingMending {
       == nil
   }
 
-  /// Whether a model is the one that the metadata tells of.
+  /// Whether a model is the one that the metadata names.
   private func isRight(_ model: Model) -> Bool {
     work.source.flaws.metadata == nil
       && model.versionHashes == work.source.metadata.versionHashes

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Rows of persistent history that lead to others which are gone, and columns that it lacks.
+/// Rows of persistent history that reference others which are gone, and columns that it lacks.
 struct HistoryMending {
   let work: RepairWork
   private var source: Store { work.source }

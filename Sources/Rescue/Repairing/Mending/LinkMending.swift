@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Links that lead to objects which are not there are taken out.
+/// Links that reference objects which are not there are taken out.
 struct LinkMending {
   let work: RepairWork
   private var source: Store { work.source }

@@ -4,7 +4,7 @@ import SQLite
 
 /// The two sides of one-to-ones, where they disagree.
 ///
-/// Where an object leads to one that leads nowhere, and no other leads there, that one gets its other
+/// Where an object references one that leads nowhere, and no other leads there, that one gets its other
 /// side. Which of two links counts that contradict each other is a choice: asked for by name, the pair
 /// counts that agrees, and a link into it from elsewhere goes.
 struct OneToOneMending {
@@ -46,7 +46,7 @@ struct OneToOneMending {
     var column: String { quoted(storage.destination) }
     var backColumn: String { quoted(back.destination) }
 
-    /// The rows `t` that lead to a row `o`.
+    /// The rows `t` that reference a row `o`.
     var owners: String {
       "main.\(quoted(own.table)) t WHERE t.Z_ENT IN (\(own.numbers.list)) AND t.\(column) = o.Z_PK"
     }

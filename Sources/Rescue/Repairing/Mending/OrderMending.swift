@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// Places in ordered relationships that are missing or equal: the objects of such an owner are
-/// numbered anew, in the order in which they are shown.
+/// renumbered, in the order in which they are shown.
 struct OrderMending {
   let work: RepairWork
   private var source: Store { work.source }

@@ -4,7 +4,7 @@ import Migration
 import SQLite
 
 /// Triggers that call what is not there. No row of their table could be changed with them: they are
-/// taken out before anything else is mended, and come back afterwards, as they were or made anew.
+/// taken out before anything else is mended, and come back afterwards, as they were or rebuilt.
 struct TriggerMending {
   private struct Broken {
     let name: String

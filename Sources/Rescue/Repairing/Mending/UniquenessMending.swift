@@ -29,7 +29,7 @@ struct UniquenessMending {
     try mergeUnderIndexes()
   }
 
-  /// An index can say so of which the model does not tell.
+  /// An index that is not in the model can say so.
   private func mergeUnderIndexes() throws {
     for (index, name) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
       guard let sql = source.database.sql[index]?.uppercased(), sql.hasPrefix("CREATE UNIQUE "),
@@ -100,7 +100,7 @@ struct UniquenessMending {
     }
   }
 
-  /// Objects that led to one that goes lead to the one that stays.
+  /// Objects that referenced one that goes reference the one that stays.
   private func lead(
     _ entry: EntityTable.RelationshipColumns, of table: EntityTable, to other: EntityTable
   ) throws {
@@ -133,7 +133,7 @@ struct UniquenessMending {
   }
 
   /// - Parameters:
-  ///   - fitting: what the relationship can lead to; the objects that are equal can be of several entities of
+  ///   - fitting: what the relationship can reference; the objects that are equal can be of several entities of
   ///     their table, and a link is emptied where the one that stays is not of these. `nil` for a link that
   ///     is emptied in any case.
   ///   - merged: the table of the objects that are equal.

@@ -2,7 +2,7 @@ import Dispatch
 import Files
 import Synchronization
 
-/// Synchronous work on several things at once; what it tells arrives on the caller's thread.
+/// Synchronous work on several things at once; what it shows arrives on the caller's thread.
 enum BatchWork {
   /// What `--jobs` asks for, at most two for each processor; as many as there are of these without it.
   ///

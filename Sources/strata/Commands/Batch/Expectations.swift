@@ -14,7 +14,7 @@ struct Expectations: Sendable {
           { entity: "Recipe", where: "title == 'Soup'", key: "serves", equals: 4 },
           { entity: "Recipe", where: "author == nil", count: 0 },
         ],
-        stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // besides, for one store
+        stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // in addition, for one store
       }
     Every object found must have the value, and one must be there. Values are written as
     strata dump prints them; a date may be ISO text, bytes are { bytes: 1024 }.
@@ -50,7 +50,7 @@ struct Expectations: Sendable {
       tree = ExpectedValue(try JSON5.read(Array(text.utf8)))
     } catch {
       throw CoreDataError(
-        .unreadable, "the expectations are no JSON5", path: path,
+        .unreadable, "the expectations are not valid JSON5", path: path,
         hint: "Such as: { counts: { Recipe: 120 } }")
     }
     let members = try object(tree, "the file", knowing: ["counts", "values", "stores"])
@@ -71,7 +71,7 @@ struct Expectations: Sendable {
   func requireStores(named names: [String]) throws {
     guard let missing = stores.keys.sorted().first(where: { !names.contains($0) }) else { return }
     throw CoreDataError(
-      .usage, "something is expected of “\(missing)”, which is none of the stores", path: path,
+      .usage, "the expectations name “\(missing)”, which is not one of the stores", path: path,
       hint: Nearest.question(missing, in: names)
         ?? "The stores are: " + names.joined(separator: ", "))
   }
@@ -146,7 +146,7 @@ struct Expectations: Sendable {
 
   private func count(_ value: ExpectedValue, _ place: String) throws -> Int {
     guard case .integer(let number) = value, number >= 0, let count = Int(exactly: number) else {
-      throw wrong(place, "a whole number from 0 on")
+      throw wrong(place, "a whole number of at least 0")
     }
     return count
   }
@@ -157,7 +157,7 @@ struct Expectations: Sendable {
     guard case .object(let members) = value else { throw wrong(place, "an object") }
     if let known, let odd = members.keys.sorted().first(where: { !known.contains($0) }) {
       throw CoreDataError(
-        .usage, "the expectations say “\(odd)” in \(place), which means nothing", path: path,
+        .usage, "unknown key “\(odd)” in \(place) of the expectations", path: path,
         hint: Nearest.hint(odd, in: known))
     }
     return members

@@ -57,7 +57,7 @@ struct StoreBatch {
   /// - Returns: done where all are, else the gravest status of any.
   func run(_ paths: [String], jobs: Int, work: @escaping Work) throws -> CommandStatus {
     var rows = [Row?](repeating: nil, count: paths.count)
-    // Receipts of many stores take memory: only those are kept that something is still to be told of.
+    // Receipts of many stores take memory: only those are kept of which something is still to be reported.
     var outcomes = [Outcome?](repeating: nil, count: paths.count)
     let keepsAll = receiptFile != nil || format != nil
     var (done, told) = (0, 0)
@@ -111,7 +111,7 @@ struct StoreBatch {
     return status
   }
 
-  /// One line for all stores: the one that told last.
+  /// One line for all stores: the one that reported last.
   private static func work(
     _ path: String, _ progress: MigrationProgress, done: Int, of count: Int
   ) -> ProgressBar.Work {
@@ -126,10 +126,11 @@ struct StoreBatch {
     guard !Interruption.isRequested else {
       return .failure(
         CoreDataError(
-          .cancelled, code: .migrationCancelled, "cancelled", path: path, hint: "Nothing was begun."
+          .cancelled, code: .migrationCancelled, "cancelled", path: path,
+          hint: "Nothing was started."
         ))
     }
-    // At most ten times a second: what waits to be told takes memory.
+    // At most ten times a second: what waits to be reported takes memory.
     var last: ContinuousClock.Instant?
     do {
       return try Connection.stoppingAll(when: { Interruption.isRequested }) {
@@ -150,7 +151,7 @@ struct StoreBatch {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
     case .rehearsal(let result): return result.print(title, path, to: console)
     case .nothingToDo(let plan, let faults):
-      console.line("nothing to do: \(path) is of that model already")
+      console.line("nothing to do: \(path) already has that model")
       for note in plan.notes { console.line("note: \(note)") }
       for fault in faults { console.note("! " + fault) }
     case .failure(let error):
@@ -259,7 +260,7 @@ struct StoreBatch {
 }
 
 extension StoreBatch {
-  /// Tells what lets the refused stores pass all together, where that is more than each says for itself.
+  /// Reports what lets the refused stores pass all together, where that is more than each says for itself.
   func printWays(_ outcomes: [(path: String, outcome: Outcome)]) {
     let refused = outcomes.compactMap { path, outcome -> (path: String, advice: Advice)? in
       guard case .failure(let error) = outcome, error.kind == .refused, let advice = error.advice
@@ -277,7 +278,7 @@ extension StoreBatch {
     }
     let version = ShellText.quoted(unwritten.path)
     console.paragraph(
-      "a recipe to begin with: strata seed \(version) NEW-STORE, then strata plan NEW-STORE --to MODEL --mapping FOLDER --write-recipe FILE, with the folder of the mapping models",
+      "a recipe to start with: strata seed \(version) NEW-STORE, then strata plan NEW-STORE --to MODEL --mapping FOLDER --write-recipe FILE, with the folder of the mapping models",
       indent: 2)
   }
 }

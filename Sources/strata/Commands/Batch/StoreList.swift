@@ -10,7 +10,7 @@ struct StoreList {
   private(set) var paths: [String] = []
   /// Whether a single store was named, and no folder.
   let isOne: Bool
-  /// Links in named folders that lead to stores, which are not followed.
+  /// Links in named folders that reference stores, which are not followed.
   private(set) var links: [String] = []
 
   private var files: Set<[UInt64]> = []
@@ -35,7 +35,7 @@ struct StoreList {
         let first = found.links.first.map { "The link \($0) is not followed: name it to use it. " }
         throw CoreDataError(
           .unreadable, "no Core Data store is in the folder", path: argument,
-          hint: (first ?? "") + "Looked at are the files in it and those one folder below.")
+          hint: (first ?? "") + "Only the files in it and one folder below were checked.")
       }
       for path in found.stores { add(path) }
     }
@@ -44,7 +44,7 @@ struct StoreList {
     }
   }
 
-  /// Two names of one file are one store, and two spellings of one letter are two names; a path where nothing is stays, to be told as an error.
+  /// Two names of one file are one store, and two spellings of one letter are two names; a path where nothing is stays, to be reported as an error.
   private mutating func add(_ path: String) {
     if let status = FileSystem.status(path) {
       guard files.insert([status.device, status.inode]).inserted else { return }
@@ -56,7 +56,7 @@ struct StoreList {
 
   /// The stores directly in a folder, and one folder below, where apps keep theirs.
   ///
-  /// A link is not followed: it can lead to any store of the user's, who named only this folder.
+  /// A link is not followed: it can reference any store of the user's, who named only this folder.
   private static func stores(in folder: String) throws -> (stores: [String], links: [String]) {
     var found: (stores: [String], links: [String]) = ([], [])
     let opened = try Folder(folder)
@@ -99,7 +99,7 @@ struct StoreList {
   }
 
   /// By its header and tables. One that is damaged, or is no SQLite file in spite of its name, counts
-  /// too, so that it is told and not passed over in silence.
+  /// too, so that it is reported and not passed over in silence.
   private static func isStore(_ path: String) -> Bool {
     let name = FileSystem.name(of: path)
     guard !isLeftover(name), let status = FileSystem.status(path), status.kind == .file else {

@@ -69,7 +69,8 @@ enum LintCommand {
     options.against = arguments[against]
     if options.gitBase != nil, options.against != nil {
       throw CoreDataError(
-        .usage, "--git-base and --against both say what shipped", hint: "Give one of them.")
+        .usage, "--git-base and --against exclude each other: both say what shipped",
+        hint: "Give one of them.")
     }
     options.stores = arguments[stores]
     options.mappings = arguments[.mapping]
@@ -316,7 +317,7 @@ enum FileURI {
 }
 
 extension LintFinding {
-  /// What is told of it, in lines.
+  /// What is reported of it, in lines.
   var lines: [String] { [message, "On a device: " + deviceText, advice.typed] }
 }
 

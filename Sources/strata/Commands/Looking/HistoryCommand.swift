@@ -81,7 +81,7 @@ enum HistoryCommand {
     }
     if let digest { console.line("now  model \(digest)") }
     if former.isEmpty {
-      console.note("history tells of no migration of this store")
+      console.note("history records no migration of this store")
     } else {
       console.note(
         "To find these models: \(ShellText.command("find-model", store.path)) PATH…")

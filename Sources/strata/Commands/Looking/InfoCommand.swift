@@ -125,7 +125,8 @@ enum InfoCommand {
       let parts = backlog.parts.map {
         NumberText.counted($0.count, $0.one, plural: $0.several)
       }
-      return parts.isEmpty ? "mirrored, nothing waits to be sent" : parts.joined(separator: ", ")
+      return parts.isEmpty
+        ? "mirrored, nothing is waiting to be uploaded" : parts.joined(separator: ", ")
     }
 
     func print(to console: Console) {
@@ -175,7 +176,7 @@ enum InfoCommand {
       for links in oneSided {
         let first = links.first.map(\.description).joined(separator: ", ")
         console.line(
-          "· \(links.objects) of \(links.entity).\(links.relationship) lead to objects that do not lead back (first: \(first)): Core Data's own migrations leave such one-to-ones, each side is read as it is."
+          "· \(links.objects) of \(links.entity).\(links.relationship) reference an object that does not reference them back (first: \(first)): Core Data's own migrations leave such one-to-ones; each side is read as it is."
         )
       }
       for note in notes { console.line("· " + note) }

@@ -4,7 +4,7 @@ import ManagedStore
 import RowText
 import Terminal
 
-/// `strata object`: one object with all its values, what it points at and what points at it.
+/// `strata object`: one object with all its values, what it references and what references it.
 enum ObjectCommand {
   private static let reference = Argument("REF")
   private static let limit = Option<Int?>(

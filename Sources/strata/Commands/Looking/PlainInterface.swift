@@ -130,7 +130,7 @@ struct PlainInterface {
     console.line(ShellText.command(["rehearse"] + words))
   }
 
-  /// Runs a command as the shell would; what it refuses is told, and goes no further.
+  /// Runs a command as the shell would; what it refuses is reported, and goes no further.
   private func perform(_ name: String, _ words: [String]) { Self.perform(name, words, console) }
 
   private static func perform(_ name: String, _ words: [String], _ console: Console) {
@@ -164,7 +164,7 @@ struct PlainInterface {
 extension PlainInterface {
   private static let words = """
     1, 2, 3 or 4 reads a screen again. A command goes as in the shell, without strata and without
-    the store: rows Recipe --limit 5, object Recipe/p12, info, plan --to MODEL. help COMMAND tells
+    the store: rows Recipe --limit 5, object Recipe/p12, info, plan --to MODEL. help COMMAND lists
     its options, commands lists what the screens can do, quit ends.
     """
 

@@ -5,7 +5,7 @@ import RowText
 enum RowsCommand {
   private static let page = 500
   private static let predicate = Option.predicate.help(
-    "only these, as NSPredicate text: title CONTAINS[c] \"soup\"")
+    "only objects that match, as an NSPredicate: title CONTAINS[c] \"soup\"")
   private static let sort = Option(
     "sort", "KEY[:desc]", "order by an attribute or a to-one (default: by key)")
   private static let limit = Option<Int?>(

@@ -96,7 +96,7 @@ enum FrequenciesCommand {
     for entry in found.entries { rows.append(row(text(entry), entry.count, of: found)) }
     console.write(TextTable.text([.right, .right, .left, .left], rows))
     if found.distinct > found.entries.count {
-      console.note("\(found.entries.count) of \(found.distinct) values; --limit names more")
+      console.note("\(found.entries.count) of \(found.distinct) values; --limit lists more")
     }
   }
 

@@ -66,7 +66,7 @@ enum StoresCommand {
       if let problem = store.problem { console.line("! \(store.name): \(problem)") }
     }
     if let first = stores.first(where: { $0.look != .notDownloaded }) {
-      console.line("look into one: " + ShellText.command("info", path(of: first, in: container)))
+      console.line("inspect one: " + ShellText.command("info", path(of: first, in: container)))
     }
   }
 

@@ -11,7 +11,7 @@ struct Allowances: Sendable, Equatable {
   private var places: [String: String] = [:]
 
   static let help = """
-    A file for --allow-loss-file has one name a line, with comments after #:
+    A file for --allow-loss-file has one name per line, with comments after #:
       Recipe.legacyCode        # reviewed: nothing reads it since 2.0
       Draft
     or is a JSON5 list of names: ["Recipe.legacyCode", "Draft"].
@@ -41,7 +41,7 @@ struct Allowances: Sendable, Equatable {
       let name = content(of: line)
       guard !name.isEmpty else { return nil }
       guard !name.contains(where: { $0.isWhitespace || "{}[]\",:".contains($0) }) else {
-        throw wrong("“\(name)” is no name of a loss", path, index + 1)
+        throw wrong("“\(name)” is not the name of a loss", path, index + 1)
       }
       return (name, index + 1)
     }
@@ -77,7 +77,7 @@ struct Allowances: Sendable, Equatable {
   private static func wrong(_ message: String, _ path: String, _ line: Int) -> CoreDataError {
     CoreDataError(
       .usage, "\(message) (line \(line))", path: path,
-      hint: "Write a name a line, such as Recipe.legacyCode, with comments behind #.")
+      hint: "Write one name per line, such as Recipe.legacyCode, with comments after #.")
   }
 }
 
@@ -86,7 +86,7 @@ extension Allowances: ExpressibleByArrayLiteral {
 }
 
 extension MigrationPlan {
-  /// Looks at the names of losses that `--allow-loss` allowed: one that nothing is called by was mistyped.
+  /// Looks at the names of losses that `--allow-loss` allowed: one that no loss has was mistyped.
   ///
   /// - Parameters:
   ///   - allowances: the names, with where they were given.
@@ -104,7 +104,7 @@ extension MigrationPlan {
       let label = allowances.label(of: name)
       try Self.requireKnown(name, label, in: models + others)
       return "\(label) allows nothing: nothing of it would be lost"
-        + (inheritor(of: name).map { "; what would be is called \($0)" } ?? "")
+        + (inheritor(of: name).map { "; the loss is named \($0)" } ?? "")
     }
   }
 

@@ -16,13 +16,13 @@ extension CheckReport {
     guard let format = arguments[option] else { return nil }
     guard !arguments[.json] else {
       throw CoreDataError(
-        .usage, "--format \(format.rawValue) and --json are two ways to print one thing",
+        .usage, "--format \(format.rawValue) and --json exclude each other",
         hint: "Give one of them.")
     }
     return format
   }
 
-  /// Runs a command whose refusal is told in the format that was asked for.
+  /// Runs a command whose refusal is reported in the format that was asked for.
   static func reporting(
     _ name: String, of place: String, _ arguments: Arguments, _ console: Console,
     _ body: (Format?) throws -> CommandStatus

@@ -16,11 +16,11 @@ enum MappingCommand {
     example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
     statuses: "1 if it is for no versions of --model", run: run)
 
-  /// What `--help` tells of what it prints.
+  /// What `--help` says about its output.
   private static let help = """
     “no value” marks properties of the destination that the mapping gives no value: they begin empty or
     with their default, and a mandatory property without a default fails. “goes nowhere” marks properties
-    of the source that no value is made from. A compiled mapping model (.cdm) holds version hashes but no
+    of the source that no value is computed from. A compiled mapping model (.cdm) holds version hashes but no
     models: --model finds the versions it is for, and the properties that go nowhere.
     """
 
@@ -104,11 +104,13 @@ enum MappingCommand {
     }
     if let condition = entity.condition { console.paragraph("    where \(condition)", indent: 8) }
     if let policy = entity.policy { console.line("    policy \(policy)") }
-    if entity.isDeletionIntended { console.line("    the objects it does not take go on purpose") }
+    if entity.isDeletionIntended {
+      console.line("    the objects that it does not take are deleted on purpose")
+    }
     let copied = entity.carried.filter {
       !$0.isComputed && $0.name == $0.value && $0.through == nil
     }
-    names("    carried as they are: ", copied.map(\.name), console)
+    names("    copied as they are: ", copied.map(\.name), console)
     for property in entity.carried where !copied.contains(property) {
       let through = property.through.map { " through \($0)" } ?? ""
       let sign = property.isComputed ? "=" : "←"

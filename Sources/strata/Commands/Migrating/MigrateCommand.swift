@@ -3,7 +3,7 @@ import JSON
 import ManagedModel
 import Migration
 
-/// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
+/// `strata migrate`: carries a plan out, reporting how far it is, and prints the receipt.
 enum MigrateCommand {
   private static let stores = Argument(list: "STORE", .store, isRequired: true)
   static let command = Command(
@@ -71,7 +71,7 @@ enum MigrateCommand {
       try file?.write(JSONWriter.line { $0.null("receipt") })
       isJSON
         ? console.json { $0.null("receipt") }
-        : console.line("nothing to do: the store is of that model already")
+        : console.line("nothing to do: the store already has that model")
       // Nothing was written, and the store is not what it looks like.
       let faults = plan.faults(allowing: request.options.allowedLosses)
       for fault in faults { console.note("! " + fault) }
@@ -202,7 +202,7 @@ struct CutoverConfirmation {
 
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
   private func ask(_ receipt: MigrationReceipt) -> Bool {
-    console.note("made and verified, not in place yet:")
+    console.note("made and verified; the store is not replaced yet:")
     for count in receipt.entities {
       console.note("  \(count.entity): \(count.before) before, \(count.after) after")
     }
@@ -212,7 +212,7 @@ struct CutoverConfirmation {
         "  ! lost: \(loss.name), \(loss.values)\(loss.isOfFile || loss.misfit != nil ? " " + loss.noun : "")"
       )
     }
-    console.rewrite("Put it in place? [y/N] ")
+    console.rewrite("Replace the store? [y/N] ")
     guard let answer = Self.line() else {
       console.note("")
       return false

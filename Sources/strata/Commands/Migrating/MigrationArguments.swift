@@ -57,7 +57,7 @@ struct MigrationArguments: Sendable {
   ///
   /// - Parameters:
   ///   - place: where the store came from, for one that was copied: models lie beside it there.
-  ///   - outline: told what is known at once.
+  ///   - outline: called with what is known at once.
   func plan(
     for path: String, copiedFrom place: String? = nil, outline: ((PlanOutline) -> Void)? = nil
   ) throws -> MigrationPlan {
@@ -94,7 +94,7 @@ struct MigrationArguments: Sendable {
     let store = try open(path, besideModelsOf: path)
     guard let mapping = try StoreMigration.path(of: store, request).wholeMapping else {
       throw CoreDataError(
-        .usage, "a way of several steps with a mapping of its own cannot be compared as a whole",
+        .usage, "a migration of several steps with a mapping cannot be compared as a whole",
         hint: "Compare the stores before and after each step.")
     }
     return (store, mapping)

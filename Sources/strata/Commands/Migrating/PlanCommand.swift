@@ -26,7 +26,8 @@ enum PlanCommand {
         try recipe.write(skeleton, console)
         return .done
       }
-      console.note("note: nothing stands in the way that a recipe could say: none was written")
+      console.note(
+        "note: nothing prevents this migration that a recipe could solve: none was written")
     }
     return try CheckReport.reporting("strata plan", of: path, arguments, console) {
       try plan(path, request, isJSON: arguments[.json], $0, console)
@@ -184,7 +185,7 @@ struct RecipeOutput {
     isJSON = arguments[.json]
   }
 
-  /// Writes the skeleton, and tells what is to be looked at in it.
+  /// Writes the skeleton, and shows what is to be looked at in it.
   func write(_ skeleton: RecipeSkeleton, _ console: Console) throws {
     try FileSystem.create(path, holding: Array(skeleton.text.utf8))
     let marked = skeleton.gaps.count { $0.guess == nil }

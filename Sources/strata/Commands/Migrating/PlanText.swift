@@ -12,7 +12,7 @@ struct PlanText {
 
   func print() {
     if plan.isNothingToDo {
-      console.line("nothing to do: the store is of that model already")
+      console.line("nothing to do: the store already has that model")
       for note in plan.notes { console.paragraph("note:", note) }
       for loss in plan.losses { print(loss) }
       for check in plan.checks { print(check) }
@@ -36,7 +36,7 @@ struct PlanText {
         "refused unless allowed: "
           + unallowed.map { "--allow-loss \(ShellText.quoted($0.name))" }.joined(separator: " "))
     } else if plan.failures.isEmpty, plan.obstacles.isEmpty {
-      console.line("✓ it can run")
+      console.line("✓ can migrate")
     }
   }
 

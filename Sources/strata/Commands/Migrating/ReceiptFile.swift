@@ -30,7 +30,7 @@ struct ReceiptFile: Sendable {
     guard FileSystem.status(path) != nil else { return }
     guard replaces else {
       throw CoreDataError(
-        .refused, "that file exists already; Enter again replaces it", path: path)
+        .refused, "the file exists; Enter again replaces it", path: path)
     }
   }
 
@@ -48,7 +48,7 @@ struct ReceiptFile: Sendable {
 
   /// The same with a list of any length, as the last member of the object that is the receipt's only one.
   ///
-  /// - Parameter list: told how to add an element.
+  /// - Parameter list: called with how to add an element.
   func write(
     _ receipt: [UInt8], _ name: String,
     _ list: (_ add: ((inout JSONWriter) -> Void) throws -> Void) throws -> Void
@@ -123,7 +123,7 @@ enum ReceiptText {
     guard let backup = receipt.backupPath else { return }
     console.line("backup: \(backup)")
     if let sum = receipt.backupSHA256 { console.line("SHA-256 of the backup: \(sum)") }
-    console.line("the way back: \(wayBack(receipt.storePath))")
+    console.line("to roll back: \(wayBack(receipt.storePath))")
   }
 
   /// The command that puts the backup back: the newest, or the one that is named.

@@ -8,7 +8,7 @@ import Migration
 enum RehearseCommand {
   private static let stores = Argument(list: "STORE", .store)
   static let command = Command(
-    "rehearse", .migrate, "migrates copies, verified, and discards them", arguments: [stores],
+    "rehearse", .migrate, "migrates and verifies copies, and discards them", arguments: [stores],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Expectations.option,
       Option.allowLoss, Option.allowLossFile, Option.jobs, Option.receipt,
@@ -24,14 +24,14 @@ enum RehearseCommand {
     if let bundle = arguments[SeededRehearsal.bundle] {
       guard given.isEmpty, arguments[.from] == nil else {
         throw CoreDataError(
-          .usage, "--seeded makes its own stores, so STORE and --from mean nothing with it",
+          .usage, "--seeded generates its own stores, so STORE and --from cannot be used with it",
           hint: "strata rehearse --seeded PATH [--to MODEL] [--mapping FILE]…")
       }
       return try SeededRehearsal.run(bundle, arguments, console)
     }
     for name in SeededRehearsal.options.map(\.declaration) where !arguments[name].isEmpty {
       throw CoreDataError(
-        .usage, "--\(name.name) is for stores that are made: it means nothing without --seeded",
+        .usage, "--\(name.name) is for generated stores: it needs --seeded",
         hint: "strata rehearse --seeded PATH")
     }
     let request = try MigrationArguments(arguments)
@@ -149,7 +149,7 @@ struct Rehearsal {
       }
       try copy(from, target.path + suffix)
     }
-    // What looks like its log under another name is told of the copy as well.
+    // What looks like its log under another name is reported for the copy as well.
     for stray in StrayLog.all(beside: source.path) {
       try copy(source.folder + "/" + stray.name, folder + "/" + stray.name)
     }
@@ -174,14 +174,14 @@ extension Rehearsal.Result {
     if let receipt {
       ReceiptText.print(receipt, verb: verb, to: console)
     } else {
-      console.line("nothing to do: \(path) is of that model already")
+      console.line("nothing to do: \(path) already has that model")
     }
     printRemarks(to: console)
     console.line("the store itself is as it was")
     console.line()
   }
 
-  /// Of a store that nobody has, only what is wrong or to be known; the table tells the rest.
+  /// Of a store that nobody has, only what is wrong or to be known; the table shows the rest.
   private func printSeeded(_ path: String, to console: Console) {
     guard checked > 0 || !(notes + faults + failures).isEmpty else { return }
     console.line("\(path):")

@@ -9,7 +9,7 @@ enum ResetCommand {
   private static let deletesBackup = Option(
     "delete-backup", "delete the old store instead of keeping it")
   static let command = Command(
-    "reset", .migrate, "puts an empty store in its place; the old one is set aside",
+    "reset", .migrate, "replaces the store with an empty one; the old one is kept",
     arguments: [Argument.store],
     options: [
       Option.model.help("the model of the empty store"), deletesBackup, force, Option.json,
@@ -20,7 +20,7 @@ enum ResetCommand {
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     guard let text = arguments[.model] else {
       throw CoreDataError(
-        .usage, "--model is missing", hint: "Name the model that the empty store is to have.")
+        .usage, "--model is missing", hint: "Name the model of the empty store.")
     }
     let model = try ModelReference(text).load()
     console.warn(model.model.warnings)
@@ -40,7 +40,7 @@ enum ResetCommand {
   ) {
     switch receipt.state {
     case .missing: console.line("There was no store at \(receipt.storePath).")
-    case .compatible: console.line("The store opened with \(model); it was set aside all the same.")
+    case .compatible: console.line("The store opened with \(model); it was set aside anyway.")
     case .incompatible(let compatibility):
       console.line(
         "The store did not fit \(model): \(compatibility.matching.count) entities of it did.")
@@ -50,7 +50,7 @@ enum ResetCommand {
     if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
     for path in receipt.setAside { console.line("set aside: \(path)") }
     if let backup = receipt.backupPath {
-      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
+      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
     }
     for note in receipt.notes { console.line("note: \(note)") }
   }

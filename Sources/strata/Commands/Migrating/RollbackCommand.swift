@@ -6,7 +6,7 @@ import ModelSearch
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
-  private static let listed = Option("list", "show the backups there are, newest first")
+  private static let listed = Option("list", "list the backups, newest first")
   static let backup = Option(
     "from", "FILE", .file, "the backup to restore (default: the newest)")
   private static let force = Option(
@@ -29,7 +29,7 @@ enum RollbackCommand {
     options.isForced = arguments[force]
     try StoreRollback.requireBackup(path: path, options: options)
     RecoveryNotice.write(for: [path], to: console)
-    let receipt = try Waiting.tell("putting the backup back", on: console) {
+    let receipt = try Waiting.tell("restoring the backup", on: console) {
       try StoreRollback.run(
         path: path, options: options, isCancelled: { Interruption.isRequested })
     }
@@ -55,7 +55,7 @@ enum RollbackCommand {
     if isJSON {
       console.json { $0.objects("backups", backups) { members($0.0, $0.1) } }
     } else if backups.isEmpty {
-      console.line("no backup of \(path) lies beside it")
+      console.line("there is no backup of \(path) beside it")
     } else {
       var rows = [["backup", "left by", "version", "last changed", "size", "objects"]]
       rows += backups.map { backup, contents in
@@ -91,11 +91,11 @@ enum RollbackCommand {
     console.line(
       "✓ opens, is intact, and holds what the backup held: \(NumberText.bytes(receipt.bytes))")
     if receipt.isBackupRemoved {
-      console.line("the backup's own file is gone: it is the store now")
+      console.line("the backup's own file was removed: its content is the store now")
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
-      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
+      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
     }
     if let support = receipt.undoneSupportPath {
       console.line("kept: \(support), with the external data of what was there before")
@@ -103,7 +103,7 @@ enum RollbackCommand {
     for note in receipt.notes { console.line("note: \(note)") }
     if !receipt.orphaned.isEmpty {
       console.line(
-        "note: \(receipt.orphaned.count) external data files are named by no object now; they stay."
+        "note: \(receipt.orphaned.count) external data files are no longer referenced by any object; they stay."
       )
     }
     if !receipt.missing.isEmpty {

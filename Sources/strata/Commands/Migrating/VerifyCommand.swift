@@ -8,7 +8,7 @@ enum VerifyCommand {
   private static let (before, after) = (Argument("BEFORE", .store), Argument("AFTER", .store))
   private static let ignored = Option(
     repeating: "ignore", "WHAT", among: StoreVerification.Ignored.allCases,
-    "leave this out: bookkeeping")
+    "leave this part out")
   static let command = Command(
     "verify", .migrate, "compares a store with the migrated one, object by object",
     arguments: [before, after],
@@ -18,7 +18,7 @@ enum VerifyCommand {
     details: """
       Without --to, the model of AFTER is the destination.
 
-      Compared are objects, links and files; tables, indexes, triggers and views; tables of the app; the
+      It compares objects, links and files; tables, indexes, triggers and views; tables of the app; the
       store's UUID, the model in it, and its bookkeeping: metadata, names, parents and counters in
       Z_PRIMARYKEY, history, CloudKit's tables. An app that goes on using a store changes the bookkeeping:
       --ignore bookkeeping leaves out history, counters, metadata and CloudKit's tables.

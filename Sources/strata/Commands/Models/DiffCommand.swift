@@ -32,7 +32,8 @@ enum DiffCommand {
     for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
       let sign = entity.source == nil ? "+" : entity.destination == nil ? "−" : "~"
       console.line(
-        "\(sign) \(entity.name)" + (entity.isHashMoved ? "  (hash moves)" : "  (hash stays)"))
+        "\(sign) \(entity.name)"
+          + (entity.isHashMoved ? "  (version hash changes)" : "  (same version hash)"))
       for change in entity.changes {
         console.line("    \(change.movesHash ? "*" : " ") \(change.description)")
       }
@@ -41,8 +42,8 @@ enum DiffCommand {
     for conflict in difference.conflicts { console.line("! \(conflict)") }
     console.line(
       difference.hashesAreEqual
-        ? "No version hash moves: stores of the one open with the other, no migration is needed."
-        : "* moves the version hash: stores of \(source) must be migrated.")
+        ? "No version hash changes: stores of either model open with the other, and no migration is needed."
+        : "* changes the version hash: stores of \(source) must be migrated.")
   }
 
   private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {

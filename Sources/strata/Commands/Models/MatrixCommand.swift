@@ -39,7 +39,7 @@ enum MatrixCommand {
     console.table([.left] + columns, rows)
     console.line()
     console.line(
-      "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no way")
+      "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no path")
     var gaps: [(reason: String, pairs: [String])] = []
     for from in indices {
       for to in indices {
@@ -65,7 +65,7 @@ enum MatrixCommand {
     for (reason, pairs) in gaps {
       console.line(reason)
       if pairs.count > 1 {
-        console.line("  so there is no way for " + pairs.joined(separator: ", "))
+        console.line("  so there is no path for " + pairs.joined(separator: ", "))
       }
     }
     for error in matrix.unreadable { console.note("! \(error.description)") }

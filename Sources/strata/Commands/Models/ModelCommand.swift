@@ -37,7 +37,7 @@ enum ModelCommand {
   }
 }
 
-/// `strata hash`: the digests by which Core Data tells whether a store fits a model.
+/// `strata hash`: the digests by which Core Data says whether a store fits a model.
 enum HashCommand {
   private static let model = Argument("MODEL", .model)
   static let command = Command(

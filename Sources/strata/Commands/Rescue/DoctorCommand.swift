@@ -48,7 +48,7 @@ enum DoctorCommand {
   private static func print(_ diagnosis: Diagnosis, to console: Console) {
     var rest = diagnosis.findings[...]
     while let finding = rest.first {
-      // What follows from them, and what helps, is told once for all that agree in it.
+      // What follows from them, and what helps, is reported once for all that agree in it.
       let group = rest.prefix {
         ($0.kind, $0.severity, $0.advice, $0.command)
           == (finding.kind, finding.severity, finding.advice, finding.command)
@@ -98,7 +98,7 @@ extension Diagnosis {
     }
     if !isReadable { return "✗ nothing of the store can be read" }
     let rest =
-      isComplete ? "" : "; the store does not open, so that its objects were not looked at"
+      isComplete ? "" : "; the store does not open, so its objects were not checked"
     if count(.error) + count(.warning) == 0, isComplete {
       let notes = count(.note) == 0 ? "" : " (\(number(.note)))"
       return "✓ nothing is wrong\(notes)"

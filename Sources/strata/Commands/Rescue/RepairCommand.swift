@@ -32,17 +32,17 @@ enum RepairCommand {
     Without --fix, every fault is repaired that needs no guess about the data: Core Data's bookkeeping
     (metadata, model cache, counters, entity IDs, names of join tables, triggers), indexes, the freelist and
     the pointer map, history of missing objects, dangling references, order keys. No row is changed for what
-    doctor calls a note; files that no object names are moved into a folder beside the store. With --fix,
-    only the named kinds are repaired; doctor lists the names.
+    doctor calls a note; unreferenced files are moved into a folder beside the store. With --fix, only the
+    named kinds are repaired; doctor lists the names.
 
     Repairs that need a decision run only when requested: which object to keep of those that violate a
-    uniqueness constraint (--keep newest, the greatest key, or oldest; links to the others then lead to it),
-    references to missing external files (--fix external-missing makes them null), missing tables that never
+    uniqueness constraint (--keep newest, the greatest key, or oldest; links to the others then reference it),
+    references to missing external files (--fix external-missing sets them to NULL), missing tables that never
     held anything (--fix table-missing creates them, empty; others only with --force), triggers of an app
     that call missing functions or tables (--fix triggers removes them), the entity of objects whose entity
-    ID is unknown and that nothing in the store tells (--fix entity-unknown --entity ENTITY), one-to-ones
-    whose sides disagree (--fix one-to-one fills the empty side, and keeps the pair that agrees of links that
-    contradict each other).
+    ID is unknown and cannot be found in the store (--fix entity-unknown --entity ENTITY), one-to-ones whose
+    sides do not match (--fix one-to-one fills the empty side, and of links that contradict each other keeps
+    the pair that matches).
 
     If deleted objects can still be restored, and the repair would destroy what restores them (links that
     name them, rows of join tables, external files, free pages), it is refused with the command for
@@ -99,7 +99,7 @@ enum RepairText {
       for note in receipt.notes { console.note("note: " + note.printable) }
       console.line(
         receipt.left.isEmpty
-          ? "✓ nothing to repair" : "nothing to repair that needs no choice")
+          ? "✓ nothing to repair" : "nothing to repair without a decision")
       return left(receipt, console)
     }
     let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
@@ -116,13 +116,13 @@ enum RepairText {
     }
     for note in receipt.notes { console.line("note: " + note.printable) }
     if let folder = receipt.orphanFolder {
-      console.line("files that no object names are now in: \(folder.printable)")
+      console.line("unreferenced files are now in: \(folder.printable)")
     }
     if let sum = receipt.checksums.result { console.line("SHA-256 of the result: \(sum)") }
     if let backup = receipt.backupPath {
       console.line("backup: \(backup.printable)")
       if let sum = receipt.checksums.backup { console.line("SHA-256 of the backup: \(sum)") }
-      console.line("the way back: \(ReceiptText.wayBack(receipt.storePath))")
+      console.line("to roll back: \(ReceiptText.wayBack(receipt.storePath))")
     }
     left(receipt, console)
   }
@@ -146,8 +146,8 @@ extension Repaired {
     } catch let error as SQLiteError {
       throw CoreDataError(
         .failed,
-        "the list of changes cannot be read (\(error.message)), but the work is done and in place",
-        path: receipt.resultPath, hint: "The receipt tells where the backup is.")
+        "the list of changes cannot be read (\(error.message)), but the repair is complete",
+        path: receipt.resultPath, hint: "The receipt says where the backup is.")
     }
   }
 

@@ -58,7 +58,7 @@ extension SalvageSource.LogChoice {
     guard !arguments[.ignoreWAL] else {
       guard file == nil else {
         throw CoreDataError(
-          .usage, "--ignore-wal leaves the -wal out, and --wal names one", hint: "Give one of them."
+          .usage, "--ignore-wal and --wal exclude each other", hint: "Give one of them."
         )
       }
       self = .none

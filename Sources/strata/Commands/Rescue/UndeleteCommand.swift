@@ -23,7 +23,8 @@ enum UndeleteCommand {
     arguments: [Argument.store, entity],
     options: [
       Option.output.help("write a new store here with the chosen objects restored"), only,
-      Option.predicate.help("only these objects of ENTITY, as NSPredicate text"), versions, limit,
+      Option.predicate.help("only objects of ENTITY that match, as an NSPredicate"), versions,
+      limit,
       Option.rowFormat, Option.model, Option.ignoreWAL, Option.wal, report, Option.json,
     ], details: help,
     example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
@@ -38,8 +39,8 @@ enum UndeleteCommand {
     store with the chosen objects restored, or with all of them without --only and --where.
 
     A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
-    “unknown”: such an object gets a new key. It is “ambiguous” if two rows that differ have it, and nothing
-    tells which is the later one. An object “may be lost” if its row may have been in a damaged part of the
+    “unknown”: such an object gets a new key. It is “ambiguous” if two different rows have it, and it is
+    not known which is the later one. An object “may be lost” if its row may have been in a damaged part of the
     store: it may not have been deleted at all. --versions prints earlier states of objects instead, also of
     objects that still exist.
     """
@@ -199,28 +200,28 @@ enum UndeleteText {
       console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
       console.line(
         undeletion.distrust == nil
-          ? "with --output FILE a new store is written that has them back."
-          : "with --output FILE --only OBJECT,… a new store is written that has these back.")
+          ? "with --output FILE they are restored into a new store."
+          : "with --output FILE --only OBJECT,… these are restored into a new store.")
     } else if let first = undeletion.entities.first {
       console.line(
-        "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints what was otherwise."
+        "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints earlier states."
       )
     }
     if undeletion.isWiped == true {
       console.line(
-        "! The room that rows were deleted from is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
+        "! The space of deleted rows was probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
       )
     }
     let unsure = undeletion.entities.reduce(0) { $0 + $1.unsure }
     if unsure > 0 {
       console.line(
-        "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that live: look at them before you rely on them."
+        "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that still exist: look at them before you rely on them."
       )
     }
     let ambiguous = undeletion.entities.reduce(0) { $0 + $1.ambiguous }
     if ambiguous > 0 {
       console.line(
-        "! \(NumberText.grouped(ambiguous)) have a key that another row with other values has, too, and nothing tells which was there last: look at both, and name one with --only."
+        "! \(NumberText.grouped(ambiguous)) have the same key as another row with different values, and it is not known which was last: look at both, and name one with --only."
       )
     }
     let lost = undeletion.entities.reduce(0) { $0 + $1.lost }
@@ -237,7 +238,7 @@ enum UndeleteText {
     let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
     if unsaved > 0 {
       console.line(
-        "· \(NumberText.grouped(unsaved)) of them were never saved: they are restored only where --only names them."
+        "· \(NumberText.grouped(unsaved)) of them were never saved: they are restored only if --only names them."
       )
     }
     for note in undeletion.notes { console.line("note: " + note.printable) }
@@ -251,7 +252,7 @@ enum UndeleteText {
     console.table([.left, .right], rows)
     if report.links > 0 {
       console.line(
-        "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "is" : "are") back with them."
+        "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "was" : "were") restored with them."
       )
     }
     if let text = RestorationText.uncertainty(report) { console.line("! " + text + ".") }
@@ -259,12 +260,12 @@ enum UndeleteText {
     for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
       let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       console.line(
-        "! \(entity.printable): \(NumberText.grouped(keys.count)) were left out, since an object with their unique values or key is there: \(names)\(keys.count > 5 ? " …" : "")."
+        "! \(entity.printable): \(NumberText.grouped(keys.count)) were left out, because an object with their unique values or key exists: \(names)\(keys.count > 5 ? " …" : "")."
       )
     }
     for (property, count) in report.emptied.sorted(by: { $0.key < $1.key }) {
       console.line(
-        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: what it named is not there."
+        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: the object that it referenced is missing."
       )
     }
     SalvageText.print(report.salvage, to: console)

@@ -60,7 +60,7 @@ struct CopyText {
     guard content.total <= CopyLayer.limit else {
       throw CoreDataError(
         .refused,
-        "\(NumberText.bytes(content.total)) are too much for a terminal's clipboard (100 kB)")
+        "\(NumberText.bytes(content.total)) is too much for a terminal's clipboard (100 kB)")
     }
     return String(validating: content.bytes, as: UTF8.self) ?? ByteText.base64(content.bytes)
   }

@@ -24,7 +24,7 @@ extension EffectPerformer {
     }
   }
 
-  /// Runs the stream to its end, telling how far it is.
+  /// Runs the stream to its end, reporting how far it is.
   func receipt(of stream: MigrationStream, _ id: TaskID) async throws -> MigrationReceipt {
     defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
     var receipt: MigrationReceipt?
@@ -79,7 +79,7 @@ extension EffectPerformer {
 
   /// Runs long work on a queue of its own, so that it blocks no thread that other tasks wait for.
   ///
-  /// It is still part of the task: `Task.isCancelled` tells whether that was cancelled.
+  /// It is still part of the task: `Task.isCancelled` says whether that was cancelled.
   static func onQueue<T: Sendable>(
     _ label: String, _ body: @Sendable () throws -> T
   ) async throws -> T {

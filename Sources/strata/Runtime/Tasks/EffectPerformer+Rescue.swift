@@ -52,7 +52,7 @@ extension EffectPerformer {
   }
 
   /// The model that `--model` named, where the store has none of its own: the version that made it, as
-  /// far as that can be told.
+  /// far as that can be determined.
   private func givenModel() async throws -> Model? {
     guard let named = source.model else { return nil }
     if let read = try? await pages.ask({ ($0.modelSource, $0.model) }) {
@@ -67,7 +67,7 @@ extension EffectPerformer {
       do {
         return .held(try await survey.holdings())
       } catch let error as CoreDataError where error.kind != .cancelled {
-        // What is wrong was told.
+        // What is wrong was reported.
         return .held(nil)
       }
     }
@@ -142,7 +142,7 @@ extension EffectPerformer {
   }
 }
 
-/// Tells how far a rescue is, with the time that it has taken.
+/// Reports how far a rescue is, with the time that it has taken.
 private struct RescueClock: Sendable {
   private let start = ContinuousClock.now
   private let id: TaskID

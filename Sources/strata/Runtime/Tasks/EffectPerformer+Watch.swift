@@ -36,7 +36,7 @@ extension EffectPerformer {
     if isDue { Task { tidyUp() } }
   }
 
-  /// Tells when the store's files are no longer what they were; asked of the file system only.
+  /// Reports when the store's files are no longer what they were; asked of the file system only.
   func watch() {
     running.withLock { running in
       guard running.watcher == nil else { return }

@@ -88,7 +88,7 @@ final class EffectPerformer: Sendable {
       start(id) { [pages, shown = shown.pages] in
         let found = try await shown.ask { try $0.names(for: request) }
         guard shown !== pages else { return .names(found) }
-        // What a deleted object led to mostly lives.
+        // What a deleted object referenced mostly lives.
         let objects = LabelRequest(objects: request.objects, labels: request.labels)
         var names = (try? await pages.ask { try $0.names(for: objects) }) ?? ObjectNames()
         names.merge(found)

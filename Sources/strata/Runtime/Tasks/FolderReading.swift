@@ -59,7 +59,7 @@ enum FolderReading {
     #endif
   }
 
-  /// Tells of each entry what it is, a few at a time.
+  /// Reports what each entry is, a few at a time.
   @concurrent static func peek(
     into listing: FolderListing, _ report: @Sendable ([String: StorePeek]) -> Void
   ) async throws {

@@ -50,7 +50,7 @@ actor RemainsSession {
     _ order: RestoreOrder, progress: @escaping (Double) -> Void
   ) throws -> Restoration.Report {
     guard let undeletion else {
-      throw CoreDataError(.failed, "what was found is gone; look for it again")
+      throw CoreDataError(.failed, "what was found is gone; search for it again")
     }
     let choice: Restoration.Choice =
       switch order.choice {

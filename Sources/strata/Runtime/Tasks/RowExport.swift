@@ -34,7 +34,7 @@ struct RowExport {
     }
     if let bundle {
       throw CoreDataError(
-        .usage, "that is inside \(bundle), which is no place for other files",
+        .usage, "that is inside \(bundle), which is not a place for other files",
         path: request.path, hint: "Name a file elsewhere.")
     }
     if let refusal = OutputPlace.refusal(

@@ -20,7 +20,7 @@ actor StoreSession {
     self.source = source
   }
 
-  /// Opens the store anew.
+  /// Opens the store again.
   func open() throws -> StoreSummary {
     store = nil
     return try summary(of: opened())
@@ -44,7 +44,7 @@ actor StoreSession {
     ).run(progress)
   }
 
-  /// The plan; `outline` is told what is known of it at once.
+  /// The plan; `outline` is called with what is known of it at once.
   func plan(
     _ request: PlanRequest, outline: @escaping @Sendable (PlanOutline) -> Void = { _ in }
   ) throws -> MigrationPlan {

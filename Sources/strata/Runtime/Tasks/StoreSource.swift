@@ -102,7 +102,7 @@ struct StoreSource: Sendable {
       !reference.path.hasSuffix(".xcdatamodel")
     {
       let path = text.count > 1 && text.hasSuffix("/") ? String(text.dropLast()) : text
-      // What is wrong with a folder that is no bundle is told by reading it.
+      // What is wrong with a folder that is no bundle is reported by reading it.
       let versions = versions(inBundle: path, hashes: hashes)
       if !versions.isEmpty { return versions }
     }

@@ -3,7 +3,7 @@ import ManagedStore
 import Migration
 import Terminal
 
-/// One object told in lines, ready to be shown: what the bytes were is not kept.
+/// One object in lines, ready to be shown: what the bytes were is not kept.
 package struct Inspection: Sendable, Equatable {
   struct Line: TreeLine, Sendable, Equatable {
     /// The path of labels to the line, which names it when it is folded.
@@ -25,12 +25,12 @@ package struct Inspection: Sendable, Equatable {
 
   var id: ObjectID
   private(set) var lines: [Line] = []
-  /// The entities of to-many relationships that lead to something, by name.
+  /// The entities of to-many relationships that reference something, by name.
   private(set) var manyDestinations: [String: String] = [:]
   /// The to-many relationships, by name.
   private var many: [String: ToMany] = [:]
 
-  /// Tells an object; archives are unfolded here, so a large one takes a while.
+  /// Describes an object; archives are unfolded here, so a large one takes a while.
   ///
   /// - Parameter localTime: a date as the clock on the wall shows it, where that is known.
   package init(_ object: StoredObject, localTime: (Double) -> String? = { _ in nil }) {
@@ -71,10 +71,10 @@ package struct Inspection: Sendable, Equatable {
     }
   }
 
-  /// The objects that lines lead to.
+  /// The objects that lines reference.
   var targets: [ObjectID] { lines.compactMap(\.target) }
 
-  /// Tells the objects that lines lead to by name: `→ Carrot (Ingredient/p4)`, and the first of a
+  /// Shows the objects that lines reference by name: `→ Carrot (Ingredient/p4)`, and the first of a
   /// to-many in its own line.
   mutating func name(_ found: ObjectNames) {
     var names = RelationNames()

@@ -39,7 +39,7 @@ struct StorePanel: LayerContent {
       Binding(
         [.enter], opening(state), does("choose") { $0.choose(in: &$1) },
         unless: selected(state).map { $0.purpose == .none } == false
-          ? nil : "the line leads nowhere"),
+          ? nil : "nothing to open on this line"),
       moving { $0.move($1, in: &$2) },
       closing([.escape, "q", "i"]),
     ]
@@ -160,7 +160,7 @@ struct StorePanel: LayerContent {
   }
 }
 
-/// A line of a popup that tells facts, and what Enter on it does.
+/// A line of a popup that shows facts, and what Enter on it does.
 struct PanelLine: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     case none

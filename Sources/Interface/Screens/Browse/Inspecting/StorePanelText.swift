@@ -138,7 +138,7 @@ enum StorePanelText {
   static func external(_ facts: StoreFacts) -> [PanelLine] {
     let report = facts.externalReport
     guard report.referenced > 0 || !report.orphaned.isEmpty else {
-      return [.note("The store keeps no values in files of their own.")]
+      return [.note("The store has no external data files.")]
     }
     var lines: [PanelLine] = [
       .fact("referenced", NumberText.grouped(report.referenced), .number),
@@ -185,7 +185,7 @@ enum StorePanelText {
       return [.note("The store is not mirrored to CloudKit.")]
     }
     func date(_ seconds: Double?) -> String {
-      seconds.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? "never, or not told"
+      seconds.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? "never, or not recorded"
     }
     let waiting = state.backlog.parts.map {
       PanelLine([
@@ -194,7 +194,8 @@ enum StorePanelText {
       ])
     }
     var lines: [PanelLine] =
-      (waiting.isEmpty ? [.note("Nothing waits to be sent.")] : [.title("Waiting")] + waiting) + [
+      (waiting.isEmpty
+        ? [.note("Nothing is waiting to be uploaded.")] : [.title("Waiting")] + waiting) + [
         .blank,
         .fact("last import", date(state.lastImport), .date),
         .fact("last export", date(state.lastExport), .date),

@@ -6,7 +6,7 @@ import ManagedModel
 /// `m` minute, `ss` `s` second, `S…` fraction, `Z` offset as `+0130`, `ZZZZZ` as `+01:30` or `Z`;
 /// anything in single quotes stands for itself, as does what is no letter. Only these: no names of
 /// months and no era, whose meaning depends on a language. Days are of the Gregorian calendar, also
-/// before it was made, in UTC unless the text tells an offset.
+/// before it was made, in UTC unless the text shows an offset.
 struct DatePattern: Equatable {
   enum Part: Int { case year, month, day, hour, minute, second }
 
@@ -83,9 +83,9 @@ struct DatePattern: Equatable {
     default:
       let letters = String(repeating: String(Unicode.Scalar(letter)), count: min(count, 20))
       throw CoreDataError(
-        .usage, "“\(letters)” is no part of a date pattern here",
+        .usage, "“\(letters)” is not supported in a date pattern",
         hint:
-          "Known are yyyy MM M dd d HH H mm m ss s S Z ZZZZZ; put text that is meant literally in quotes."
+          "Available: yyyy MM M dd d HH H mm m ss s S Z ZZZZZ; put text that is meant literally in quotes."
       )
     }
   }

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 extension ExpressionScope {
-  /// Name among ``variables`` of SQL that tells the objects made of one row apart: their places in
+  /// Name among ``variables`` of SQL that distinguishes the objects made of one row: their places in
   /// the arrays around them. No property can be called so. `position` serves where it is missing.
   static let instance = "#"
 

@@ -78,10 +78,10 @@ enum RecipeFunctions {
     try define("strata_store", 0) { _ in .text(storeUUID) }
   }
 
-  /// What an attribute that allows external storage holds: the first byte of its column tells
+  /// What an attribute that allows external storage holds: the first byte of its column shows
   /// whether the rest is the value or names a file. NULL where that is missing.
   ///
-  /// - Parameter reading: told the bytes of a file before it is read.
+  /// - Parameter reading: called with the size of a file before it is read.
   /// - Throws: ``CoreDataError`` for a file that is there and cannot be read: that is no value's absence.
   static func content(
     _ value: Value, _ external: ExternalFolder, reading: (_ bytes: Int) -> Void = { _ in }
@@ -102,7 +102,7 @@ enum RecipeFunctions {
     }
   }
 
-  /// What tells one content from another, of a file of any size: bytes as their SHA-256, all else as
+  /// What distinguishes one content from another, of a file of any size: bytes as their SHA-256, all else as
   /// it is. NULL where the file is missing.
   static func digest(_ value: Value, _ external: ExternalFolder) throws -> Value {
     switch try stored(value, external) {

@@ -12,9 +12,9 @@ struct SQLExpression {
     case property([String])
     /// A name of the scope: `item`, `position`.
     case variable(String)
-    /// How many objects a relationship leads to.
+    /// How many objects a relationship references.
     case count([String])
-    /// A UUID of the row; the number tells one of a recipe from another.
+    /// A UUID of the row; the number distinguishes one of a recipe from another.
     case uuid(Int)
   }
 

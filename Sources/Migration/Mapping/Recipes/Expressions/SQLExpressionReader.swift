@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Tells properties, functions and words of SQL apart.
+/// Distinguishes properties, functions and words of SQL.
 struct SQLExpressionReader {
   let text: String
   let tokens: [SQLToken]
@@ -58,7 +58,7 @@ struct SQLExpressionReader {
         throw wrong("the expression is nested too deeply", token.range)
       }
     case ")":
-      guard let call = open.popLast() else { throw wrong("“)” closes nothing", token.range) }
+      guard let call = open.popLast() else { throw wrong("unmatched “)”", token.range) }
       try check(call)
       if call.function == "max" || call.function == "min", call.commas == 0 {
         throw wrong(
@@ -116,7 +116,7 @@ struct SQLExpressionReader {
       throw wrong(
         "there is no function “\(name)”", token.range,
         hint: Nearest.question(name.lowercased(), in: known.sorted())
-          ?? "Known are SQLite's own that depend on nothing else, and "
+          ?? "Available: SQLite's own that depend on nothing else, and "
           + SQLVocabulary.ours.union(["uuid"]).sorted().joined(separator: ", "))
     }
     throw unknown(name, in: entity, token.range)
@@ -151,7 +151,7 @@ struct SQLExpressionReader {
       guard !relationship.isToMany else {
         let path = names.map(\.text).joined(separator: ".")
         throw wrong(
-          "“\(last.text)” leads to many objects", last.range,
+          "“\(last.text)” is to-many", last.range,
           hint: "Use count(\(path)) for how many.")
       }
     } else if !isAttribute(name, of: holder) {
@@ -186,7 +186,7 @@ struct SQLExpressionReader {
       }
       guard !relationship.isToMany else {
         throw wrong(
-          "“\(name.text)” leads to many objects", name.range,
+          "“\(name.text)” is to-many", name.range,
           hint: "A key path goes through to-one relationships.")
       }
       holder = relationship.destination
@@ -229,14 +229,16 @@ struct SQLExpressionReader {
   private mutating func uuid(_ function: SQLToken) throws {
     let argument = token(2)
     if let close = argument, close.isSymbol(")") {
-      // A recipe numbers its own; several in one expression are told apart by their order.
+      // A recipe numbers its own; several in one expression are distinguished by their order.
       take(.uuid(-uuids), function.range.lowerBound..<close.range.upperBound, tokens: 3)
     } else if let argument, argument.kind == .number, let number = Int(argument.text),
       number < 1_000_000, let close = token(3), close.isSymbol(")")
     {
       take(.uuid(number), function.range.lowerBound..<close.range.upperBound, tokens: 4)
     } else {
-      throw wrong("uuid takes nothing, or a whole number that tells it from others", function.range)
+      throw wrong(
+        "uuid takes no argument, or a whole number that distinguishes it from others",
+        function.range)
     }
     uuids += 1
   }
@@ -256,13 +258,13 @@ struct SQLExpressionReader {
       return wrong(refusal.message, range, hint: refusal.hint)
     }
     if model.declares(name, atOrAbove: entity) {
-      return wrong("the store keeps no column for \(entity).\(name)", range)
+      return wrong("the store has no column for \(entity).\(name)", range)
     }
     let known = model.names(of: .property, in: entity) + variables.sorted()
     let unknown = UnknownName("property", name, of: entity, known: known)
     return wrong(
       unknown.message, range,
       hint: Nearest.question(name, in: known)
-        ?? unknown.hint.map { $0 + ". Text stands in single quotes." })
+        ?? unknown.hint.map { $0 + ". Text goes in single quotes." })
   }
 }

@@ -110,7 +110,7 @@ struct SQLTokenizer {
     while place < bytes.count {
       let byte = bytes[place]
       place += 1
-      if byte == 0 { throw wrong("a NUL has no place in SQL", place - 1..<place) }
+      if byte == 0 { throw wrong("a NUL is not allowed in SQL", place - 1..<place) }
       if byte == quote {
         guard place < bytes.count, bytes[place] == quote else {
           return String(decoding: content, as: UTF8.self)
@@ -161,7 +161,7 @@ struct SQLTokenizer {
     guard place >= bytes.count || !Self.isLetter(bytes[place]),
       Self.isHexDigit(bytes[place - 1]) || bytes[place - 1] == UInt8(ascii: ".")
     else {
-      throw wrong("this is no number", start..<min(place + 1, bytes.count))
+      throw wrong("invalid number", start..<min(place + 1, bytes.count))
     }
     return .number
   }
@@ -178,7 +178,7 @@ struct SQLTokenizer {
     let range = place..<place + 1
     switch bytes[place] {
     case UInt8(ascii: ";"):
-      throw wrong("an expression is no list of statements", range, hint: "Leave the “;” out.")
+      throw wrong("an expression cannot be a list of statements", range, hint: "Leave the “;” out.")
     case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"),
       UInt8(ascii: "#"):
       throw wrong("an expression has no parameters", range)

@@ -34,12 +34,12 @@ enum SQLVocabulary {
       "An expression computes a value and changes nothing."
     case "sum", "avg", "total", "group_concat", "string_agg", "json_group_array",
       "json_group_object", "median":
-      "An expression sees one row; count(tags) tells how many objects a to-many leads to."
+      "An expression sees one row; count(tags) gives the number of objects in a to-many."
     case "date", "time", "datetime", "julianday", "strftime", "unixepoch", "timediff",
       "current_date", "current_time", "current_timestamp", "now":
       "Use parse_date and format_date: what a recipe computes must not change with the clock."
     case "random", "randomblob":
-      "uuid() gives each row its own, and the same when it is asked again."
+      "uuid() gives each row its own value, and the same one each time."
     case "load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_version":
       "An expression reaches no files and loads nothing."
     case "over", "filter", "row_number", "rank", "lag", "lead":
