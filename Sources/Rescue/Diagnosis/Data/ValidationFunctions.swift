@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 /// SQL functions that tell whether a value can be read as what it is said to be.
-enum ValueFunctions {
+enum ValidationFunctions {
   /// Archives are read whole; larger ones are left.
   static let largestArchive = 8 << 20
 
