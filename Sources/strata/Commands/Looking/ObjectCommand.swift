@@ -21,7 +21,7 @@ enum ObjectCommand {
     var id: ObjectID
     do {
       id = try store.objectID(arguments[reference])
-    } catch let error as CoreDataError {
+    } catch {
       throw error.at(path: store.path)
     }
     guard let object = try store.object(id, related: limit) else {
