@@ -61,7 +61,7 @@ extension Container {
     for (index, member) in members.sorted(by: { $0.key < $1.key }) {
       guard zip.members.indices.contains(index), zip.members[index].bytes == member.entry.bytes
       else { throw changed(member.entry) }
-      let file = try NewFile(member.path)
+      let file = try UnpackedFile(member.path)
       try zip.read(zip.members[index]) { piece in
         try file.write(piece)
         count(piece.count)
@@ -75,7 +75,7 @@ extension Container {
   ) throws {
     struct Enough: Error {}
     var (index, left) = (-1, members.count)
-    var file: NewFile?
+    var file: UnpackedFile?
     var fault: CoreDataError?
     do {
       fault = try tar.read(
@@ -86,7 +86,7 @@ extension Container {
             guard member.kind == .file, member.bytes == wanted.entry.bytes else {
               throw self.changed(wanted.entry)
             }
-            file = try NewFile(wanted.path)
+            file = try UnpackedFile(wanted.path)
             return true
           },
           data: { piece in
@@ -143,7 +143,7 @@ extension Container {
 }
 
 /// A file that is written a piece at a time: new, and for its owner only.
-private final class NewFile {
+private final class UnpackedFile {
   private let path: String
   private let descriptor: Int32
 

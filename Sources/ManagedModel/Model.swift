@@ -32,7 +32,7 @@ public struct Model: Sendable, Equatable {
     entities: [Entity], versionIdentifiers: [String] = [],
     configurations: [String: [String]] = [:], fetchRequests: [FetchRequestTemplate] = [],
     warnings: [String] = []
-  ) throws {
+  ) throws(CoreDataError) {
     let sorted = entities.sortedByBytes(\.name)
     var indexes: [String: Int] = [:]
     var places: [[String: PropertyPlace]] = []

@@ -200,7 +200,7 @@ extension ModelReference.Loaded {
     let chosen = try models.chosen(version, path: path + suffix)
     do {
       model = try chosen.model
-    } catch let error as CoreDataError {
+    } catch {
       throw error.at(path: chosen.place?.path ?? path)
     }
     name = chosen.name + suffix
@@ -225,7 +225,7 @@ extension ModelBundle {
     }
     do {
       try self.init(name: FileSystem.stem(of: path), files: files)
-    } catch let error as CoreDataError {
+    } catch {
       throw error.at(path: path)
     }
   }

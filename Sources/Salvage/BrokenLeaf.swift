@@ -6,7 +6,7 @@
 /// older state of a row can stand in room that is no longer used.
 struct BrokenLeaf {
   /// The cells, in the order of their keys.
-  private(set) var cells: [Cell] = []
+  private(set) var cells: [TreeCell] = []
   /// The keys of the cells where these and blocks that were freed fill the page from the first of them to its
   /// end, and each key comes once; `nil` where they do not.
   private(set) var keysToEnd: ClosedRange<Int64>?
@@ -20,9 +20,9 @@ struct BrokenLeaf {
 
   /// - Parameter range: the keys that the page may hold.
   init(_ page: DatabaseImage.Page, usable: Int, range: TreeHole?) {
-    func row(_ offset: Int) -> (cell: Cell, columns: Int)? {
+    func row(_ offset: Int) -> (cell: TreeCell, columns: Int)? {
       guard
-        let cell = Cell(page.bytes, at: offset, present: page.present, usable: usable),
+        let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: usable),
         range?.holds(cell.key) != false
       else { return nil }
       var columns = 0
@@ -34,12 +34,12 @@ struct BrokenLeaf {
       }
       return stated == cell.size ? (cell, columns) : nil
     }
-    func cell(_ offset: Int) -> Cell? { row(offset)?.cell }
+    func cell(_ offset: Int) -> TreeCell? { row(offset)?.cell }
     // The list may have lost its beginning: the longest run of places whose keys rise.
-    var best: (first: Int, listed: [(offset: Int, cell: Cell)]) = (0, [])
+    var best: (first: Int, listed: [(offset: Int, cell: TreeCell)]) = (0, [])
     var place = 8
     while place < usable / 2 {
-      var listed: [(offset: Int, cell: Cell)] = []
+      var listed: [(offset: Int, cell: TreeCell)] = []
       var next = place
       while next + 2 <= usable {
         let offset = BigEndian.half(page.bytes, next)
@@ -58,13 +58,13 @@ struct BrokenLeaf {
     var found = best.listed.map(\.cell)
     // As many more as the list had room for before its first place, all with lesser keys.
     let lost = best.listed.isEmpty ? Int.max : (best.first - 8) / 2
-    var more: [Cell] = []
+    var more: [TreeCell] = []
     var offset = max(8, best.first + 2 * best.listed.count)
     let limit = found.first?.key ?? .max
     var (overwritten, looked) = (0, 0)
     /// Whether a later row was written over the end of one: its own begins within, where that one's would
     /// have been overwritten by it, and fills the room up to the next.
-    func isOverwritten(_ older: (cell: Cell, columns: Int), at offset: Int) -> Bool {
+    func isOverwritten(_ older: (cell: TreeCell, columns: Int), at offset: Int) -> Bool {
       guard overwritten < Self.mostOverwritten else { return false }
       return (offset + 1..<older.cell.end).contains { place in
         guard let row = row(place), row.columns == older.columns, row.cell.key < limit,
@@ -76,7 +76,7 @@ struct BrokenLeaf {
       }
     }
     /// Whether rows stand one behind the other within what looks like one: that is none then.
-    func holdsOthers(_ outer: Cell, at offset: Int) -> Bool {
+    func holdsOthers(_ outer: TreeCell, at offset: Int) -> Bool {
       guard outer.end - offset > 24, looked < Self.mostLooked else { return false }
       looked += 1
       for place in offset + 1..<outer.end {

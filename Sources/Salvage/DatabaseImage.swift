@@ -188,7 +188,7 @@ extension DatabaseImage {
       let cells = tree.cells(in: page.bytes)
       return cells.count == tree.count
         && cells.contains {
-          Cell(page.bytes, at: $0, present: page.present, usable: usable) != nil
+          TreeCell(page.bytes, at: $0, present: page.present, usable: usable) != nil
         }
     }
   }

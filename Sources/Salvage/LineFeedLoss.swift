@@ -200,7 +200,7 @@ struct LineFeedLoss {
     else { return [] }
     var record = Record()
     return tree.cells(in: page).map { place in
-      guard let cell = Cell(page, at: place, present: page.count, usable: usable),
+      guard let cell = TreeCell(page, at: place, present: page.count, usable: usable),
         record.read(page, cell.start..<cell.start + cell.local)
       else { return nil }
       return record.integer(1)
@@ -221,7 +221,7 @@ struct LineFeedLoss {
       case let cells = tree.cells(in: page), range.lowerBound >= start + 8 + 2 * cells.count
     else { return nil }
     let kept = cells.filter { place in
-      guard let cell = Cell(page, at: place, present: page.count, usable: usable) else {
+      guard let cell = TreeCell(page, at: place, present: page.count, usable: usable) else {
         return false
       }
       return cell.end <= range.lowerBound || place > range.upperBound
@@ -284,7 +284,7 @@ struct LineFeedLoss {
         guard let key = Varint.read(bytes, at: &next, before: usable) else { return nil }
         return (place..<next, Int64(bitPattern: key))
       }
-      guard let cell = Cell(bytes, at: place, of: kind, present: page.count, usable: usable)
+      guard let cell = TreeCell(bytes, at: place, of: kind, present: page.count, usable: usable)
       else { return nil }
       let local = bytes[cell.start..<cell.start + cell.local]
       guard Record.parse(UnsafeRawBufferPointer(rebasing: local), { _ in }) == cell.size else {

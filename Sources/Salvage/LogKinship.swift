@@ -303,7 +303,7 @@ struct PageFit {
     let cells = tree.page.cells(in: tree.bytes)
     let keys = [cells.first, cells.last].compactMap { offset in
       offset.flatMap {
-        Cell(tree.bytes, at: $0, present: tree.bytes.count, usable: image.usable)?.key
+        TreeCell(tree.bytes, at: $0, present: tree.bytes.count, usable: image.usable)?.key
       }
     }
     guard keys.count == 2, keys[0] <= keys[1] else { return nil }

@@ -95,7 +95,7 @@ final class OverflowChains {
       else { continue }
       for offset in tree.cells(in: page.bytes) {
         guard
-          let cell = Cell(page.bytes, at: offset, present: page.present, usable: image.usable),
+          let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: image.usable),
           cell.local < cell.size
         else { continue }
         let count = count(cell.size - cell.local)

@@ -150,7 +150,7 @@ public struct Record: ~Copyable {
     var offset = header
     while place < header {
       guard let type = Varint.read(payload, at: &place, before: header),
-        let size = Self.size(of: type), offset <= Int(Cell.mostBytes)
+        let size = Self.size(of: type), offset <= Int(TreeCell.mostBytes)
       else { return nil }
       take(Field(type: type, offset: offset, size: size))
       offset += size
@@ -163,7 +163,7 @@ public struct Record: ~Copyable {
   @inline(__always)
   static func size(of type: UInt64) -> Int? {
     if type >= 12 {
-      return (type - 12) / 2 <= Cell.mostBytes ? Int((type - 12) / 2) : nil
+      return (type - 12) / 2 <= TreeCell.mostBytes ? Int((type - 12) / 2) : nil
     }
     // A digit for each type, 0 at the right: where to jump to cannot be foreseen from column to column.
     return type < 10 ? Int(truncatingIfNeeded: 0x00_8864_3210 >> (4 * type) & 0xF) : nil

@@ -102,7 +102,7 @@ public struct RowScan: ~Copyable {
     }
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else { return }
     let cells = tree.cells(in: page.bytes).map {
-      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
+      TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)
     }
     var hole = TreeHole(root: row.root, page: page.number, above: nil, upTo: nil)
     if tree.listed > cells.count {
@@ -151,7 +151,7 @@ public struct RowScan: ~Copyable {
   }
 
   /// Which of the cells of a page have bytes that another has as well.
-  private static func overlapping(_ cells: [Cell?]) -> Set<Int> {
+  private static func overlapping(_ cells: [TreeCell?]) -> Set<Int> {
     let ranges = cells.enumerated().compactMap { index, cell in
       cell.map { (index: index, start: $0.start, end: $0.end) }
     }.sorted { $0.start < $1.start }
@@ -163,7 +163,7 @@ public struct RowScan: ~Copyable {
   }
 
   /// Takes a cell's payload, with what of it is on other pages.
-  private mutating func read(_ cell: Cell, of page: DatabaseImage.Page) throws -> Bool {
+  private mutating func read(_ cell: TreeCell, of page: DatabaseImage.Page) throws -> Bool {
     guard cell.local < cell.size else {
       // What a record says of itself and what its cell says of it are the same.
       let end = cell.start + cell.size

@@ -11,7 +11,7 @@ package struct SaveCounts {
     else { return nil }
     var record = Record()
     for offset in tree.cells(in: bytes) {
-      guard let cell = Cell(bytes, at: offset, present: bytes.count, usable: bytes.count),
+      guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: bytes.count),
         record.read(bytes, cell.start..<cell.start + cell.local), record.count > 3,
         record.kind(0) == .null, let entity = record.integer(1), entity > 0,
         let saves = record.integer(2), saves > 0

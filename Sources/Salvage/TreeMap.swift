@@ -303,7 +303,7 @@ extension TreeMap {
     guard let page = try image.page(number) else { return nil }
     let start = (number == 1 ? FileHeader.size : 0)
     func key(_ index: Int) -> Int64? {
-      Cell(
+      TreeCell(
         page.bytes, at: BigEndian.half(page.bytes, start + 8 + 2 * index), present: page.present,
         usable: image.usable)?.key
     }
@@ -320,7 +320,7 @@ extension TreeMap {
       return nil
     }
     let keys = tree.cells(in: page.bytes).compactMap {
-      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
+      TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
     }
     guard let first = keys.first, let last = keys.last else { return nil }
     return (first, last)

@@ -106,7 +106,7 @@ public struct TreePage: Sendable {
 }
 
 /// A cell that has a payload, of a table's leaf or of an index: where the payload is, and a row's key.
-package struct Cell: Sendable, Equatable {
+package struct TreeCell: Sendable, Equatable {
   /// The row's key; 0 for an entry of an index, whose payload ends with it.
   package var key: Int64
   /// Bytes of the payload, wherever they stand.
@@ -138,7 +138,7 @@ package struct Cell: Sendable, Equatable {
     guard offset >= 0, usable <= page.count else { return nil }
     guard
       let cell = page.withUnsafeBytes({
-        Cell($0, at: offset, of: kind, present: present, usable: usable)
+        TreeCell($0, at: offset, of: kind, present: present, usable: usable)
       })
     else { return nil }
     self = cell

@@ -82,7 +82,10 @@ struct Session {
       ]
     case .sources(let id, let rows):
       let sources = rows.map { row in
-        (row, RowSource(isDeleted: !row.key.isMultiple(of: 3), text: "-wal frame \(row.key)"))
+        (
+          row,
+          RecoveredRowSource(isDeleted: !row.key.isMultiple(of: 3), text: "-wal frame \(row.key)")
+        )
       }
       return [.answer(id, .sources(Dictionary(sources) { $1 }))]
     case .picture(let id, _, _, _): return SampleStore.picture.map { .answer(id, $0) }

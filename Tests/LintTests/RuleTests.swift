@@ -63,7 +63,7 @@ struct RuleTests {
   @Test("every rule has its case, a name of its own, and all its words")
   func complete() {
     let ids = LintRule.all.map(\.id)
-    #expect(TextTable.rules.faults == [] && ids == TextTable.rules.rows.map(\.name))
+    #expect(MessageTable.rules.faults == [] && ids == MessageTable.rules.rows.map(\.name))
     #expect(Set(ids).count == ids.count)
     #expect(Set(ids) == Set(RuleCase.all.map(\.rule) + Self.others))
     for rule in LintRule.all {

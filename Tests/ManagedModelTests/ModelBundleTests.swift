@@ -31,7 +31,7 @@ struct ModelBundleTests {
     do {
       _ = try bundle.version(named: "W")
       Issue.record("found W")
-    } catch let error as CoreDataError {
+    } catch {
       #expect(error.kind == .usage)
       #expect(error.hint == "its versions are “V”")
     }

@@ -10,8 +10,8 @@ struct RecordSizeTests {
     #expect(first == [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, nil, nil, 0, 0, 1, 1])
     #expect(Record.size(of: 88) == 38)
     #expect(Record.size(of: 89) == 38)
-    #expect(Record.size(of: 12 + 2 * Cell.mostBytes) == Int(Cell.mostBytes))
-    #expect(Record.size(of: 14 + 2 * Cell.mostBytes) == nil)
+    #expect(Record.size(of: 12 + 2 * TreeCell.mostBytes) == Int(TreeCell.mostBytes))
+    #expect(Record.size(of: 14 + 2 * TreeCell.mostBytes) == nil)
     #expect(Record.size(of: .max) == nil)
   }
 

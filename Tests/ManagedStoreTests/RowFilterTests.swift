@@ -189,7 +189,7 @@ struct RowFilterTests {
     do {
       _ = try RowFilter(text, entity: "Recipe", store: store)
       Issue.record("it was understood")
-    } catch let error as CoreDataError {
+    } catch {
       #expect(error.kind == .usage)
       #expect(error.mark?.marked == marked, "\(error)")
       #expect(error.mark?.text == text)

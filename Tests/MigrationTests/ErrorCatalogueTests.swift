@@ -36,7 +36,7 @@ struct ErrorCatalogueTests {
 
   @Test("every row of the tables is an error or a sentence")
   func tables() {
-    let (errors, sentences) = (TextTable.errors, TextTable.sentences)
+    let (errors, sentences) = (MessageTable.errors, MessageTable.sentences)
     #expect(errors.faults == [] && sentences.faults == [])
     #expect(ErrorCatalogue.all.count == errors.rows.count)
     #expect(ErrorCatalogue.sentences.map(\.words) == sentences.rows.map(\.name))
@@ -46,7 +46,7 @@ struct ErrorCatalogueTests {
 
   @Test("a table's lines that are no field of a row are told apart")
   func faults() {
-    let table = TextTable(Array("a: b\n## One\n- x: y: z\n- x: two\nprose\n\n## \n- n:".utf8))
+    let table = MessageTable(Array("a: b\n## One\n- x: y: z\n- x: two\nprose\n\n## \n- n:".utf8))
     #expect(table.rows.map(\.name) == ["One", ""] && table.rows.first?["x"] == "y: z")
     #expect(table.faults == ["- x: two", "prose", "- n:"])
   }

@@ -80,7 +80,7 @@ struct BrokenLeafTests {
     let page = try #require(try image.page(leaves[2]))
     let tree = try #require(TreePage(page.bytes, number: leaves[2], usable: image.usable))
     let whole = tree.cells(in: page.bytes).filter { $0 >= 512 }.compactMap {
-      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
+      TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
     }
     #expect(whole.count > 10)
     for number in [root, leaves[2]] {

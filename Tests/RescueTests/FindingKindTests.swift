@@ -18,7 +18,7 @@ struct FindingKindTests {
 
   @Test("each has its row in the table, and each row its kind")
   func table() {
-    let table = TextTable.findings
+    let table = MessageTable.findings
     #expect(table.faults == [])
     #expect(table.rows.map(\.name) == FindingKind.allCases.map(\.rawValue))
     #expect(Set(FindingKind.table.keys) == Set(FindingKind.allCases))

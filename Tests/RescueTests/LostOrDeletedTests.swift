@@ -28,7 +28,7 @@ struct LostOrDeletedTests {
   /// Runs `body` over each cell of a table's leaves.
   private static func cells(
     of table: String, in demo: DamagedDemo,
-    _ body: (_ cell: Cell, _ page: Int, _ bytes: inout [UInt8]) -> Void
+    _ body: (_ cell: TreeCell, _ page: Int, _ bytes: inout [UInt8]) -> Void
   ) throws {
     let root = try #require(demo.roots[table])
     let leaves = try DamagedFile(demo.path).leaves(root: root)
@@ -37,7 +37,7 @@ struct LostOrDeletedTests {
         let page = Array(bytes[(number - 1) * 4096..<number * 4096])
         guard let tree = TreePage(page, number: number, usable: 4096) else { continue }
         for offset in tree.cells(in: page) {
-          guard let cell = Cell(page, at: offset, present: 4096, usable: 4096) else { continue }
+          guard let cell = TreeCell(page, at: offset, present: 4096, usable: 4096) else { continue }
           body(cell, number, &bytes)
         }
       }

@@ -34,7 +34,7 @@ struct PageOwnerTests {
       let tree = try #require(TreePage(page.bytes, number: number, usable: image.usable))
       for offset in tree.cells(in: page.bytes) {
         guard
-          let cell = Cell(page.bytes, at: offset, present: page.present, usable: image.usable),
+          let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: image.usable),
           cell.local < cell.size
         else { continue }
         var chain: [Int] = []

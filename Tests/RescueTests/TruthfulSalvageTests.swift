@@ -144,7 +144,7 @@ struct SalvageGoesOnTests {
       let page = Array(bytes[start..<start + 4096])
       guard let tree = TreePage(page, number: root, usable: 4096),
         let place = tree.cells(in: page).first,
-        let cell = Cell(page, at: place, present: 4096, usable: 4096)
+        let cell = TreeCell(page, at: place, present: 4096, usable: 4096)
       else { return }
       // The record's header is its own length alone.
       bytes[start + cell.start] = 1

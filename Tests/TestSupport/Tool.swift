@@ -10,7 +10,7 @@
 /// `@Test(.enabled(if: Tool.sqlite3.isAvailable, "sqlite3 is not installed"))`. With `STRATA_CI` set, as
 /// `.ci/run` sets it, they run all the same, and fail.
 public enum Tool: String, CaseIterable, Sendable {
-  case sqlite3, tmux, git, python3
+  case sqlite3, tmux, git, python3, bash
   /// Swift has it with it.
   case clang
   /// Programs that pack the archives that strata opens.

@@ -59,7 +59,7 @@ package enum Answer: Sendable {
   case rescuing(RescueProgress)
   case rescued(RescueReceipt)
   case found(Remains)
-  case sources([ObjectID: RowSource])
+  case sources([ObjectID: RecoveredRowSource])
   // Looking
   case facts(StoreFacts)
   case transactions([HistoryEntry])

@@ -74,7 +74,7 @@ package struct Remains: Sendable, Equatable {
 }
 
 /// Where a row of the ``Remains`` comes from.
-package struct RowSource: Sendable, Equatable {
+package struct RecoveredRowSource: Sendable, Equatable {
   /// Whether its object is not in the store any more; else it is an earlier state of one.
   package var isDeleted: Bool
   /// Its key and the place that it was found in, in words.

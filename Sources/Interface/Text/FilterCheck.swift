@@ -22,7 +22,7 @@ enum FilterCheck: Sendable, Equatable {
       self = .predicate(text)
       return
     } catch {
-      failure = CoreDataError(error, or: .usage)
+      failure = error
     }
     let words = FilterWords(text)
     if words.words.last?.kind == .open, let quote = words.words.last?.text.first,
@@ -52,9 +52,7 @@ enum FilterCheck: Sendable, Equatable {
     do {
       _ = try RowFilter(text + " == nil", entity: entity, layout: store.layout)
     } catch {
-      if let error = error as? CoreDataError, let mark = error.mark, !mark.range.isEmpty,
-        mark.range.upperBound <= text.utf8.count
-      {
+      if let mark = error.mark, !mark.range.isEmpty, mark.range.upperBound <= text.utf8.count {
         return error
       }
     }

@@ -133,7 +133,7 @@ struct LintStep {
         from: from.model, to: to.model, names: (from.name, to.name))
     } catch {
       written = nil
-      mistake = error as? CoreDataError
+      mistake = CoreDataError(error, or: .unreadable)
     }
     self.mistake = mistake
     guard from.hashes != to.hashes else {

@@ -131,7 +131,8 @@ extension LintedModel {
             name: version.name, model: model, hashes: model.versionHashes,
             file: path + "/" + version.path,
             lines: isXML ? files[version.path].map(ElementLines.init(contents:)) : nil))
-      } catch var error as CoreDataError {
+      } catch {
+        var error = error
         error.path = path + "/" + version.path
         unreadable.append(error)
       }

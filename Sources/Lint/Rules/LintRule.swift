@@ -65,7 +65,7 @@ public struct LintRule: Sendable, Equatable {
   public let advice: Advice
 
   /// Every rule, in the order of the article.
-  public static let all = TextTable.rules.rows.compactMap(LintRule.init)
+  public static let all = MessageTable.rules.rows.compactMap(LintRule.init)
 
   private static let byID = Dictionary(
     all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -104,7 +104,7 @@ public struct LintRule: Sendable, Equatable {
 
 extension LintRule {
   /// - Returns: `nil` for a row that lacks a field.
-  init?(_ row: TextTable.Row) {
+  init?(_ row: MessageTable.Row) {
     guard let severity = row["by default"].flatMap(Severity.init), let about = row["about"],
       let title = row["fires when"], let explanation = row["why"],
       let consequence = row["on a device"],

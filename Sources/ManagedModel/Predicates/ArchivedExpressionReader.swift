@@ -14,23 +14,25 @@ package struct ArchivedExpressionReader {
   /// The expression that an archived object stands for.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable when the object is no expression known here.
-  package mutating func expression(_ value: ArchivedValue) throws -> Expression {
+  package mutating func expression(_ value: ArchivedValue) throws(CoreDataError) -> Expression {
     try expression(value, depth: 0)
   }
 
   /// The predicate that an archived object stands for.
-  package mutating func predicate(_ value: ArchivedValue) throws -> Predicate {
+  package mutating func predicate(_ value: ArchivedValue) throws(CoreDataError) -> Predicate {
     try predicate(value, depth: 0)
   }
 
-  private mutating func charge(_ amount: Int, depth: Int) throws {
+  private mutating func charge(_ amount: Int, depth: Int) throws(CoreDataError) {
     budget -= amount
     guard budget >= 0, depth < Self.maximumDepth else {
       throw CoreDataError(.unreadable, "an archived expression is too large or contains itself")
     }
   }
 
-  private mutating func expression(_ value: ArchivedValue, depth: Int) throws -> Expression {
+  private mutating func expression(
+    _ value: ArchivedValue, depth: Int
+  ) throws(CoreDataError) -> Expression {
     try charge(1, depth: depth)
     guard let object = value.object else {
       throw CoreDataError(.unreadable, "an archived expression is missing")
@@ -78,7 +80,9 @@ package struct ArchivedExpressionReader {
     }
   }
 
-  private mutating func function(_ object: ArchivedObject, depth: Int) throws -> Expression {
+  private mutating func function(
+    _ object: ArchivedObject, depth: Int
+  ) throws(CoreDataError) -> Expression {
     let selector = try text(object, "NSSelectorName", depth)
     let arguments = try list(object["NSArguments"], depth: depth)
     let operand = try expression(object["NSOperand"], depth: depth + 1)
@@ -97,12 +101,17 @@ package struct ArchivedExpressionReader {
     return .function(selector, receiver: operand, arguments: arguments)
   }
 
-  private mutating func list(_ value: ArchivedValue, depth: Int) throws -> [Expression] {
+  private mutating func list(
+    _ value: ArchivedValue, depth: Int
+  ) throws(CoreDataError) -> [Expression] {
     try charge(value.references.count, depth: depth)
-    return try value.references.map { try expression($0.value, depth: depth + 1) }
+    return try value.references.map { reference throws(CoreDataError) in
+      try expression(reference.value, depth: depth + 1)
+    }
   }
 
-  private mutating func variable(_ value: ArchivedValue, depth: Int) throws -> String {
+  private mutating func variable(_ value: ArchivedValue, depth: Int) throws(CoreDataError) -> String
+  {
     if case .string(let name) = value { return name }
     guard case .variable(let name) = try expression(value, depth: depth) else {
       throw CoreDataError(.unreadable, "an archived subquery has no variable")
@@ -112,7 +121,7 @@ package struct ArchivedExpressionReader {
 
   private mutating func text(
     _ object: ArchivedObject, _ key: String, _ depth: Int
-  ) throws -> String {
+  ) throws(CoreDataError) -> String {
     guard let text = object[key].string else {
       throw CoreDataError(.unreadable, "an archived \(object.className) has no \(key)")
     }
@@ -122,7 +131,7 @@ package struct ArchivedExpressionReader {
 
   private mutating func constant(
     _ value: ArchivedValue, depth: Int
-  ) throws -> Expression.Constant {
+  ) throws(CoreDataError) -> Expression.Constant {
     try charge(1, depth: depth)
     switch value {
     case .null: return .null
@@ -141,13 +150,18 @@ package struct ArchivedExpressionReader {
       return .string(text)
     case .array(let references), .set(let references):
       try charge(references.count, depth: depth)
-      return .array(try references.map { try constant($0.value, depth: depth + 1) })
+      return .array(
+        try references.map { reference throws(CoreDataError) in
+          try constant(reference.value, depth: depth + 1)
+        })
     case .dictionary, .object:
       throw CoreDataError(.unreadable, "an archived constant is of an unknown class")
     }
   }
 
-  private mutating func predicate(_ value: ArchivedValue, depth: Int) throws -> Predicate {
+  private mutating func predicate(
+    _ value: ArchivedValue, depth: Int
+  ) throws(CoreDataError) -> Predicate {
     try charge(1, depth: depth)
     guard let object = value.object else {
       throw CoreDataError(.unreadable, "an archived predicate is missing")
@@ -158,7 +172,9 @@ package struct ArchivedExpressionReader {
     case "NSCompoundPredicate":
       let parts = object["NSSubpredicates"].references
       try charge(parts.count, depth: depth)
-      let predicates = try parts.map { try predicate($0.value, depth: depth + 1) }
+      let predicates = try parts.map { part throws(CoreDataError) in
+        try predicate(part.value, depth: depth + 1)
+      }
       switch object["NSCompoundPredicateType"].integer {
       case 0: if let first = predicates.first { return .not(first) }
       case 1: return .and(predicates)

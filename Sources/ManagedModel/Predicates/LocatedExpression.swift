@@ -3,8 +3,10 @@ extension Expression {
   /// Reads an expression from predicate format; its names, signs and values are `located`.
   ///
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
-  package init(locating format: String) throws {
-    self = try PredicateParser.locating(format) { try $0.expression() }
+  package init(locating format: String) throws(CoreDataError) {
+    self = try PredicateParser.locating(format) { parser throws(CoreDataError) in
+      try parser.expression()
+    }
   }
 
   /// The expression itself, without its place; the parts of it keep theirs.
@@ -50,20 +52,23 @@ extension Predicate {
   /// Reads a predicate from predicate format; the expressions in it are `located`.
   ///
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
-  package init(locating format: String) throws {
-    self = try PredicateParser.locating(format) { try $0.predicate() }
+  package init(locating format: String) throws(CoreDataError) {
+    self = try PredicateParser.locating(format) { parser throws(CoreDataError) in
+      try parser.predicate()
+    }
   }
 }
 
 extension PredicateParser {
   /// What is not understood is the fault of who wrote the text, not of a file.
   fileprivate static func locating<Result>(
-    _ format: String, _ parse: (inout PredicateParser) throws -> Result
-  ) throws -> Result {
+    _ format: String, _ parse: (inout PredicateParser) throws(CoreDataError) -> Result
+  ) throws(CoreDataError) -> Result {
     do {
       var parser = PredicateParser(format, isLocating: true)
       return try parser.whole(parse)
-    } catch var error as CoreDataError {
+    } catch {
+      var error = error
       error.kind = .usage
       throw error
     }

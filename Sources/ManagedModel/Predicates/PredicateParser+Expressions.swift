@@ -3,10 +3,12 @@ extension PredicateParser {
   private static let precedence = [["+", "-"], ["*", "/"], ["**"]]
   private static let setOperations = ["UNION", "INTERSECT", "MINUS"]
 
-  mutating func expression() throws -> Expression { try nested { try $0.operation(0) } }
+  mutating func expression() throws(CoreDataError) -> Expression {
+    try nested { parser throws(CoreDataError) in try parser.operation(0) }
+  }
 
   /// Operands with signs of a level of precedence, or of a higher one, between them.
-  private mutating func operation(_ level: Int) throws -> Expression {
+  private mutating func operation(_ level: Int) throws(CoreDataError) -> Expression {
     guard level < Self.precedence.count else { return try postfix() }
     var left = try operation(level + 1)
     while true {
@@ -26,7 +28,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func postfix() throws -> Expression {
+  private mutating func postfix() throws(CoreDataError) -> Expression {
     var left = try primary()
     while true {
       var place = tokens.range
@@ -49,7 +51,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func primary() throws -> Expression {
+  private mutating func primary() throws(CoreDataError) -> Expression {
     let place = tokens.range
     let token = tokens.peek
     switch token {
@@ -80,7 +82,7 @@ extension PredicateParser {
   }
 
   /// The number behind a minus.
-  private mutating func negative() throws -> Expression.Constant {
+  private mutating func negative() throws(CoreDataError) -> Expression.Constant {
     switch tokens.peek {
     case .integer(let value):
       _ = tokens.next()
@@ -92,7 +94,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func named(_ word: String) throws -> Expression {
+  private mutating func named(_ word: String) throws(CoreDataError) -> Expression {
     switch word.uppercased() {
     case "SELF": return .selfObject
     case "NIL", "NULL": return .constant(.null)
@@ -146,12 +148,12 @@ extension PredicateParser {
     }
   }
 
-  private mutating func call(_ name: String) throws -> Expression {
+  private mutating func call(_ name: String) throws(CoreDataError) -> Expression {
     try expect("(")
     return .function(name, receiver: nil, arguments: try list(until: ")"))
   }
 
-  private mutating func list(until end: String) throws -> [Expression] {
+  private mutating func list(until end: String) throws(CoreDataError) -> [Expression] {
     if tokens.skip(symbol: end) { return [] }
     var result = [try expression()]
     while tokens.skip(symbol: ",") { result.append(try expression()) }

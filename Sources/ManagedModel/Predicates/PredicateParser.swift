@@ -2,9 +2,9 @@ extension Expression {
   /// Reads an expression from predicate format.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable that says where the text stopped making sense.
-  package init(format: String) throws {
+  package init(format: String) throws(CoreDataError) {
     var parser = PredicateParser(format)
-    self = try parser.whole { try $0.expression() }
+    self = try parser.whole { parser throws(CoreDataError) in try parser.expression() }
   }
 }
 
@@ -12,9 +12,9 @@ extension Predicate {
   /// Reads a predicate from predicate format.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable that says where the text stopped making sense.
-  package init(format: String) throws {
+  package init(format: String) throws(CoreDataError) {
     var parser = PredicateParser(format)
-    self = try parser.whole { try $0.predicate() }
+    self = try parser.whole { parser throws(CoreDataError) in try parser.predicate() }
   }
 }
 
@@ -36,16 +36,16 @@ struct PredicateParser {
   }
 
   mutating func whole<Result>(
-    _ parse: (inout PredicateParser) throws -> Result
-  ) throws -> Result {
+    _ parse: (inout PredicateParser) throws(CoreDataError) -> Result
+  ) throws(CoreDataError) -> Result {
     let result = try parse(&self)
     guard case .end = tokens.peek else { throw tokens.error("expected the end") }
     return result
   }
 
   mutating func nested<Result>(
-    _ parse: (inout PredicateParser) throws -> Result
-  ) throws -> Result {
+    _ parse: (inout PredicateParser) throws(CoreDataError) -> Result
+  ) throws(CoreDataError) -> Result {
     depth += 1
     steps -= 1
     defer { depth -= 1 }
@@ -53,7 +53,7 @@ struct PredicateParser {
     return try parse(&self)
   }
 
-  mutating func wrap() throws {
+  mutating func wrap() throws(CoreDataError) {
     operators -= 1
     guard operators > 0 else { throw tokens.error("too many operators") }
   }
@@ -63,12 +63,12 @@ struct PredicateParser {
     isLocating ? .located(expression, place) : expression
   }
 
-  mutating func expect(_ symbol: String) throws {
+  mutating func expect(_ symbol: String) throws(CoreDataError) {
     guard tokens.skip(symbol: symbol) else { throw tokens.error("expected “\(symbol)”") }
   }
 
-  mutating func predicate() throws -> Predicate {
-    try nested { parser in
+  mutating func predicate() throws(CoreDataError) -> Predicate {
+    try nested { parser throws(CoreDataError) in
       var parts = [try parser.conjunction()]
       while parser.tokens.skip(word: "OR") || parser.tokens.skip(symbol: "||") {
         parts.append(try parser.conjunction())
@@ -77,14 +77,14 @@ struct PredicateParser {
     }
   }
 
-  private mutating func conjunction() throws -> Predicate {
+  private mutating func conjunction() throws(CoreDataError) -> Predicate {
     var parts = [try negation()]
     while tokens.skip(word: "AND") || tokens.skip(symbol: "&&") { parts.append(try negation()) }
     return parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  private mutating func negation() throws -> Predicate {
-    try nested { parser in
+  private mutating func negation() throws(CoreDataError) -> Predicate {
+    try nested { parser throws(CoreDataError) in
       if parser.tokens.skip(word: "NOT") || parser.tokens.skip(symbol: "!") {
         return .not(try parser.negation())
       }
@@ -93,28 +93,28 @@ struct PredicateParser {
       let start = parser.tokens
       guard parser.tokens.peek == .symbol("(") else { return try parser.comparison() }
       let failure: CoreDataError?
-      do {
+      do throws(CoreDataError) {
         try parser.expect("(")
         let inner = try parser.predicate()
         try parser.expect(")")
         if parser.comparator() == nil { return inner }
         failure = nil
-      } catch let error as CoreDataError {
+      } catch {
         failure = error
       }
       // What was in parentheses may be an expression instead; of two failures, the one that got
       // further is about what was meant.
       parser.tokens = start
-      do {
+      do throws(CoreDataError) {
         return try parser.comparison()
-      } catch let error as CoreDataError {
+      } catch {
         throw [error, failure].compactMap { $0 }
           .max { $0.mark?.range.lowerBound ?? 0 < $1.mark?.range.lowerBound ?? 0 } ?? error
       }
     }
   }
 
-  private mutating func comparison() throws -> Predicate {
+  private mutating func comparison() throws(CoreDataError) -> Predicate {
     var quantifier: Predicate.Quantifier?
     var isNegated = false
     if tokens.skip(word: "ANY") || tokens.skip(word: "SOME") { quantifier = .any }
@@ -130,7 +130,7 @@ struct PredicateParser {
   }
 
   /// The letters behind a comparator.
-  private mutating func options() throws -> Predicate.Options {
+  private mutating func options() throws(CoreDataError) -> Predicate.Options {
     guard tokens.skip(symbol: "[") else { return [] }
     var options: Predicate.Options = []
     guard case .word(let letters) = tokens.peek, letters.lowercased().allSatisfy("cdnl".contains)

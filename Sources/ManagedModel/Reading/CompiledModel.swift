@@ -5,14 +5,14 @@ extension Model {
   /// as an archive keeps them in no order of meaning.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable.
-  public init(archive bytes: [UInt8]) throws {
+  public init(archive bytes: [UInt8]) throws(CoreDataError) {
     try self.init(keyedArchive: KeyedArchive(bytes))
   }
 
   /// Reads the model that an archive holds, such as one within another document.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where it holds something else.
-  package init(keyedArchive: KeyedArchive) throws {
+  package init(keyedArchive: KeyedArchive) throws(CoreDataError) {
     var reader = CompiledModelReader(archive: keyedArchive)
     self = try reader.model()
   }
@@ -29,7 +29,7 @@ struct CompiledModelReader {
       budget: 1_000_000 + min(archive.objects.count, 1 << 40) * 64)
   }
 
-  mutating func model() throws -> Model {
+  mutating func model() throws(CoreDataError) -> Model {
     guard let root = archive.root.value.object, root.has("NSEntities") else {
       throw CoreDataError(
         .unreadable, "a keyed archive, but not of a managed object model",
@@ -60,7 +60,9 @@ struct CompiledModelReader {
       warnings: properties.warnings)
   }
 
-  private mutating func entity(_ object: ArchivedObject, name: String) throws -> Entity {
+  private mutating func entity(
+    _ object: ArchivedObject, name: String
+  ) throws(CoreDataError) -> Entity {
     var entity = Entity(name, parent: object["NSSuperentity"].object?["NSEntityName"].string)
     entity.isAbstract = object["NSIsAbstract"].boolean ?? false
     entity.className = object["NSClassNameForEntity"].string
@@ -102,9 +104,9 @@ struct CompiledModelReader {
     }
   }
 
-  private mutating func names(_ value: ArchivedValue) throws -> [[String]] {
+  private mutating func names(_ value: ArchivedValue) throws(CoreDataError) -> [[String]] {
     try properties.charge(value.references.count)
-    return try value.elements.map { tuple in
+    return try value.elements.map { tuple throws(CoreDataError) in
       try properties.charge(tuple.references.count)
       return tuple.elements.compactMap { $0.string ?? $0.object?["NSPropertyName"].string }
     }
@@ -112,16 +114,15 @@ struct CompiledModelReader {
 
   private mutating func fetchIndexes(
     _ value: ArchivedValue, of entity: String
-  ) throws -> [FetchIndex] {
+  ) throws(CoreDataError) -> [FetchIndex] {
     try properties.charge(value.references.count)
-    return try value.elements.compactMap { element in
-      guard let object = element.object else { return nil }
+    return try value.elements.compactMap(\.object).map { object throws(CoreDataError) in
       let name = object["NSIndexName"].string ?? ""
       let elements = object["NSIndexElements"]
       try properties.charge(elements.references.count)
       var index = FetchIndex(
         name,
-        elements: try elements.elements.compactMap(\.object).map { element in
+        elements: try elements.elements.compactMap(\.object).map { element throws(CoreDataError) in
           var expression: String?
           if let described = element["NSIndexedProperty"].object, described.has("NSExpression") {
             expression = try properties.expression(
@@ -139,7 +140,9 @@ struct CompiledModelReader {
     }
   }
 
-  private mutating func configurations(_ value: ArchivedValue) throws -> [String: [String]] {
+  private mutating func configurations(
+    _ value: ArchivedValue
+  ) throws(CoreDataError) -> [String: [String]] {
     var result: [String: [String]] = [:]
     for (name, reference) in value.entries {
       let members = reference.value
@@ -150,7 +153,9 @@ struct CompiledModelReader {
     return result
   }
 
-  private mutating func fetchRequests(_ value: ArchivedValue) throws -> [FetchRequestTemplate] {
+  private mutating func fetchRequests(
+    _ value: ArchivedValue
+  ) throws(CoreDataError) -> [FetchRequestTemplate] {
     var result: [FetchRequestTemplate] = []
     for (name, reference) in value.entries {
       try properties.charge(8)

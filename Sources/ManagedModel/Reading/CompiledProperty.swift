@@ -24,7 +24,7 @@ struct CompiledPropertyReader {
     expressions = ArchivedExpressionReader(budget: budget)
   }
 
-  mutating func charge(_ amount: Int) throws {
+  mutating func charge(_ amount: Int) throws(CoreDataError) {
     budget -= amount
     guard budget >= 0 else {
       throw CoreDataError(.unreadable, "the archived model refers to its objects too often")
@@ -33,7 +33,7 @@ struct CompiledPropertyReader {
 
   mutating func read(
     _ value: ArchivedValue, of entity: String
-  ) throws -> [CompiledProperty] {
+  ) throws(CoreDataError) -> [CompiledProperty] {
     var references = value.references
     if case .dictionary(let pairs) = value { references = pairs.map(\.value) }
     try charge(references.count * 16)
@@ -56,7 +56,7 @@ struct CompiledPropertyReader {
 
   private mutating func content(
     _ object: ArchivedObject, name: String, entity: String
-  ) throws -> CompiledProperty.Content? {
+  ) throws(CoreDataError) -> CompiledProperty.Content? {
     if object.isKind(of: "NSFetchedPropertyDescription") {
       return .fetched(try fetched(object, name: name, entity: entity))
     }
@@ -72,7 +72,7 @@ struct CompiledPropertyReader {
 
   private mutating func attribute(
     _ object: ArchivedObject, name: String, entity: String, depth: Int
-  ) throws -> Attribute {
+  ) throws(CoreDataError) -> Attribute {
     let number = object["NSAttributeType"].integer ?? 0
     let type = UInt32(exactly: number).flatMap(AttributeType.init(rawValue:))
     if type == nil { warn("“\(entity).\(name)” is of the unknown attribute type \(number)") }
@@ -111,7 +111,7 @@ struct CompiledPropertyReader {
   /// spellings of what former versions of this program, and other writers, may have used.
   private mutating func addElements(
     _ object: ArchivedObject, to attribute: inout Attribute, entity: String, depth: Int
-  ) throws {
+  ) throws(CoreDataError) {
     guard attribute.type == .composite else { return }
     let place = "“\(entity).\(attribute.name)”"
     guard depth < AttributeStorage.maximumDepth else {
@@ -125,7 +125,8 @@ struct CompiledPropertyReader {
     }
     let elements = object[key]
     try charge(elements.references.count * 16)
-    attribute.elements = try elements.elements.compactMap(\.object).map { element in
+    attribute.elements = try elements.elements.compactMap(\.object).map {
+      element throws(CoreDataError) in
       guard let name = element["NSPropertyName"].string else {
         throw CoreDataError(
           .unreadable, "an element of a composite attribute has no name", entity: entity,
@@ -160,14 +161,14 @@ struct CompiledPropertyReader {
 
   private mutating func validation(
     _ object: ArchivedObject, name: String, entity: String
-  ) throws -> Attribute.Validation {
+  ) throws(CoreDataError) -> Attribute.Validation {
     var validation = Attribute.Validation()
     let rules = object["NSValidationPredicates"]
     try charge(rules.references.count)
     for rule in rules.elements {
       do {
         validation.add(try expressions.predicate(rule))
-      } catch let error as CoreDataError {
+      } catch {
         warn("a validation rule of “\(entity).\(name)” was left out: \(error.message)")
       }
     }
@@ -176,7 +177,7 @@ struct CompiledPropertyReader {
 
   private mutating func relationship(
     _ object: ArchivedObject, name: String, entity: String
-  ) throws -> Relationship {
+  ) throws(CoreDataError) -> Relationship {
     guard
       let destination = object["_NSDestinationEntityName"].string
         ?? object["NSDestinationEntity"].object?["NSEntityName"].string
@@ -209,7 +210,7 @@ struct CompiledPropertyReader {
 
   private mutating func fetched(
     _ object: ArchivedObject, name: String, entity: String
-  ) throws -> FetchedProperty {
+  ) throws(CoreDataError) -> FetchedProperty {
     var property = FetchedProperty(name)
     property.isOptional = object["NSIsOptional"].boolean ?? false
     let request = object["NSFetchRequest"].object
@@ -225,31 +226,35 @@ struct CompiledPropertyReader {
 
   mutating func expression(
     _ value: ArchivedValue, _ place: String, entity: String?
-  ) throws -> String? {
-    try text(value, "an expression of \(place)", entity) { try $0.expression(value).description }
+  ) throws(CoreDataError) -> String? {
+    try text(value, "an expression of \(place)", entity) { reader throws(CoreDataError) in
+      try reader.expression(value).description
+    }
   }
 
   mutating func predicate(
     _ value: ArchivedValue, _ place: String, entity: String?
-  ) throws -> String? {
-    try text(value, "a predicate of \(place)", entity) { try $0.predicate(value).description }
+  ) throws(CoreDataError) -> String? {
+    try text(value, "a predicate of \(place)", entity) { reader throws(CoreDataError) in
+      try reader.predicate(value).description
+    }
   }
 
   private mutating func text(
     _ value: ArchivedValue, _ what: String, _ entity: String?,
-    _ read: (inout ArchivedExpressionReader) throws -> String
-  ) throws -> String? {
+    _ read: (inout ArchivedExpressionReader) throws(CoreDataError) -> String
+  ) throws(CoreDataError) -> String? {
     guard !value.isNull else { return nil }
     do {
       return try read(&expressions)
-    } catch let error as CoreDataError {
+    } catch {
       let place = entity.map { " in \($0)" } ?? ""
       warn("\(what)\(place) was left out: \(error.message)")
       return nil
     }
   }
 
-  mutating func userInfo(_ object: ArchivedObject) throws -> [String: String] {
+  mutating func userInfo(_ object: ArchivedObject) throws(CoreDataError) -> [String: String] {
     var result: [String: String] = [:]
     let entries = object["NSUserInfo"].entries
     try charge(entries.count)

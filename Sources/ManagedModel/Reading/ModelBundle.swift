@@ -20,7 +20,7 @@ public struct ModelBundle: Sendable {
     }
 
     /// - Throws: what reading the version ended in.
-    public var model: Model { get throws { try result.get() } }
+    public var model: Model { get throws(CoreDataError) { try result.get() } }
   }
 
   /// The bundle's name, without extension.
@@ -43,7 +43,7 @@ public struct ModelBundle: Sendable {
   ///   - name: the bundle's file name; an extension is dropped.
   ///   - files: path relative to the bundle, with `/`, to the file's bytes.
   /// - Throws: ``CoreDataError`` of kind unreadable when no file is a version.
-  public init(name: String, files: [String: [UInt8]]) throws {
+  public init(name: String, files: [String: [UInt8]]) throws(CoreDataError) {
     let name = Self.withoutExtension(name)
     var warnings: [String] = []
     var current: String?
@@ -58,7 +58,7 @@ public struct ModelBundle: Sendable {
           info = try PropertyList.read(bytes)
         default: break
         }
-      } catch let error as CoreDataError {
+      } catch {
         warnings.append("\(path) could not be read: \(error.message)")
       }
     }
@@ -113,7 +113,7 @@ public struct ModelBundle: Sendable {
   /// The version of that name, with or without its extension.
   ///
   /// - Throws: ``CoreDataError`` of kind usage that lists the versions there are.
-  public func version(named name: String) throws -> Version {
+  public func version(named name: String) throws(CoreDataError) -> Version {
     let short = Self.withoutExtension(name)
     if let version = versions.first(where: { $0.name == name })
       ?? versions.first(where: { $0.name == short })
@@ -155,8 +155,9 @@ public struct ModelBundle: Sendable {
   }
 
   private static func read(_ path: String, _ bytes: [UInt8]) -> Result<Model, CoreDataError> {
-    Result { try path.hasSuffix(".mom") ? Model(archive: bytes) : Model(contents: bytes) }
-      .mapError { ($0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)")).at(path: path) }
+    Result { () throws(CoreDataError) in
+      try path.hasSuffix(".mom") ? Model(archive: bytes) : Model(contents: bytes)
+    }.mapError { $0.at(path: path) }
   }
 
   private static func withoutExtension(_ name: String) -> String {

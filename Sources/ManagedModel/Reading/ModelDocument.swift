@@ -4,9 +4,9 @@ extension Model {
   /// Attributes and elements that are not known become ``warnings``.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable naming the line and what was expected.
-  public init(contents bytes: [UInt8]) throws {
+  public init(contents bytes: [UInt8]) throws(CoreDataError) {
     let reader = ModelDocumentReader()
-    try XMLReader.read(bytes) { event, xml in try reader.take(event, xml) }
+    try XMLReader.read(bytes) { event, xml throws(CoreDataError) in try reader.take(event, xml) }
     self = try reader.model()
   }
 }
@@ -36,7 +36,7 @@ private final class ModelDocumentReader {
   /// Depth at which an element that is not known, or is of no interest, was opened.
   private var skippedDepth: Int?
 
-  func model() throws -> Model {
+  func model() throws(CoreDataError) -> Model {
     guard hasModel else { throw CoreDataError(.unreadable, "line 1: expected a <model>") }
     let entities = entities.map { withComposites($0).withCompiledIndexes }
     return try Model(
@@ -45,7 +45,7 @@ private final class ModelDocumentReader {
       fetchRequests: fetchRequests.sorted { $0.name < $1.name }, warnings: warnings)
   }
 
-  func take(_ event: XMLReader.Event, _ xml: XMLReader) throws {
+  func take(_ event: XMLReader.Event, _ xml: XMLReader) throws(CoreDataError) {
     switch event {
     case .start(let name, let attributes):
       path.append(name)
@@ -65,7 +65,7 @@ private final class ModelDocumentReader {
     }
   }
 
-  private func start(_ tag: XMLTag, _ xml: XMLReader) throws {
+  private func start(_ tag: XMLTag, _ xml: XMLReader) throws(CoreDataError) {
     var tag = tag
     let parent = path.count > 1 ? path[path.count - 2] : nil
     // What there is most of comes first.

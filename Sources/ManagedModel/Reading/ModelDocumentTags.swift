@@ -1,6 +1,6 @@
 /// What the tags of a `contents` file say about entities and properties.
 enum ModelDocumentTags {
-  static func entity(_ tag: inout XMLTag) throws -> Entity {
+  static func entity(_ tag: inout XMLTag) throws(CoreDataError) -> Entity {
     var entity = Entity(try tag.required("name"), parent: tag.nonEmpty("parentEntity"))
     entity.className = tag.nonEmpty("representedClassName")
     entity.isAbstract = tag.boolean("isAbstract") ?? false
@@ -12,7 +12,9 @@ enum ModelDocumentTags {
     return entity
   }
 
-  static func attribute(_ tag: inout XMLTag, warn: (String) -> Void) throws -> Attribute {
+  static func attribute(
+    _ tag: inout XMLTag, warn: (String) -> Void
+  ) throws(CoreDataError) -> Attribute {
     let typeName = tag.nonEmpty("attributeType")
     let type = typeName.map { AttributeType(name: $0) } ?? .undefined
     var attribute = Attribute(try tag.required("name"), type ?? .undefined)
@@ -62,7 +64,9 @@ enum ModelDocumentTags {
     return attribute
   }
 
-  static func relationship(_ tag: inout XMLTag, warn: (String) -> Void) throws -> Relationship {
+  static func relationship(
+    _ tag: inout XMLTag, warn: (String) -> Void
+  ) throws(CoreDataError) -> Relationship {
     let toMany = tag.boolean("toMany") ?? false
     let name = try tag.required("name")
     var relationship = Relationship(

@@ -5,7 +5,7 @@ extension ExpressionCompiler {
   /// to-many relationships references.
   mutating func aggregate(
     _ operation: String, of operand: ExpressionOperand, name: String, _ range: Range<Int>?
-  ) throws -> ExpressionTerm {
+  ) throws(CoreDataError) -> ExpressionTerm {
     func made(_ sql: SQLText, _ kind: ValueKind) -> ExpressionTerm {
       ExpressionTerm(sql, kind, name: name, range: operand.range)
     }
@@ -45,8 +45,8 @@ extension ExpressionCompiler {
   /// A list's values as rows.
   private mutating func listed(
     _ elements: [ExpressionOperand], _ range: Range<Int>?
-  ) throws -> ExpressionCollection {
-    let terms = try elements.map { element in
+  ) throws(CoreDataError) -> ExpressionCollection {
+    let terms = try elements.map { element throws(CoreDataError) in
       switch element {
       case .term(let term): try computable(term)
       case .constant(let constant, let range): try plain(constant, range)

@@ -6,7 +6,7 @@ extension ExpressionCompiler {
   func compare(
     _ term: ExpressionTerm, _ how: ComparisonSign, with constant: Expression.Constant,
     _ range: Range<Int>?
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     try checkOptions(how, term)
     if case .null = constant {
       switch how.comparator {
@@ -36,7 +36,7 @@ extension ExpressionCompiler {
   /// Two values from the store.
   func compare(
     _ left: ExpressionTerm, _ how: ComparisonSign, with right: ExpressionTerm
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     try checkOptions(how, left)
     let (left, right) = (try comparable(left), try comparable(right))
     if how.isText {
@@ -92,14 +92,14 @@ extension ExpressionCompiler {
     return "\(left) \(own: sign) \(right)"
   }
 
-  private func checkOptions(_ how: ComparisonSign, _ term: ExpressionTerm) throws {
+  private func checkOptions(_ how: ComparisonSign, _ term: ExpressionTerm) throws(CoreDataError) {
     guard !how.options.isEmpty, !term.kind.isText else { return }
     throw wrong(
       "\(how.options.symbol) compares text, and \(term.name) is \(term.kind.name)", term.range)
   }
 
   /// A value that can be compared; a composite attribute has none of its own.
-  private func comparable(_ term: ExpressionTerm) throws -> ExpressionTerm {
+  private func comparable(_ term: ExpressionTerm) throws(CoreDataError) -> ExpressionTerm {
     switch term.kind {
     case .composite(let elements): throw notSimple(term, elements)
     case .file where !scope.readsFiles: throw outside(term)
@@ -133,7 +133,7 @@ extension ExpressionCompiler {
   private func textComparison(
     _ term: ExpressionTerm, _ how: ComparisonSign, _ constant: Expression.Constant,
     _ range: Range<Int>?
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     guard term.kind.isText else { throw notText(term) }
     guard case .string(let text) = constant else {
       throw wrong("\(how.comparator.symbol) needs text in quotes", range)
@@ -155,7 +155,7 @@ extension ExpressionCompiler {
       let flags = how.flags | (how.comparator == .like ? TextMatching.like : 0)
       do {
         _ = try TextMatching.pattern(text, flags)
-      } catch let error as CoreDataError {
+      } catch {
         throw wrong(error.message, range)
       }
       return "strata_matches(\(term.sql), \(bound(.text(text))), \(number: flags))"
@@ -166,7 +166,7 @@ extension ExpressionCompiler {
   private func compare(
     _ term: ExpressionTerm, of entity: String, _ how: ComparisonSign,
     with constant: Expression.Constant, _ range: Range<Int>?
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     guard case .string(let text) = constant else {
       throw wrong("\(term.name) is \(term.kind.name): compare it with \"\(entity)/p1\"", range)
     }
@@ -174,7 +174,7 @@ extension ExpressionCompiler {
     let id: ObjectID
     do {
       id = try layout.objectID(text)
-    } catch let error as CoreDataError {
+    } catch {
       throw wrong(error.message, range, hint: error.hint)
     }
     guard let table = layout.table(of: id.entity), let own = layout.table(of: entity),
@@ -195,7 +195,7 @@ extension ExpressionCompiler {
   func listed(
     _ term: ExpressionTerm, _ constant: Expression.Constant, _ range: Range<Int>?,
     _ equal: ComparisonSign
-  ) throws -> (SQLText, Value)? {
+  ) throws(CoreDataError) -> (SQLText, Value)? {
     if case .null = constant { return nil }
     if term.kind.isObject || term.kind.isComposite || term.kind.isData || term.kind == .decimal {
       return nil

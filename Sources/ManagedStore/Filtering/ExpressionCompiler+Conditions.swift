@@ -2,28 +2,32 @@ import ManagedModel
 
 extension ExpressionCompiler {
   /// A condition that is NULL where it might be unknown: as good as false anywhere but below NOT.
-  mutating func condition(of format: String) throws -> SQLText {
+  mutating func condition(of format: String) throws(CoreDataError) -> SQLText {
     guard format.utf8.count <= 100_000 else {
       throw CoreDataError(.usage, "the predicate is too long", entity: scope.entity)
     }
     return try condition(Predicate(locating: format))
   }
 
-  mutating func condition(_ predicate: Predicate) throws -> SQLText {
+  mutating func condition(_ predicate: Predicate) throws(CoreDataError) -> SQLText {
     switch predicate {
     case .always(let value): return value ? "1" : "0"
     case .not(let part): return Self.not(try condition(part))
     case .and(let parts):
-      return parts.isEmpty ? "1" : .joined(try parts.map { try condition($0) }, "AND")
+      return parts.isEmpty
+        ? "1" : .joined(try parts.map { part throws(CoreDataError) in try condition(part) }, "AND")
     case .or(let parts):
-      return parts.isEmpty ? "0" : .joined(try parts.map { try condition($0) }, "OR")
+      return parts.isEmpty
+        ? "0" : .joined(try parts.map { part throws(CoreDataError) in try condition(part) }, "OR")
     case .comparison(let comparison): return try self.comparison(comparison)
     }
   }
 
   static func not(_ condition: SQLText) -> SQLText { "(NOT ifnull(\(condition), 0))" }
 
-  private mutating func comparison(_ comparison: Predicate.Comparison) throws -> SQLText {
+  private mutating func comparison(
+    _ comparison: Predicate.Comparison
+  ) throws(CoreDataError) -> SQLText {
     let left = try operand(comparison.left)
     let right = try operand(comparison.right)
     let how = ComparisonSign(comparator: comparison.comparator, options: comparison.options)
@@ -50,7 +54,7 @@ extension ExpressionCompiler {
   /// Compares two sides, neither of them many values but perhaps the right one.
   mutating func compare(
     _ left: ExpressionOperand, _ how: ComparisonSign, _ right: ExpressionOperand
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     switch (left, right) {
     case (.collection(let many), _):
       throw wrong("“\(many.element.name)” has many values", many.element.range)
@@ -98,7 +102,7 @@ extension ExpressionCompiler {
   private mutating func between(
     _ left: ExpressionOperand, _ bounds: [ExpressionOperand], _ range: Range<Int>?,
     _ options: Predicate.Options
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     guard bounds.count == 2 else { throw wrong("BETWEEN needs a list of two", range) }
     let lower = try compare(
       left, ComparisonSign(comparator: .greaterOrEqual, options: options), bounds[0])
@@ -110,7 +114,7 @@ extension ExpressionCompiler {
   /// Constants of one kind become one list, so that an index can serve them all.
   private mutating func isIn(
     _ left: ExpressionOperand, _ elements: [ExpressionOperand], _ equal: ComparisonSign
-  ) throws -> SQLText {
+  ) throws(CoreDataError) -> SQLText {
     var pieces: [SQLText] = []
     var list: [SQLText] = []
     var subject: SQLText?

@@ -5,7 +5,7 @@ extension ExpressionCompiler {
   /// A constant as a term's column would hold it.
   func converted(
     _ constant: Expression.Constant, for term: ExpressionTerm, _ range: Range<Int>?
-  ) throws -> Value {
+  ) throws(CoreDataError) -> Value {
     func unfit(_ hint: String) -> CoreDataError {
       wrong("\(term.name) is \(term.kind.name): compare it with \(hint)", range)
     }
@@ -61,7 +61,9 @@ extension ExpressionCompiler {
   }
 
   /// A constant by itself; nil is a value of any kind.
-  func plain(_ constant: Expression.Constant, _ range: Range<Int>?) throws -> ExpressionTerm {
+  func plain(
+    _ constant: Expression.Constant, _ range: Range<Int>?
+  ) throws(CoreDataError) -> ExpressionTerm {
     guard let (value, kind) = constant.stored else {
       throw wrong("this is not a value to compare with", range)
     }
@@ -72,7 +74,7 @@ extension ExpressionCompiler {
   /// `CAST(x, "NSDate")` and its like of a constant; `nil` where it is as the cast of any value is.
   func cast(
     _ constant: Expression.Constant, to type: String, _ range: Range<Int>?
-  ) throws -> Expression.Constant? {
+  ) throws(CoreDataError) -> Expression.Constant? {
     switch (type, constant) {
     case (_, .null): return .null
     case (_, .string(let text)):

@@ -5,7 +5,7 @@ extension ExpressionCompiler {
   mutating func message(
     _ selector: String, to receiver: Expression, _ arguments: [Expression],
     _ expression: Expression
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     switch receiver.bare {
     case .variable("entityPolicy"):
       throw CoreDataError(
@@ -23,11 +23,11 @@ extension ExpressionCompiler {
     switch object {
     case .term(let term) where !term.kind.isObject:
       return .term(
-        try message(selector, to: term, try arguments.map { try self.term($0) }, expression))
+        try message(selector, to: term, try terms(arguments), expression))
     case .constant:
       return .term(
         try message(
-          selector, to: term(receiver), try arguments.map { try self.term($0) }, expression))
+          selector, to: term(receiver), try terms(arguments), expression))
     case .term, .collection, .list:
       guard let path = Expression.path(selector, arguments) else {
         throw unanswered(selector, expression)
@@ -40,7 +40,7 @@ extension ExpressionCompiler {
   func message(
     _ selector: String, to receiver: ExpressionTerm, _ arguments: [ExpressionTerm],
     _ expression: Expression
-  ) throws -> ExpressionTerm {
+  ) throws(CoreDataError) -> ExpressionTerm {
     let count = selector.utf8.count { $0 == UInt8(ascii: ":") }
     guard arguments.count == count else {
       throw miscounted(selector, count, arguments.count, expression)
@@ -62,7 +62,7 @@ extension ExpressionCompiler {
   func answer(
     to selector: String, of receiver: ExpressionTerm, _ arguments: [ExpressionTerm] = [],
     _ expression: Expression? = nil
-  ) throws -> ExpressionTerm? {
+  ) throws(CoreDataError) -> ExpressionTerm? {
     let (sql, values) = (receiver.sql, arguments.map(\.sql))
     if selector == "self" { return receiver }
     switch receiver.kind {
@@ -75,8 +75,8 @@ extension ExpressionCompiler {
     case .integer, .real, .decimal, .boolean:
       return try number(selector, receiver, arguments, expression)
     case .any:
-      return try text(selector, sql, values) ?? date(selector, sql, values)
-        ?? number(selector, receiver, arguments, expression)
+      if let known = text(selector, sql, values) ?? date(selector, sql, values) { return known }
+      return try number(selector, receiver, arguments, expression)
     case .file, .composite, .object, .entity: return nil
     }
   }
@@ -128,7 +128,7 @@ extension ExpressionCompiler {
   private func number(
     _ selector: String, _ receiver: ExpressionTerm, _ arguments: [ExpressionTerm],
     _ expression: Expression?
-  ) throws -> ExpressionTerm? {
+  ) throws(CoreDataError) -> ExpressionTerm? {
     let number = receiver.sql
     switch selector {
     case "stringValue", "description": return ExpressionTerm("strata_text(\(number))", .text)

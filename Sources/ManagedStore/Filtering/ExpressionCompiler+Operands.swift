@@ -5,7 +5,7 @@ extension ExpressionCompiler {
   private static let maximumLength = 200_000
 
   /// What an expression stands for.
-  mutating func operand(_ expression: Expression) throws -> ExpressionOperand {
+  mutating func operand(_ expression: Expression) throws(CoreDataError) -> ExpressionOperand {
     let operand = try unboundedOperand(expression)
     if case .term(let term) = operand, term.sql.sql.utf8.count > Self.maximumLength {
       throw wrong("the expression is too large", expression.range)
@@ -14,7 +14,7 @@ extension ExpressionCompiler {
   }
 
   /// The one value of an expression, of a kind that can be computed with and kept.
-  mutating func value(_ expression: Expression) throws -> ExpressionTerm {
+  mutating func value(_ expression: Expression) throws(CoreDataError) -> ExpressionTerm {
     let term = try self.term(expression)
     switch term.kind {
     case .object where term.sql == object.key:
@@ -29,7 +29,9 @@ extension ExpressionCompiler {
     }
   }
 
-  private mutating func unboundedOperand(_ expression: Expression) throws -> ExpressionOperand {
+  private mutating func unboundedOperand(
+    _ expression: Expression
+  ) throws(CoreDataError) -> ExpressionOperand {
     let (place, range) = (expression.place, expression.range)
     switch expression.bare {
     case .located: return try operand(expression.bare)
@@ -40,7 +42,9 @@ extension ExpressionCompiler {
     case .variable(let name):
       if let object = objects[name] { return .term(term(of: object, "$" + name, place)) }
       return .term(try variable(name, expression))
-    case .aggregate(let elements): return .list(try elements.map { try operand($0) }, range)
+    case .aggregate(let elements):
+      return .list(
+        try elements.map { element throws(CoreDataError) in try operand(element) }, range)
     case .keyPath(let path, of: nil), .keyPath(let path, of: .selfObject?):
       return try self.path(path, place)
     case .keyPath(let path, of: let base?):
@@ -71,7 +75,9 @@ extension ExpressionCompiler {
   }
 
   /// SQL that the scope knows under a name.
-  private func variable(_ name: String, _ expression: Expression) throws -> ExpressionTerm {
+  private func variable(
+    _ name: String, _ expression: Expression
+  ) throws(CoreDataError) -> ExpressionTerm {
     guard let sql = scope.variables[name] else {
       throw wrong(
         "the variable $\(name) has no value here", expression.place, of: expression,
@@ -84,8 +90,13 @@ extension ExpressionCompiler {
     ExpressionTerm(object.key, .object(object.entity), name: name, range: range)
   }
 
+  /// One value for each.
+  mutating func terms(_ expressions: [Expression]) throws(CoreDataError) -> [ExpressionTerm] {
+    try expressions.map { expression throws(CoreDataError) in try term(expression) }
+  }
+
   /// One value.
-  mutating func term(_ expression: Expression) throws -> ExpressionTerm {
+  mutating func term(_ expression: Expression) throws(CoreDataError) -> ExpressionTerm {
     switch try operand(expression) {
     case .term(let term): return term
     case .constant(let constant, let range): return try plain(constant, range)
@@ -101,7 +112,7 @@ extension ExpressionCompiler {
 
   private mutating func subquery(
     _ source: Expression, _ variable: String, _ condition: Predicate
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     guard case .collection(var many) = try operand(source),
       case .object(let entity) = many.element.kind
     else { throw wrong("SUBQUERY needs a to-many relationship", source.range) }
@@ -114,8 +125,8 @@ extension ExpressionCompiler {
 
   private mutating func function(
     _ name: String, _ arguments: [Expression], _ expression: Expression
-  ) throws -> ExpressionOperand {
-    func expect(_ count: Int) throws {
+  ) throws(CoreDataError) -> ExpressionOperand {
+    func expect(_ count: Int) throws(CoreDataError) {
       guard arguments.count == count else {
         throw miscounted(name, count, arguments.count, expression)
       }
@@ -141,7 +152,7 @@ extension ExpressionCompiler {
             + ValueFunctions.names + ".", of: expression,
           "uses “\(name)”, for which there is no SQL")
       }
-      return .term(try call(name, try arguments.map { try term($0) }, arguments, expression))
+      return .term(try call(name, try terms(arguments), arguments, expression))
     }
   }
 
@@ -157,8 +168,8 @@ extension ExpressionCompiler {
   /// A function of operands alone.
   func call(
     _ name: String, _ terms: [ExpressionTerm], _ arguments: [Expression], _ expression: Expression
-  ) throws -> ExpressionTerm {
-    let operands = try terms.map { try computable($0) }
+  ) throws(CoreDataError) -> ExpressionTerm {
+    let operands = try terms.map(computable)
     do {
       let result = try ValueFunctions.call(name, operands)
       return ExpressionTerm(
@@ -187,7 +198,7 @@ extension ExpressionCompiler {
   }
 
   /// A value as functions take it.
-  func computable(_ term: ExpressionTerm) throws -> ExpressionTerm {
+  func computable(_ term: ExpressionTerm) throws(CoreDataError) -> ExpressionTerm {
     switch term.kind {
     case .file where !scope.readsFiles: throw outside(term)
     case .composite(let elements): throw notSimple(term, elements)
@@ -199,7 +210,7 @@ extension ExpressionCompiler {
 
   private mutating func cast(
     _ value: Expression, to type: Expression, _ expression: Expression
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     let name: String
     switch type.bare {
     case .constant(.string(let text)), .constant(.type(let text)): name = text

@@ -37,7 +37,9 @@ private struct KeyPath {
 
 extension ExpressionCompiler {
   /// What a key path from the object leads to.
-  mutating func path(_ text: String, _ place: Range<Int>?) throws -> ExpressionOperand {
+  mutating func path(
+    _ text: String, _ place: Range<Int>?
+  ) throws(CoreDataError) -> ExpressionOperand {
     var path = KeyPath(text, place)
     if path.names.first?.text.uppercased() == "SELF" { path.names.removeFirst() }
     // A name of the scope's own is only meant where it stands alone.
@@ -48,7 +50,7 @@ extension ExpressionCompiler {
   }
 
   /// What a key path from the object leads to.
-  mutating func path(_ names: [String]) throws -> ExpressionOperand {
+  mutating func path(_ names: [String]) throws(CoreDataError) -> ExpressionOperand {
     var path = KeyPath(names)
     return try follow(&path, from: object, through: nil)
   }
@@ -56,7 +58,7 @@ extension ExpressionCompiler {
   /// What a key path from what an expression stands for leads to.
   mutating func follow(
     _ text: String, from start: ExpressionOperand, _ expression: Expression
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     var path = KeyPath(text, expression.place)
     switch start {
     case .term(let term):
@@ -78,7 +80,7 @@ extension ExpressionCompiler {
 
   private mutating func follow(
     _ path: inout KeyPath, from start: ExpressionObject, through many: ExpressionCollection?
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     // SQLite joins 64 tables at most; no path that means something is as long.
     guard path.names.count <= 32 else { throw wrong("the key path is too long", path.place) }
     var object = start
@@ -132,7 +134,7 @@ extension ExpressionCompiler {
   private mutating func step(
     _ entry: EntityTable.RelationshipColumns, _ name: PathName, _ object: inout ExpressionObject,
     _ chain: inout ExpressionCollection?
-  ) throws {
+  ) throws(CoreDataError) {
     let destination = entry.relationship.destination
     guard let storage = entry.storage else {
       throw wrong("the store does not keep \(name.text)", name.range)
@@ -155,7 +157,9 @@ extension ExpressionCompiler {
   }
 
   /// A column of an object's row.
-  private mutating func column(_ column: String, of object: ExpressionObject) throws -> SQLText {
+  private mutating func column(
+    _ column: String, of object: ExpressionObject
+  ) throws(CoreDataError) -> SQLText {
     if let row = object.row { return "\(own: row).\(name: column)" }
     guard let table = layout.table(of: object.entity) else { return "NULL" }
     let row = alias()
@@ -174,7 +178,7 @@ extension ExpressionCompiler {
   private mutating func value(
     _ column: String, _ attribute: Attribute, of object: ExpressionObject, _ path: inout KeyPath,
     _ chain: ExpressionCollection?, _ name: PathName
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     let term = ExpressionTerm(
       try self.column(column, of: object), ValueKind(attribute), name: name.text,
       range: path.place)
@@ -184,7 +188,7 @@ extension ExpressionCompiler {
   /// What the rest of a path makes of a value, or of many: messages to it, then an aggregate.
   private mutating func ask(
     _ path: inout KeyPath, of value: ExpressionTerm, _ chain: ExpressionCollection?
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     var term = value
     while let next = path.names.first, !next.text.hasPrefix("@"),
       let answer = try answer(to: next.text, of: content(term))
@@ -207,7 +211,7 @@ extension ExpressionCompiler {
   private mutating func element(
     of whole: Attribute, _ path: inout KeyPath, _ object: ExpressionObject, _ table: EntityTable,
     _ chain: ExpressionCollection?, _ name: PathName
-  ) throws -> ExpressionOperand {
+  ) throws(CoreDataError) -> ExpressionOperand {
     var element = whole
     var last = name
     while element.type == .composite, let next = path.names.popFirst() {
@@ -227,7 +231,7 @@ extension ExpressionCompiler {
       }
       return try value(column, element, of: object, &path, chain, last)
     }
-    let sql = try columns.map { try column($0, of: object) }
+    let sql = try columns.map { name throws(CoreDataError) in try column(name, of: object) }
     // SQLite's coalesce takes two at least.
     let any: SQLText = "coalesce(NULL, \(SQLText.list(sql.isEmpty ? ["NULL"] : sql)))"
     return leaf(any, .composite(element.elements.map { element.pathed($0).name }), path, chain)
@@ -242,7 +246,7 @@ extension ExpressionCompiler {
     return .collection(chain)
   }
 
-  private func expectEnd(_ path: KeyPath, after name: PathName) throws {
+  private func expectEnd(_ path: KeyPath, after name: PathName) throws(CoreDataError) {
     guard let next = path.names.first else { return }
     throw wrong("nothing can follow “\(name.text)”", next.range)
   }

@@ -6,8 +6,10 @@ extension ExpressionScope {
   ///
   /// - Throws: ``CoreDataError`` of kind refused that shows the expression, where SQL cannot compute
   ///   it; with code 134170 where a policy class would.
-  package func compile(_ expression: Expression) throws -> CompiledExpression {
-    try compiled(.expression(expression)) { try $0.value(expression).sql }
+  package func compile(_ expression: Expression) throws(CoreDataError) -> CompiledExpression {
+    try compiled(.expression(expression)) { compiler throws(CoreDataError) in
+      try compiler.value(expression).sql
+    }
   }
 
   /// An NSExpression as SQL for the column of an attribute: a number becomes the kind of number that
@@ -18,8 +20,8 @@ extension ExpressionScope {
   /// - Throws: as ``compile(_:)``, and where the value is of a class that the attribute cannot hold.
   package func compile(
     _ expression: Expression, for attribute: Attribute
-  ) throws -> CompiledExpression {
-    try compiled(.expression(expression)) { compiler in
+  ) throws(CoreDataError) -> CompiledExpression {
+    try compiled(.expression(expression)) { compiler throws(CoreDataError) in
       let term = try compiler.value(expression)
       if let sql = term.kind.stored(term.sql, as: attribute.type) { return sql }
       var error = compiler.refusal(
@@ -33,8 +35,10 @@ extension ExpressionScope {
   /// An NSPredicate's format as SQL that is 0 or 1.
   ///
   /// - Throws: ``CoreDataError`` of kind usage with a ``TextMark`` at the word that is wrong.
-  package func compile(predicate format: String) throws -> CompiledExpression {
-    var compiled = try compiled(.text(format)) { try $0.condition(of: format) }
+  package func compile(predicate format: String) throws(CoreDataError) -> CompiledExpression {
+    var compiled = try compiled(.text(format)) { compiler throws(CoreDataError) in
+      try compiler.condition(of: format)
+    }
     compiled.sql = "ifnull((\(compiled.sql)), 0)"
     return compiled
   }
@@ -43,8 +47,8 @@ extension ExpressionScope {
   /// kept, a to-one's key.
   ///
   /// - Throws: ``CoreDataError`` of kind usage naming the step that does not exist.
-  package func value(of path: [String]) throws -> CompiledExpression {
-    var result = try compiled(.path) { compiler in
+  package func value(of path: [String]) throws(CoreDataError) -> CompiledExpression {
+    var result = try compiled(.path) { compiler throws(CoreDataError) in
       switch try compiler.path(path) {
       case .term(let term) where term.kind.isComposite:
         throw unknown(path.joined(separator: "."), in: entity)
@@ -68,8 +72,8 @@ extension ExpressionScope {
   /// How many objects a relationship at the end of a path leads to.
   ///
   /// - Throws: ``CoreDataError`` of kind usage naming the step that does not exist.
-  package func count(of path: [String]) throws -> CompiledExpression {
-    try compiled(.path) { compiler in
+  package func count(of path: [String]) throws(CoreDataError) -> CompiledExpression {
+    try compiled(.path) { compiler throws(CoreDataError) in
       switch try compiler.path(path) {
       case .collection(let many): return many.selecting("count(*)")
       case .term(let term) where term.kind.isObject: return "(\(term.sql) IS NOT NULL)"
@@ -79,8 +83,9 @@ extension ExpressionScope {
   }
 
   private func compiled(
-    _ origin: ExpressionCompiler.Origin, _ compile: (inout ExpressionCompiler) throws -> SQLText
-  ) throws -> CompiledExpression {
+    _ origin: ExpressionCompiler.Origin,
+    _ compile: (inout ExpressionCompiler) throws(CoreDataError) -> SQLText
+  ) throws(CoreDataError) -> CompiledExpression {
     var compiler = ExpressionCompiler(scope: self, origin: origin)
     var result = CompiledExpression(try compile(&compiler).sql, [])
     result.properties = compiler.properties

@@ -8,13 +8,15 @@ extension RowFilter {
   package init(
     relatedTo object: ObjectID, by relationship: String, taking text: String? = nil,
     layout: StoreLayout
-  ) throws {
+  ) throws(CoreDataError) {
     let owner = try layout.knownTable(of: object.entity)
     guard let entry = owner.relationship(named: relationship) else {
       throw layout.model.unknown(.relationship, relationship, of: object.entity)
     }
     let destination = entry.relationship.destination
-    let own = try text.map { try RowFilter($0, entity: destination, layout: layout) }
+    let own = try text.map { text throws(CoreDataError) in
+      try RowFilter(text, entity: destination, layout: layout)
+    }
     let (related, order) =
       entry.storage?.restriction(of: "t", to: SQLText(value: .integer(object.key))) ?? ("0", nil)
     self.init(

@@ -33,12 +33,12 @@ public struct RowFilter: Sendable, Equatable {
 
 extension RowFilter {
   /// - Throws: ``CoreDataError`` of kind usage with a ``TextMark`` at the word that is wrong.
-  public init(_ text: String, entity: String, store: Store) throws {
+  public init(_ text: String, entity: String, store: Store) throws(CoreDataError) {
     try self.init(text, entity: entity, layout: store.layout)
   }
 
   /// Compiles a predicate without a look at the store.
-  package init(_ text: String, entity: String, layout: StoreLayout) throws {
+  package init(_ text: String, entity: String, layout: StoreLayout) throws(CoreDataError) {
     let table = try layout.knownTable(of: entity)
     var compiler = ExpressionCompiler(
       scope: ExpressionScope(filtering: table.entity, in: layout), origin: .text(text))

@@ -85,7 +85,7 @@ public struct StoreMetadata: Sendable, Equatable {
     let list: PropertyListValue
     do {
       list = try PropertyList.read(bytes)
-    } catch let error as CoreDataError {
+    } catch {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
         "the store's metadata (Z_METADATA.Z_PLIST) is not a property list: \(error.message)",

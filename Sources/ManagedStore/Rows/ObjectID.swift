@@ -37,12 +37,14 @@ extension Store {
   /// Whether there is such an object is another question, see ``object(_:related:)``.
   ///
   /// - Throws: ``CoreDataError`` of kind usage.
-  public func objectID(_ text: String) throws -> ObjectID { try layout.objectID(text) }
+  public func objectID(_ text: String) throws(CoreDataError) -> ObjectID {
+    try layout.objectID(text)
+  }
 }
 
 extension StoreLayout {
   /// The object that a person names, see ``Store/objectID(_:)``.
-  package func objectID(_ text: String) throws -> ObjectID {
+  package func objectID(_ text: String) throws(CoreDataError) -> ObjectID {
     guard let id = ObjectID(text) else {
       throw CoreDataError(
         .usage, "“\(text.prefix(200))” names no object",

@@ -24,7 +24,7 @@ extension Store {
       }
   }
 
-  func knownTable(of entity: String) throws -> EntityTable {
+  func knownTable(of entity: String) throws(CoreDataError) -> EntityTable {
     try layout.knownTable(of: entity)
   }
 

@@ -37,7 +37,7 @@ package struct StoreLayout: Sendable, Equatable {
   /// Where an entity's objects are.
   ///
   /// - Throws: ``CoreDataError`` of kind usage for one that the store has not.
-  package func knownTable(of entity: String) throws -> EntityTable {
+  package func knownTable(of entity: String) throws(CoreDataError) -> EntityTable {
     guard let table = tablesByEntity[entity] else {
       throw CoreDataError(
         unknownEntity: entity, of: "the store", known: entityTables.map(\.entity), path: path)

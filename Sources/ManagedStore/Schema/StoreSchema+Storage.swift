@@ -27,7 +27,9 @@ extension StoreSchema {
   ///
   /// - Parameter isConcrete: whether it must be one that has objects of its own.
   /// - Throws: ``CoreDataError`` of kind usage for an unknown entity, or an abstract one.
-  package func knownTable(of name: String, isConcrete: Bool = true) throws -> EntityTable {
+  package func knownTable(
+    of name: String, isConcrete: Bool = true
+  ) throws(CoreDataError) -> EntityTable {
     guard let table = entityTable(of: name) else {
       throw CoreDataError(
         unknownEntity: name, of: "the model", known: model.entities.map(\.name))

@@ -28,7 +28,7 @@ final class TextMatching {
     return pattern
   }
 
-  static func pattern(_ text: String, _ flags: Int64) throws -> TextPattern {
+  static func pattern(_ text: String, _ flags: Int64) throws(CoreDataError) -> TextPattern {
     let ignoringCase = flags & Self.ignoringCase != 0
     let ignoringMarks = flags & Self.ignoringMarks != 0
     return flags & like != 0

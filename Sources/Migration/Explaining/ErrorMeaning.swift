@@ -38,7 +38,7 @@ public struct ErrorMeaning: Sendable, Equatable {
   }
 
   /// - Returns: `nil` for a row that is not as the table's head says.
-  init?(_ row: TextTable.Row) {
+  init?(_ row: MessageTable.Row) {
     let head = row.name.split(separator: " ").map(String.init)
     guard (2...3).contains(head.count), let domain = Domain(rawValue: head[0]),
       let code = Int(head[1]), let explanation = ErrorSentence.Explanation(row)
@@ -50,7 +50,7 @@ public struct ErrorMeaning: Sendable, Equatable {
 /// Every error code that Core Data reports, as a table.
 public enum ErrorCatalogue {
   /// In the order of the table: by domain, then by code.
-  public static let all = TextTable.errors.rows.compactMap(ErrorMeaning.init)
+  public static let all = MessageTable.errors.rows.compactMap(ErrorMeaning.init)
 
   /// Numbers of CloudKit mirroring. Apple documents none of them; those that logs explain are in the table.
   static let cloudRange = 134400...134499

@@ -57,7 +57,7 @@ public struct ErrorSentence: Sendable, Equatable {
   let isGeneral: Bool
 
   /// - Returns: `nil` for a row that is not as the table's head says.
-  init?(_ row: TextTable.Row) {
+  init?(_ row: MessageTable.Row) {
     guard let speaker = row["speaker"].flatMap(Speaker.init),
       let names = Names(rawValue: row["names"] ?? "none")
     else { return nil }
@@ -86,7 +86,7 @@ extension ErrorMeaning {
 
 extension ErrorSentence.Explanation {
   /// - Returns: `nil` for a row without a meaning, a cause or advice.
-  init?(_ row: TextTable.Row) {
+  init?(_ row: MessageTable.Row) {
     guard let meaning = row["meaning"], let cause = row["cause"], let advice = row["advice"] else {
       return nil
     }
@@ -96,5 +96,5 @@ extension ErrorSentence.Explanation {
 
 extension ErrorCatalogue {
   /// Every sentence that is known.
-  public static let sentences = TextTable.sentences.rows.compactMap(ErrorSentence.init)
+  public static let sentences = MessageTable.sentences.rows.compactMap(ErrorSentence.init)
 }

@@ -300,7 +300,7 @@ extension StoreReplacement {
         try ask()
         return nil
       } catch {
-        return error as? CoreDataError
+        return CoreDataError(error, or: .refused)
       }
     }
   }

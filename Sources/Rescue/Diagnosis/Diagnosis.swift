@@ -144,7 +144,7 @@ public struct Diagnosis: Sendable {
       return found + [Finding(.walUnreadable, error.message + ".", in: place)]
     }
     return found
-      + LogLayer(
+      + WALLayer(
         place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
         placeholders: store?.placeholders ?? CloudPlaceholder.companions(ofStore: files.path),
         isRolledBack: facts.isRolledBack, isInUse: isInUse, isLogged: facts.isLogged

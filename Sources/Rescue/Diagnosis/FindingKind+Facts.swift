@@ -25,7 +25,7 @@ extension FindingKind {
 
   /// As the table has them.
   static let table = Dictionary(
-    TextTable.findings.rows.compactMap { row in
+    MessageTable.findings.rows.compactMap { row in
       FindingKind(rawValue: row.name).flatMap { kind in Facts(row).map { (kind, $0) } }
     }, uniquingKeysWith: { first, _ in first })
 
@@ -42,7 +42,7 @@ extension FindingKind.Facts {
   ]
 
   /// - Returns: `nil` for a row that is not as the table's head says.
-  fileprivate init?(_ row: TextTable.Row) {
+  fileprivate init?(_ row: MessageTable.Row) {
     let error = row["error"]?.split(separator: " ").map(String.init) ?? []
     guard let severity = row["severity"].flatMap(Finding.Severity.init), let title = row["title"],
       let remedy = Self.remedies[row["remedy"] ?? "none"],

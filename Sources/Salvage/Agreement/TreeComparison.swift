@@ -46,7 +46,7 @@ package struct TreeComparison {
       return true
     case .tableLeaf:
       for offset in tree.cells(in: page.bytes) {
-        guard let cell = Cell(page.bytes, at: offset, present: page.present, usable: one.usable)
+        guard let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: one.usable)
         else { return false }
         guard cell.local < cell.size else { continue }
         guard try isRestSame(from: cell.overflow, bytes: cell.size - cell.local) else {

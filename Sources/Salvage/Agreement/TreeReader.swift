@@ -105,7 +105,7 @@ final class TreeReader {
   func row(_ number: Int, of cells: Cells, into record: inout Record) throws -> Int64 {
     let usable = image.usable
     guard let offset = cells.page.cell(number, in: cells.bytes),
-      let cell = Cell(cells.bytes, at: offset, present: usable, usable: usable)
+      let cell = TreeCell(cells.bytes, at: offset, present: usable, usable: usable)
     else { throw Untold() }
     try payload(cell, in: cells.bytes, into: &record)
     return cell.key
@@ -116,7 +116,7 @@ final class TreeReader {
   func entry(_ number: Int, of cells: Cells, into record: inout Record) throws {
     let usable = image.usable
     guard let offset = cells.page.cell(number, in: cells.bytes),
-      let cell = Cell(
+      let cell = TreeCell(
         cells.bytes, at: offset, of: cells.page.kind, present: usable, usable: usable)
     else { throw Untold() }
     try payload(cell, in: cells.bytes, into: &record)
@@ -125,7 +125,7 @@ final class TreeReader {
   /// Takes a payload, with what of it is on other pages.
   @inline(__always)
   private func payload(
-    _ cell: Cell, in bytes: UnsafeRawBufferPointer, into record: inout Record
+    _ cell: TreeCell, in bytes: UnsafeRawBufferPointer, into record: inout Record
   ) throws {
     let here = UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local])
     guard

@@ -202,7 +202,7 @@ struct Carver: ~Copyable {
     for column in shapes[shape].columns.dropFirst() {
       guard place < range.upperBound, let (type, end) = Varint.read(bytes, place),
         let bytes = Record.size(of: type), column.holds(Record.kind(of: type)),
-        size + bytes <= Int(Cell.mostBytes)
+        size + bytes <= Int(TreeCell.mostBytes)
       else { break }
       place = end
       size += bytes
@@ -228,7 +228,7 @@ struct Carver: ~Copyable {
     _ shape: Int, _ size: Int, start: Int, header: Int, key: Int64?, hint: CarvedRow.KeyHint?,
     record: [UInt8], _ range: Range<Int>, _ bytes: [UInt8]
   ) -> CarvedRow? {
-    let local = Cell.local(of: size, usable: usable)
+    let local = TreeCell.local(of: size, usable: usable)
     let end = header + local + (local < size ? 4 : 0)
     guard end <= range.upperBound, local <= record.count else { return nil }
     return CarvedRow(

@@ -18,7 +18,7 @@ struct DeadRoom {
     let listed = tree.least
     if tree.kind == .tableLeaf {
       for offset in offsets {
-        guard let cell = Cell(bytes, at: offset, present: bytes.count, usable: usable) else {
+        guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: usable) else {
           continue
         }
         cells.append((offset..<max(cell.end, offset + 4), cell.key))

@@ -146,7 +146,7 @@ public struct RemainsScan: ~Copyable {
     let root = trees.owner(of: number)
     for place in room.cells {
       guard
-        let cell = Cell(
+        let cell = TreeCell(
           bytes, at: place.range.lowerBound, present: bytes.count, usable: image.usable)
       else { continue }
       let local = Array(bytes[cell.start..<cell.start + cell.local])
@@ -198,7 +198,7 @@ public struct RemainsScan: ~Copyable {
   private mutating func shape(of room: DeadRoom, _ bytes: [UInt8]) -> Int? {
     for cell in room.cells.prefix(4) {
       guard
-        let cell = Cell(
+        let cell = TreeCell(
           bytes, at: cell.range.lowerBound, present: bytes.count, usable: image.usable),
         record.read(bytes, cell.start..<cell.start + cell.local)
       else { continue }
@@ -306,7 +306,7 @@ extension RemainsScan {
       var isTold = false
       for place in room.cells where hint.fits(place.key) {
         guard
-          let cell = Cell(
+          let cell = TreeCell(
             bytes, at: place.range.lowerBound, present: bytes.count, usable: image.usable),
           other.read(bytes, cell.start..<cell.start + cell.local), other.count > 2,
           other.integer(1) == record.integer(1), other.integer(2) ?? 0 > saves

@@ -79,7 +79,7 @@ package struct IndexTree: Sendable {
     let isWhole = try pages(of: root, in: image) { page, tree in
       for offset in tree.cells(in: page.bytes) {
         guard
-          let cell = Cell(
+          let cell = TreeCell(
             page.bytes, at: offset, of: tree.kind, present: page.bytes.count, usable: image.usable),
           let payload = try payload(page.bytes, cell, image),
           record.read(payload, 0..<payload.count)
@@ -95,7 +95,7 @@ package struct IndexTree: Sendable {
 
   /// A payload with what of it stands on other pages; `nil` where it is not all there.
   private static func payload(
-    _ page: [UInt8], _ cell: Cell, _ image: DatabaseImage
+    _ page: [UInt8], _ cell: TreeCell, _ image: DatabaseImage
   ) throws -> [UInt8]? {
     guard cell.size / (image.usable - 4) <= image.pageCount else { return nil }
     var payload = Array(page[cell.start..<cell.start + cell.local])
@@ -125,7 +125,7 @@ package struct IndexTree: Sendable {
         var record = Record()
         for index in stride(from: 0, to: cells.count, by: max(1, cells.count / entriesOfLeaf)) {
           guard
-            let cell = Cell(
+            let cell = TreeCell(
               page.bytes, at: cells[index], of: .indexLeaf, present: page.bytes.count,
               usable: image.usable),
             cell.local == cell.size, record.read(page.bytes, cell.start..<cell.end), record.isWhole
@@ -165,7 +165,7 @@ package struct IndexEntries: ~Copyable {
     else { return }
     for offset in tree.cells(in: page.bytes) {
       guard
-        let cell = Cell(
+        let cell = TreeCell(
           page.bytes, at: offset, of: .indexLeaf, present: page.present, usable: image.usable),
         cell.local == cell.size, record.read(page.bytes, cell.start..<cell.end),
         record.count >= 2, let key = record.integer(record.count - 1)

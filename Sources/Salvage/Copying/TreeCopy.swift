@@ -149,12 +149,12 @@ public struct TreeCopy: ~Copyable {
   ) throws -> (page: Int, outcome: Outcome)? {
     let count = BigEndian.half(source, 3)
     guard 8 + 2 * count <= source.count else { return nil }
-    var spilled: [(cell: Cell, chain: [Int])] = []
+    var spilled: [(cell: TreeCell, chain: [Int])] = []
     var last = place.above
     for index in 0..<count {
       let offset = BigEndian.half(source, 8 + 2 * index)
       guard offset >= 8 + 2 * count,
-        let cell = Cell(source, at: offset, present: source.count, usable: source.count),
+        let cell = TreeCell(source, at: offset, present: source.count, usable: source.count),
         cell.key > last ?? .min || last == nil, cell.key <= place.upTo ?? .max
       else { return nil }
       last = cell.key
@@ -178,7 +178,7 @@ public struct TreeCopy: ~Copyable {
   }
 
   /// Whether a cell holds a record of its own size that can be a row of the table.
-  private mutating func isRow(_ page: [UInt8], _ cell: Cell) -> Bool {
+  private mutating func isRow(_ page: [UInt8], _ cell: TreeCell) -> Bool {
     // One that ends in zeros is looked at by itself.
     let end = cell.start + cell.local
     guard page[end - 1] != 0 || DatabaseImage.Page.zeros(in: cell.start..<end, of: page) == nil
@@ -285,7 +285,7 @@ public struct TreeCopy: ~Copyable {
     var bytes = source
     for offset in tree.cells(in: source) {
       guard
-        let cell = Cell(
+        let cell = TreeCell(
           source, at: offset, of: tree.kind, present: source.count, usable: source.count)
       else { throw Broken() }
       if cell.local < cell.size {

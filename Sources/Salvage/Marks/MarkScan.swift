@@ -172,7 +172,7 @@ package struct MarkedColumns: Sendable {
   private func row(
     _ page: UnsafeRawBufferPointer, at cell: Int, _ usable: Int, _ found: inout [Found]
   ) -> Bool {
-    guard let cell = Cell(page, at: cell, present: usable, usable: usable) else { return false }
+    guard let cell = TreeCell(page, at: cell, present: usable, usable: usable) else { return false }
     var place = cell.start
     let (size, start, end) = (cell.size, cell.start, cell.start + cell.local)
     guard let header = Varint.read(page, at: &place, before: end), header > 0,

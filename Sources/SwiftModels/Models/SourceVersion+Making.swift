@@ -63,11 +63,11 @@ extension SourceVersion {
     self.identifier = identifier
     self.place = place
     self.remarks = remarks
-    result = Result {
+    result = Result { () throws(CoreDataError) in
       try Model(
         entities: Array(entities.values), versionIdentifiers: [identifier],
         warnings: (warnings + remarks).map(\.description))
-    }.mapError { $0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)") }
+    }
   }
 
   /// Sets the inverses that are stated, and those that two relationships alone between two classes

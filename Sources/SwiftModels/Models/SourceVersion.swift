@@ -36,7 +36,7 @@ public struct SourceVersion: Sendable {
   public let remarks: [SourceRemark]
 
   /// - Throws: why the classes are no sound model.
-  public var model: Model { get throws { try result.get() } }
+  public var model: Model { get throws(CoreDataError) { try result.get() } }
 
   /// Where an entity, or a property of it, is declared.
   public func place(of entity: String, property: String? = nil) -> SourcePlace? {

@@ -18,7 +18,7 @@ struct BinaryPropertyListReader {
   private var budget: Int
   private let maximumWeight: Int
 
-  init(_ bytes: [UInt8]) throws {
+  init(_ bytes: [UInt8]) throws(CoreDataError) {
     guard bytes.count >= 8 + 1 + 1 + 32, bytes.starts(with: Self.magic) else {
       throw Self.error("the binary property list is cut short")
     }
@@ -44,13 +44,13 @@ struct BinaryPropertyListReader {
     maximumWeight = 1_000_000 + (bytes.count < 1 << 40 ? bytes.count * 16 : bytes.count)
   }
 
-  mutating func read() throws -> PropertyListValue {
+  mutating func read() throws(CoreDataError) -> PropertyListValue {
     try object(top, depth: 0).value
   }
 
   private mutating func object(
     _ index: Int, depth: Int
-  ) throws -> (value: PropertyListValue, weight: Int) {
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     if let known = objects[index] { return known }
     guard index < objectCount else { throw Self.error("a reference has no object") }
     guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
@@ -72,7 +72,7 @@ struct BinaryPropertyListReader {
 
   private mutating func decode(
     at offset: Int, depth: Int
-  ) throws -> (value: PropertyListValue, weight: Int) {
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let marker = bytes[offset]
     let low = Int(marker & 15)
     switch marker >> 4 {
@@ -126,7 +126,7 @@ struct BinaryPropertyListReader {
 
   private mutating func array(
     at offset: Int, depth: Int
-  ) throws -> (value: PropertyListValue, weight: Int) {
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let content = try sized(at: offset, unit: referenceSize)
     var values: [PropertyListValue] = []
     var weight = 1
@@ -141,7 +141,7 @@ struct BinaryPropertyListReader {
 
   private mutating func dictionary(
     at offset: Int, depth: Int
-  ) throws -> (value: PropertyListValue, weight: Int) {
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let content = try sized(at: offset, unit: referenceSize * 2)
     let half = content.count / 2
     var values: [String: PropertyListValue] = [:]
@@ -161,7 +161,9 @@ struct BinaryPropertyListReader {
     return (.dictionary(values), weight)
   }
 
-  private mutating func integer(at offset: Int, power: Int) throws -> PropertyListValue {
+  private mutating func integer(
+    at offset: Int, power: Int
+  ) throws(CoreDataError) -> PropertyListValue {
     guard power <= 4 else { throw Self.error("an integer has more than 128 bits") }
     let content = try take(offset, count: 1 << power)
     guard content.count == 16 else {
@@ -178,7 +180,7 @@ struct BinaryPropertyListReader {
   }
 
   /// The content of an object whose marker's low half, or an integer after it, is its count.
-  private mutating func sized(at offset: Int, unit: Int) throws -> Range<Int> {
+  private mutating func sized(at offset: Int, unit: Int) throws(CoreDataError) -> Range<Int> {
     var start = offset + 1
     var count = UInt64(bytes[offset] & 15)
     if count == 15 {
@@ -194,7 +196,7 @@ struct BinaryPropertyListReader {
   }
 
   /// Claims bytes of content.
-  private mutating func take(_ start: Int, count: Int) throws -> Range<Int> {
+  private mutating func take(_ start: Int, count: Int) throws(CoreDataError) -> Range<Int> {
     guard count >= 0, start <= table, count <= table - start else {
       throw Self.error("an object is cut short")
     }
@@ -203,7 +205,7 @@ struct BinaryPropertyListReader {
     return start..<(start + count)
   }
 
-  private func reference(at offset: Int) throws -> Int {
+  private func reference(at offset: Int) throws(CoreDataError) -> Int {
     let value = Self.unsigned(bytes, at: offset, size: referenceSize)
     guard value < UInt64(objectCount) else { throw Self.error("a reference has no object") }
     return Int(value)

@@ -17,14 +17,14 @@ package struct KeyedArchive: Sendable {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable when the bytes are no property list, or one
   ///   that is no keyed archive.
-  package init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws(CoreDataError) {
     try self.init(propertyList: PropertyList.read(bytes))
   }
 
   /// Takes a property list that was read already.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable when it is no keyed archive.
-  package init(propertyList: PropertyListValue) throws {
+  package init(propertyList: PropertyListValue) throws(CoreDataError) {
     guard let objects = propertyList["$objects"]?.array, let top = propertyList["$top"]?.dictionary
     else {
       throw CoreDataError(.unreadable, "a property list, but not a keyed archive")
@@ -36,7 +36,7 @@ package struct KeyedArchive: Sendable {
   /// Takes a property list that is an archive, or else is itself what would be archived.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable for an archive that is damaged.
-  package init(holding list: PropertyListValue) throws {
+  package init(holding list: PropertyListValue) throws(CoreDataError) {
     let top = PropertyListValue.dictionary([Self.rootKey: list])
     let alone = PropertyListValue.dictionary(["$objects": .array([]), "$top": top])
     try self.init(propertyList: Self.isKeyedArchive(list) ? list : alone)

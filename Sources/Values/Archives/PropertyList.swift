@@ -9,7 +9,7 @@ public enum PropertyList {
   /// Reads a property list of either form, distinguished by its first bytes.
   ///
   /// - Throws: ``CoreDataError`` where the bytes are cut short, damaged or nested too deep.
-  public static func read(_ bytes: [UInt8]) throws -> PropertyListValue {
+  public static func read(_ bytes: [UInt8]) throws(CoreDataError) -> PropertyListValue {
     if bytes.starts(with: BinaryPropertyListReader.magic) {
       var reader = try BinaryPropertyListReader(bytes)
       return try reader.read()

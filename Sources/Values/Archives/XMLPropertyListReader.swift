@@ -7,7 +7,7 @@ enum XMLPropertyListReader {
     var firstKey: Int
   }
 
-  static func read(_ bytes: [UInt8]) throws -> PropertyListValue {
+  static func read(_ bytes: [UInt8]) throws(CoreDataError) -> PropertyListValue {
     // One stack of finished values and one of keys serve all open containers, so that adding a
     // value never copies a container.
     var values: [PropertyListValue] = []
@@ -16,7 +16,7 @@ enum XMLPropertyListReader {
     var text = ""
     var leaf: String?
 
-    func add(_ value: PropertyListValue, _ reader: XMLReader) throws {
+    func add(_ value: PropertyListValue, _ reader: XMLReader) throws(CoreDataError) {
       if let container = containers.last {
         let expectsKey = keys.count - container.firstKey == values.count - container.firstValue
         guard !container.isDictionary || !expectsKey else {
@@ -28,7 +28,7 @@ enum XMLPropertyListReader {
       values.append(value)
     }
 
-    func close(_ reader: XMLReader) throws {
+    func close(_ reader: XMLReader) throws(CoreDataError) {
       guard let container = containers.popLast() else { return }
       let content = Array(values[container.firstValue...])
       let names = Array(keys[container.firstKey...])
@@ -40,7 +40,7 @@ enum XMLPropertyListReader {
         keyed(Dictionary(zip(names, content), uniquingKeysWith: { _, last in last })), reader)
     }
 
-    try XMLReader.read(bytes) { event, reader in
+    try XMLReader.read(bytes) { event, reader throws(CoreDataError) in
       switch event {
       case .start(let name, _):
         guard leaf == nil else { throw reader.error("<\(name)> inside a <\(leaf ?? "")>") }
@@ -93,7 +93,7 @@ enum XMLPropertyListReader {
 
   private static func scalar(
     _ name: String, _ text: String, _ reader: XMLReader
-  ) throws -> PropertyListValue {
+  ) throws(CoreDataError) -> PropertyListValue {
     switch name {
     case "string": return .string(text)
     case "true": return .boolean(true)

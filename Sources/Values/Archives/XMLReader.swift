@@ -16,8 +16,8 @@ package final class XMLReader {
   package static let maximumDepth = 256
 
   private let parser: XML_Parser?
-  private let handle: (Event, XMLReader) throws -> Void
-  private var failure: (any Error)?
+  private let handle: (Event, XMLReader) throws(CoreDataError) -> Void
+  private var failure: CoreDataError?
   private var depth = 0
   private var text: [UInt8] = []
 
@@ -25,8 +25,8 @@ package final class XMLReader {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable naming the line, or what `handle` throws.
   package static func read(
-    _ bytes: [UInt8], _ handle: @escaping (Event, XMLReader) throws -> Void
-  ) throws {
+    _ bytes: [UInt8], _ handle: @escaping (Event, XMLReader) throws(CoreDataError) -> Void
+  ) throws(CoreDataError) {
     let reader = XMLReader(handle)
     defer { XML_ParserFree(reader.parser) }
     try reader.run(bytes)
@@ -40,12 +40,12 @@ package final class XMLReader {
     CoreDataError(.unreadable, "line \(line): \(message)")
   }
 
-  private init(_ handle: @escaping (Event, XMLReader) throws -> Void) {
+  private init(_ handle: @escaping (Event, XMLReader) throws(CoreDataError) -> Void) {
     self.handle = handle
     parser = XML_ParserCreate(nil)
   }
 
-  private func run(_ bytes: [UInt8]) throws {
+  private func run(_ bytes: [UInt8]) throws(CoreDataError) {
     // The parser keeps a pointer to this reader, which outlives it: see `read`.
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
@@ -123,7 +123,7 @@ package final class XMLReader {
     do { try handle(event, self) } catch { stop(error) }
   }
 
-  private func stop(_ error: any Error) {
+  private func stop(_ error: CoreDataError) {
     if failure == nil { failure = error }
     _ = XML_StopParser(parser, XML_Bool(0))
   }

@@ -32,7 +32,7 @@ package struct XMLTag {
   }
 
   /// - Throws: an error that names the line when the attribute is missing.
-  package mutating func required(_ key: String) throws -> String {
+  package mutating func required(_ key: String) throws(CoreDataError) -> String {
     guard let value = nonEmpty(key) else { throw xml.error("expected <\(name) \(key)=\"…\">") }
     return value
   }
@@ -41,7 +41,7 @@ package struct XMLTag {
   package mutating func boolean(_ key: String) -> Bool? { text(key).map { $0 == "YES" } }
 
   /// A number of 32 bits, which documents write with a sign too.
-  package mutating func number(_ key: String) throws -> UInt32? {
+  package mutating func number(_ key: String) throws(CoreDataError) -> UInt32? {
     guard let text = text(key) else { return nil }
     guard let value = Int64(text), let number = UInt32(exactly: value & 0xFFFF_FFFF),
       value >= -1, value <= Int64(UInt32.max)

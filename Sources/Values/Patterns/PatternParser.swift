@@ -31,7 +31,7 @@ struct PatternParser {
     }
   }
 
-  mutating func whole() throws -> PatternNode {
+  mutating func whole() throws(CoreDataError) -> PatternNode {
     guard rest.count <= 10_000 else { throw TextPattern.tooLarge }
     let node = try alternatives()
     guard rest.isEmpty else { throw wrong("a unmatched “)”") }
@@ -48,7 +48,7 @@ struct PatternParser {
     return true
   }
 
-  private mutating func alternatives() throws -> PatternNode {
+  private mutating func alternatives() throws(CoreDataError) -> PatternNode {
     depth += 1
     defer { depth -= 1 }
     guard depth < 50 else { throw wrong("it is nested too deeply") }
@@ -57,7 +57,7 @@ struct PatternParser {
     return parts.count == 1 ? parts[0] : .either(parts)
   }
 
-  private mutating func sequence() throws -> PatternNode {
+  private mutating func sequence() throws(CoreDataError) -> PatternNode {
     var parts: [PatternNode] = []
     while let first = rest.first, first != "|", first != ")" {
       let atom = try atom()
@@ -66,7 +66,7 @@ struct PatternParser {
     return parts.count == 1 ? parts[0] : .sequence(parts)
   }
 
-  private mutating func quantified(_ atom: PatternNode) throws -> PatternNode {
+  private mutating func quantified(_ atom: PatternNode) throws(CoreDataError) -> PatternNode {
     var node = atom
     var isQuantified = false
     while let first = rest.first {
@@ -87,7 +87,7 @@ struct PatternParser {
     return node
   }
 
-  private mutating func counts() throws -> (Int, Int?) {
+  private mutating func counts() throws(CoreDataError) -> (Int, Int?) {
     rest.removeFirst()
     guard let least = number(), least <= 1000 else { throw wrong("“{” needs a number up to 1000") }
     var most: Int? = least
@@ -105,7 +105,7 @@ struct PatternParser {
     return Int(String(digits))
   }
 
-  private mutating func atom() throws -> PatternNode {
+  private mutating func atom() throws(CoreDataError) -> PatternNode {
     let first = rest.removeFirst()
     switch first {
     case ".": return .set(.anyButNewline)
@@ -156,7 +156,7 @@ struct PatternParser {
       ? .empty : .sequence(String(text).unicodeScalars.map { .text(String($0)) })
   }
 
-  private mutating func escape() throws -> ScalarSet {
+  private mutating func escape() throws(CoreDataError) -> ScalarSet {
     guard let letter = rest.popFirst() else { throw wrong("it ends with a backslash") }
     switch letter {
     case "d": return .digit
@@ -200,7 +200,7 @@ struct PatternParser {
     }
   }
 
-  private mutating func hexadecimal(_ count: Int) throws -> Unicode.Scalar {
+  private mutating func hexadecimal(_ count: Int) throws(CoreDataError) -> Unicode.Scalar {
     let digits = rest.prefix(count)
     guard digits.count == count, let value = UInt32(String(digits), radix: 16),
       let scalar = Unicode.Scalar(value)
@@ -209,7 +209,7 @@ struct PatternParser {
     return scalar
   }
 
-  private mutating func bracket() throws -> ScalarSet {
+  private mutating func bracket() throws(CoreDataError) -> ScalarSet {
     let isNegated = skip("^")
     var parts: [ScalarSet] = []
     var isFirst = true

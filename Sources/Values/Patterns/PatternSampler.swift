@@ -21,7 +21,7 @@ package struct PatternSampler: Sendable {
   private static let longest = 4096
 
   /// - Throws: ``CoreDataError`` of kind usage for a pattern that ``TextPattern`` does not know.
-  package init(matching text: String) throws {
+  package init(matching text: String) throws(CoreDataError) {
     pattern = try TextPattern(matching: text, ignoringCase: false, ignoringMarks: false)
     var parser = PatternParser(text)
     root = Self.node(try parser.whole())

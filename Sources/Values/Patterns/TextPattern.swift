@@ -27,7 +27,8 @@ package struct TextPattern: Sendable {
   let groups: Int
 
   /// A `LIKE` pattern.
-  package init(like pattern: String, ignoringCase: Bool, ignoringMarks: Bool) throws {
+  package init(like pattern: String, ignoringCase: Bool, ignoringMarks: Bool) throws(CoreDataError)
+  {
     self.ignoringCase = ignoringCase
     self.ignoringMarks = ignoringMarks
     groups = 0
@@ -59,7 +60,7 @@ package struct TextPattern: Sendable {
   /// - Parameter notesGroups: whether ``firstMatch(in:from:budget:)`` will be asked for them.
   package init(
     matching pattern: String, ignoringCase: Bool, ignoringMarks: Bool, notesGroups: Bool = false
-  ) throws {
+  ) throws(CoreDataError) {
     var parser = PatternParser(pattern)
     let node = try parser.whole()
     self.ignoringCase = ignoringCase || parser.ignoringCase
@@ -77,8 +78,8 @@ package struct TextPattern: Sendable {
   private static func compile(
     _ node: PatternNode, into steps: inout [Step], ignoringCase: Bool, ignoringMarks: Bool,
     notesGroups: Bool
-  ) throws {
-    func inner(_ node: PatternNode) throws {
+  ) throws(CoreDataError) {
+    func inner(_ node: PatternNode) throws(CoreDataError) {
       try compile(
         node, into: &steps, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks,
         notesGroups: notesGroups)

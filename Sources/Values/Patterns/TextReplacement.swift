@@ -8,7 +8,7 @@ package struct TextReplacement: Sendable {
   private let pattern: TextPattern
 
   /// - Throws: ``CoreDataError`` of kind usage for a pattern of another dialect.
-  package init(pattern: String) throws {
+  package init(pattern: String) throws(CoreDataError) {
     self.pattern = try TextPattern(
       matching: pattern, ignoringCase: false, ignoringMarks: false, notesGroups: true)
   }

@@ -26,7 +26,7 @@ enum GivenStores {
     for slot in named(in: arguments, of: command) {
       let text = arguments[slot.parameter][slot.index]
       let isModel = slot.parameter.kind == .model
-      switch StorePlace(text) {
+      switch StoreLocation(text) {
       case .file(let path):
         // Some commands read the file themselves; of several stores, each has its own answer.
         if !isModel, !slot.parameter.isRepeatable {

@@ -26,7 +26,7 @@ extension Runtime {
 
     /// Where to pick another than this: the folder it is in, or the container.
     static func place(toPickFrom path: String) -> String {
-      if case .inside(let container, _) = StorePlace(path) { return container }
+      if case .inside(let container, _) = StoreLocation(path) { return container }
       return FileSystem.parent(of: path) ?? "."
     }
 
@@ -49,7 +49,7 @@ extension Runtime {
 
   private static func way(to path: String?) throws -> Way {
     guard let path else { return .picker(nil) }
-    switch StorePlace(path) {
+    switch StoreLocation(path) {
     case .file: return .store(path)
     case .folder: return .picker(path)
     case .inside(_, .some): return .store(path)
@@ -65,7 +65,7 @@ extension Runtime {
   /// To be called on the main thread.
   nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
     guard console.isTerminal else {
-      guard let path = request.path, case .file = StorePlace(path) else {
+      guard let path = request.path, case .file = StoreLocation(path) else {
         throw CoreDataError(
           .usage, "the choice of a store needs a terminal, and standard output is not one",
           hint: "Name a store: strata info STORE; strata stores PATH lists what is in a container.")
@@ -126,7 +126,7 @@ extension Runtime {
 
   /// A private copy of a store in a container, and what the person calls it.
   private static func opened(_ path: String) throws -> (copy: StoreCopy?, name: String) {
-    guard case .inside(let container, let inner) = StorePlace(path) else { return (nil, path) }
+    guard case .inside(let container, let inner) = StoreLocation(path) else { return (nil, path) }
     let copy = try Interruption.removingCopies {
       try GivenStores.copy(of: inner, in: container, .process)
     }

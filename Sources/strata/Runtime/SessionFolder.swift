@@ -85,7 +85,7 @@ struct SessionFolder: Sendable {
 
   /// A file, or what a store in a container was put together from.
   private static func isThere(_ path: String) -> Bool {
-    if case .inside = StorePlace(path) { return true }
+    if case .inside = StoreLocation(path) { return true }
     return FileSystem.isFile(path)
   }
 

@@ -64,9 +64,9 @@ struct ThemeLibrary {
         let theme = try theme(named: name)
         kind = theme[.text].background == .default ? .plain : theme.isLight ? .light : .dark
       } catch {
-        let error = error as? CoreDataError
-        let file = error?.path.map { FileSystem.name(of: $0) + ", " } ?? ""
-        kind = .unreadable(file + (error?.message ?? "it cannot be read"))
+        let error = CoreDataError(error, or: .unreadable)
+        let file = error.path.map { FileSystem.name(of: $0) + ", " } ?? ""
+        kind = .unreadable(file + error.message)
       }
       return ThemeChoice(name: name, kind: kind, isOwn: files[name] != nil)
     }

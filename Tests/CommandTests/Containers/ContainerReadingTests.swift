@@ -42,19 +42,20 @@ struct ContainerReadingTests {
     for path in [
       samples.store, folder + "//" + inner, "//tmp//none", "none.sqlite", "a//b", "/", "//",
     ] {
-      switch StorePlace(path) {
+      switch StoreLocation(path) {
       case .inside: Issue.record("\(path)")
       case .file, .folder: break
       }
     }
     let (zip, _) = try samples.make(.zip)
-    #expect(StorePlace(zip) == .inside(container: zip, inner: nil))
-    #expect(StorePlace(zip + "//a/b.sqlite") == .inside(container: zip, inner: "a/b.sqlite"))
-    #expect(StorePlace(zip + "///a.sqlite") == .inside(container: zip, inner: "a.sqlite"))
+    #expect(StoreLocation(zip) == .inside(container: zip, inner: nil))
+    #expect(StoreLocation(zip + "//a/b.sqlite") == .inside(container: zip, inner: "a/b.sqlite"))
+    #expect(StoreLocation(zip + "///a.sqlite") == .inside(container: zip, inner: "a.sqlite"))
     let (backup, _) = try samples.make(.backup)
-    #expect(StorePlace(backup + "//Manifest.db") == .file(backup + "//Manifest.db"))
+    #expect(StoreLocation(backup + "//Manifest.db") == .file(backup + "//Manifest.db"))
     #expect(
-      StorePlace(backup + "//AppDomain-x/a") == .inside(container: backup, inner: "AppDomain-x/a"))
+      StoreLocation(backup + "//AppDomain-x/a")
+        == .inside(container: backup, inner: "AppDomain-x/a"))
   }
 
   @Test("an archive is known by its bytes, whatever it is called")

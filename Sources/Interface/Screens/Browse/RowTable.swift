@@ -42,7 +42,7 @@ struct RowTable: Sendable, Equatable {
   /// How the objects are called that the rows reference, as far as it is known.
   var names = RelationNames()
   /// Where rows come from, as far as it is known; none for those of the store itself.
-  private(set) var sources: [ObjectID: RowSource] = [:]
+  private(set) var sources: [ObjectID: RecoveredRowSource] = [:]
 
   static let maxWidth = 40
   /// Characters of text that are read for a cell.
@@ -148,7 +148,7 @@ struct RowTable: Sendable, Equatable {
     all.contains(.source) ? window.rows.map(\.id).filter { sources[$0] == nil } : []
   }
 
-  mutating func take(_ found: [ObjectID: RowSource]) {
+  mutating func take(_ found: [ObjectID: RecoveredRowSource]) {
     // Of rows that are long out of sight none is needed: flat memory.
     if sources.count > 4 * RowWindow.page { sources = [:] }
     sources.merge(found) { $1 }

@@ -48,7 +48,7 @@ extension MappingScreen {
       return
     }
     drawSummary(state, to: version.name, with: theme, in: &grid, rect.row(0))
-    let layout = MappingLayout(self, state)
+    let layout = MappingScreenLayout(self, state)
     let next = NextStep(self, state)
     grid.write(
       " → " + next.text, at: layout.next.origin, style: theme[next.role], within: layout.next.width)
@@ -82,7 +82,7 @@ extension MappingScreen {
 
   /// After all borders, since a shared edge would run over the title in it.
   private func drawTitles(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ layout: MappingLayout
+    _ state: State, with theme: Theme, in grid: inout Grid, _ layout: MappingScreenLayout
   ) {
     let isUpper = focus == .mappings
     if layout.mappings.height > 1 {
@@ -277,7 +277,7 @@ extension MappingScreen {
 }
 
 /// Where the parts of Mapping lie.
-struct MappingLayout {
+struct MappingScreenLayout {
   let summary: Rect
   let mappings: Rect
   let properties: Rect

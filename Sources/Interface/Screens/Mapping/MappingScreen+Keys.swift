@@ -180,7 +180,7 @@ extension MappingScreen {
   private mutating func navigate(_ key: Key, _ state: State) {
     switch activePane {
     case .mappings:
-      mappings.handle(key, height: MappingLayout(self, state).mappings.inset(by: 1).height)
+      mappings.handle(key, height: MappingScreenLayout(self, state).mappings.inset(by: 1).height)
     case .losses:
       problems.handle(key, height: 1)
     }

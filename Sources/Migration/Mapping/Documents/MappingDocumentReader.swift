@@ -24,7 +24,7 @@ final class MappingDocumentReader {
 
   static func read(_ bytes: [UInt8]) throws -> MappingSource {
     let reader = MappingDocumentReader()
-    try XMLReader.read(bytes) { event, xml in try reader.take(event, xml) }
+    try XMLReader.read(bytes) { event, xml throws(CoreDataError) in try reader.take(event, xml) }
     return try reader.source()
   }
 
@@ -38,7 +38,7 @@ final class MappingDocumentReader {
     }
   }
 
-  private func take(_ event: XMLReader.Event, _ xml: XMLReader) throws {
+  private func take(_ event: XMLReader.Event, _ xml: XMLReader) throws(CoreDataError) {
     switch event {
     case .start(let name, let attributes):
       path.append(name)

@@ -192,14 +192,15 @@ struct RecipeReader {
     case "expression":
       do {
         return .expression(ValueExpression(.expression(try Expression(format: word.text))), word)
-      } catch var error as CoreDataError {
+      } catch {
+        var error = error
         error.kind = .usage
         throw source.located(error, in: word)
       }
     case "predicate":
       do {
         _ = try Predicate(locating: word.text)
-      } catch let error as CoreDataError {
+      } catch {
         throw source.located(error, in: word)
       }
       return .expression(.predicate(word.text), word)

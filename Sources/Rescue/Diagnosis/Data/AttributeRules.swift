@@ -80,7 +80,7 @@ struct AttributeRules {
       attribute.isArchived
       ? "length(\(column)) > 0" : "substr(\(column), 1, 8) = x'62706C6973743030'"
     return """
-      CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValueFunctions.largestArchive) \
+      CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValidationFunctions.largestArchive) \
       AND \(isArchive) THEN strata_opens(\(column)) = 0 ELSE 0 END
       """
   }

@@ -12,7 +12,7 @@ struct RowRules {
 
   /// What rows of exactly an entity break.
   func findings(of table: EntityTable) throws -> [Finding] {
-    try ValueFunctions.define(on: store.connection)
+    try ValidationFunctions.define(on: store.connection)
     let rules =
       AttributeRules(table: table, encoding: try encoding()).rules()
       + RelationshipRules(table: table, store: store).rules() + composites(table)

@@ -36,8 +36,9 @@ struct EntityMending {
   /// The number of the entity that a person named.
   private func chosenNumber() throws -> Int64? {
     try work.options.entity.map { name in
-      do { return try source.schema.knownTable(of: name).entityID } catch let error as CoreDataError
-      {
+      do throws(CoreDataError) {
+        return try source.schema.knownTable(of: name).entityID
+      } catch {
         throw error.at(path: source.path)
       }
     }

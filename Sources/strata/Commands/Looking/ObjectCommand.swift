@@ -21,7 +21,7 @@ enum ObjectCommand {
     var id: ObjectID
     do {
       id = try store.objectID(arguments[reference])
-    } catch let error as CoreDataError {
+    } catch {
       throw error.at(path: store.path)
     }
     guard let object = try store.object(id, related: limit) else {
@@ -39,7 +39,8 @@ enum ObjectCommand {
   }
 
   private static func print(
-    _ object: StoredObject, _ references: [Reference], of store: Store, _ console: Console
+    _ object: StoredObject, _ references: [ReferringRelationship], of store: Store,
+    _ console: Console
   ) {
     console.line("\(object.id)  \(object.id.uri(store: store.metadata.uuid))")
     let rows = self.rows(PropertyTree(object.columns.map(\.path)).nodes, of: object, store)
@@ -129,7 +130,8 @@ enum ObjectCommand {
   }
 
   private static func write(
-    _ object: StoredObject, _ references: [Reference], of store: Store, to json: inout JSONWriter
+    _ object: StoredObject, _ references: [ReferringRelationship], of store: Store,
+    to json: inout JSONWriter
   ) {
     let members = { (json: inout JSONWriter) in
       json.objects("referencedBy", references) { reference in

@@ -68,7 +68,7 @@ extension EffectPerformer {
       for backup in StoreBackup.all(of: path) {
         try Task.checkCancellation()
         let contents = Result { try backup.contents() }
-          .mapError { $0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)") }
+          .mapError { CoreDataError($0, or: .unreadable) }
         let seconds = backup.modified.rounded(.down)
         entries.append(
           BackupEntry(backup: backup, contents: contents, date: LocalTime.minutes(seconds)))

@@ -35,12 +35,12 @@ actor RemainsSession {
   }
 
   /// Where rows come from.
-  func sources(of rows: [ObjectID]) throws -> [ObjectID: RowSource] {
+  func sources(of rows: [ObjectID]) throws -> [ObjectID: RecoveredRowSource] {
     try Task.checkCancellation()
     guard let undeletion else { return [:] }
-    var sources: [ObjectID: RowSource] = [:]
+    var sources: [ObjectID: RecoveredRowSource] = [:]
     for row in rows {
-      sources[row] = try undeletion.origin(of: row).map { RowSource($0, of: row) }
+      sources[row] = try undeletion.origin(of: row).map { RecoveredRowSource($0, of: row) }
     }
     return sources
   }
@@ -66,7 +66,7 @@ actor RemainsSession {
   func close() { undeletion = nil }
 }
 
-extension RowSource {
+extension RecoveredRowSource {
   fileprivate init(_ origin: RowOrigin, of row: ObjectID) {
     var words: [String] = []
     switch (origin.certainty, origin.key) {

@@ -17,7 +17,7 @@ extension ExpressionScope {
     var properties: Set<String> = []
     var plain: CompiledExpression.Plain?
     let sql = try expression.joined { located in
-      do {
+      do throws(CoreDataError) {
         switch located.part {
         case .sql(let text):
           plain = Value(literal: text).map { .constant($0) }
@@ -35,7 +35,8 @@ extension ExpressionScope {
         case .uuid(let number):
           return attribute?.type == .string ? "strata_uuid_text(\(uuid(number)))" : uuid(number)
         }
-      } catch var error as CoreDataError {
+      } catch {
+        var error = error
         error.mark = error.mark ?? TextMark(text, located.range)
         throw error
       }

@@ -1,8 +1,8 @@
 import ManagedModel
 import SQLite
 
-/// SQL functions that say whether a value can be read as what it is said to be.
-enum ValueFunctions {
+/// SQL functions that tell whether a value can be read as what it is said to be.
+enum ValidationFunctions {
   /// Archives are read whole; larger ones are left.
   static let largestArchive = 8 << 20
 

@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 /// A relationship of some entity through which objects reference one object.
-public struct Reference: Sendable, Equatable {
+public struct ReferringRelationship: Sendable, Equatable {
   /// The entity that declares the relationship.
   public var entity: String
   /// The relationship that holds the object.
@@ -18,8 +18,8 @@ extension Store {
   ///
   /// - Parameter limit: objects to name for each relationship.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
-  public func references(to id: ObjectID, limit: Int = 50) throws -> [Reference] {
-    var found: [Reference] = []
+  public func references(to id: ObjectID, limit: Int = 50) throws -> [ReferringRelationship] {
+    var found: [ReferringRelationship] = []
     for entity in model.entities {
       guard let table = layout.table(of: entity.name) else { continue }
       for relationship in entity.relationships
@@ -37,7 +37,7 @@ extension Store {
         }
         guard count > 0 else { continue }
         found.append(
-          Reference(
+          ReferringRelationship(
             entity: entity.name, relationship: relationship, count: count,
             first: first.compactMap { self.id($0, else: entity.name) }))
       }

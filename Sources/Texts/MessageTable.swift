@@ -1,6 +1,6 @@
 /// A table of sentences, as a file of Markdown that is in the binary: `## ` begins a row with its name,
 /// `- field: text` is a field of it, and whatever stands before the first row is for readers of the file.
-package struct TextTable: Sendable {
+package struct MessageTable: Sendable {
   /// What stands below one heading.
   package struct Row: Sendable {
     /// The heading.
@@ -35,13 +35,13 @@ package struct TextTable: Sendable {
   }
 }
 
-extension TextTable {
+extension MessageTable {
   /// Error codes of Core Data, SQLite and CloudKit; a row is named by domain, code and constant.
-  package static var errors: TextTable { TextTable(PackageResources.errors_md) }
+  package static var errors: MessageTable { MessageTable(PackageResources.errors_md) }
   /// Sentences of logs, by which errors without a code are known.
-  package static var sentences: TextTable { TextTable(PackageResources.sentences_md) }
+  package static var sentences: MessageTable { MessageTable(PackageResources.sentences_md) }
   /// Kinds of faults of a store.
-  package static var findings: TextTable { TextTable(PackageResources.findings_md) }
+  package static var findings: MessageTable { MessageTable(PackageResources.findings_md) }
   /// Rules about changes of models; the file is a link to their article.
-  package static var rules: TextTable { TextTable(PackageResources.rules_md) }
+  package static var rules: MessageTable { MessageTable(PackageResources.rules_md) }
 }

@@ -3,7 +3,7 @@ import ManagedStore
 
 /// What of a store's -wal is not applied, and why: everything of “never silent”. So for a -journal under
 /// another name, and for either where iCloud Drive has not downloaded it.
-struct LogLayer {
+struct WALLayer {
   let place: StorePlace
   let log: WriteAheadLog
   let strays: [StrayLog]

@@ -2,7 +2,7 @@ import Files
 import ManagedModel
 
 /// Where a store is that a person names: a file, or `PATH//inner/path` in a container.
-package enum StorePlace: Sendable, Equatable {
+package enum StoreLocation: Sendable, Equatable {
   /// An ordinary path, whatever is there.
   case file(String)
   /// A folder in which a store may be, under its own name.
