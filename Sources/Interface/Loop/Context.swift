@@ -122,12 +122,6 @@ struct Context: Sendable {
   /// What some screen has going on with the store; `nil` where nothing runs.
   var work: String? { Screen.allCases.lazy.compactMap { works[$0] }.first }
 
-  func models(from: Int?, to: Int?) -> (source: Model, destination: Model)? {
-    known.models(from: from, to: to)
-  }
-  func rowCommand(_ command: String) -> String? { known.rowCommand(command) }
-  func named(_ path: String) -> String { known.named(path) }
-
   /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is
   /// in a container has none beside it.
   ///

@@ -308,7 +308,7 @@ extension VersionsLayer {
       if let bundle = version.bundlePath ?? (version.path.isEmpty ? nil : version.path),
         bundle != context.versions.lazy.compactMap(\.bundlePath).first
       {
-        spans.append(Span("  in \(context.named(bundle))", theme[.dim]))
+        spans.append(Span("  in \(context.known.named(bundle))", theme[.dim]))
       }
       return spans
     }

@@ -48,7 +48,7 @@ struct ContentLayer: LayerContent {
         moving([]) { $0.move($1, in: &$2) },
       ]
     }
-    let command = context.rowCommand("strata object \(context.storeArgument) \(object)")
+    let command = context.known.rowCommand("strata object \(context.storeArgument) \(object)")
     let unsearched = searched.isEmpty ? "nothing was searched for" : nil
     return [
       Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),

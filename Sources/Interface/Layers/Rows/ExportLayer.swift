@@ -54,7 +54,7 @@ struct ExportLayer: LayerContent {
         asks("confirm") { $0.write(in: &$1) },
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
         command: isRelated
-          ? nil : context.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
+          ? nil : context.known.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
       Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
       Binding(
         [.backTab, .up], "format before", changes("previousPane") { $0.turn(-1) }, footer: false),

@@ -32,7 +32,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
     return [
       Binding(
         [.enter], "filter the rows to it", chooses, unless: reason,
-        command: context.rowCommand(
+        command: context.known.rowCommand(
           "strata frequencies \(context.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
             + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
       movement,

@@ -20,7 +20,7 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
   func bindings(_ context: Context) -> [Binding] {
-    let command = context.rowCommand(
+    let command = context.known.rowCommand(
       "strata search \(context.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
     )
     let reason: String? =

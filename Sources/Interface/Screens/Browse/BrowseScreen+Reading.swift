@@ -288,8 +288,7 @@ extension BrowseScreen {
     let total = knownTotal
     self.table?.window.setTotal(total)
     return readOn(in: &context) + count(in: &context) + inspect(in: &context)
-      + nameRows(in: &context)
-      + findSources(in: &context)
+      + nameRows(in: &context) + findSources(in: &context)
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]

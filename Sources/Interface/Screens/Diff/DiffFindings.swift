@@ -118,7 +118,7 @@ extension DiffScreen {
       findings.result != nil || findings.task != nil
       ? nil : comparison == nil ? "nothing is compared" : "a version has no model to be looked at"
     let path = context.versions.element(to)?.path ?? ""
-    let models = path.isEmpty ? "MODELS" : ShellText.quoted(context.named(path))
+    let models = path.isEmpty ? "MODELS" : ShellText.quoted(context.known.named(path))
     return Binding(
       ["f"], "findings", shows("findings") { screen, _ in FindingsLayer(screen.findings) },
       unless: reason,
@@ -129,7 +129,7 @@ extension DiffScreen {
   mutating func go(to finding: LintFinding, in context: inout Context) -> [Effect] {
     let names = findings.comparison?.names ?? []
     let other = finding.version.flatMap { names.contains($0) ? nil : $0 }
-    let index = DiffLine.index(of: finding, in: allLines, context.models(from: from, to: to))
+    let index = DiffLine.index(of: finding, in: allLines, context.known.models(from: from, to: to))
     if let line = allLines.element(index) {
       reveal(line)
       let isOwn = line.property != nil || finding.property == nil

@@ -72,7 +72,7 @@ struct DiffMeaning {
 
   private func fix(_ refusal: CoreDataError) -> [Sentence] {
     var sentences = refusal.typedHint.map(Self.tip) ?? []
-    if let (source, destination) = context.models(from: diff.from, to: diff.to) {
+    if let (source, destination) = context.known.models(from: diff.from, to: diff.to) {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {
         let text = fixes.map(\.text).joined(separator: ", ")

@@ -80,7 +80,7 @@ extension DiffScreen {
   func command(_ context: Context) -> String {
     func name(_ index: Int?) -> String? {
       context.versions.element(index).map {
-        $0.path.isEmpty ? context.storeArgument : ShellText.quoted(context.named($0.path))
+        $0.path.isEmpty ? context.storeArgument : ShellText.quoted(context.known.named($0.path))
       }
     }
     guard let from = name(from), let to = name(to) else { return "strata diff A B" }
@@ -121,7 +121,7 @@ extension DiffScreen {
   }
 
   mutating func compare(_ from: Int, _ to: Int, in context: inout Context) -> [Effect] {
-    guard let (source, destination) = context.models(from: from, to: to) else { return [] }
+    guard let (source, destination) = context.known.models(from: from, to: to) else { return [] }
     let old =
       (task.stop() ?? []) + (impactTask.stop() ?? [])
       + (findings.task.stop() ?? [])
@@ -155,7 +155,7 @@ extension DiffScreen {
 
   /// Rows can be counted where it is the store's version that changes.
   mutating func countImpacts(in context: inout Context) -> [Effect] {
-    guard let (source, destination) = context.models(from: from, to: to),
+    guard let (source, destination) = context.known.models(from: from, to: to),
       from.map({ context.versions[$0].isStores }) == true, context.store?.isRaw == false,
       comparison?.difference.hashesAreEqual == false
     else { return [] }

@@ -13,7 +13,7 @@ extension MappingScreen {
     } else if isChosenGone, let chosen {
       lines = [
         ("\(chosen.name), which was chosen, is not there any more:", .warning),
-        (context.named(chosen.path), .code), ("", .dim),
+        (context.known.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
     } else if context.versions.count > 1,

@@ -53,7 +53,7 @@ extension MappingScreen {
   /// What would let a refused change pass.
   func fixes(for refusal: CoreDataError, _ context: Context) -> [MappingEdits.Edit] {
     guard refusal.code == .inferredMappingModel,
-      let (source, destination) = context.models(from: context.versions.storesIndex, to: to)
+      let (source, destination) = context.known.models(from: context.versions.storesIndex, to: to)
     else { return [] }
     return MappingSuggestion.fixes(for: refusal, from: source, to: destination)
   }
@@ -192,7 +192,7 @@ extension MappingScreen {
     }
     let from = context.storeModelName ?? "this store"
     let name = "\(from) to \(version.name).json5".map { $0 == "/" ? "-" : String($0) }.joined()
-    let bundle = context.named(version.bundlePath ?? version.path)
+    let bundle = context.known.named(version.bundlePath ?? version.path)
     let (place, store) = (folder(bundle), folder(context.storePath))
     guard bundle.isEmpty || place == store else {
       return place == "." ? name : "\(place)/\(name)"

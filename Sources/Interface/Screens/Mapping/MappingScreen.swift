@@ -88,9 +88,9 @@ struct MappingScreen: ScreenContent {
     guard let version = context.versions.element(to) else {
       return "strata \(verb) \(context.storeArgument) --to MODEL"
     }
-    let path = version.path.isEmpty ? context.storePath : context.named(version.path)
+    let path = version.path.isEmpty ? context.storePath : context.known.named(version.path)
     var text = "strata \(verb) \(context.storeArgument) --to \(ShellText.quoted(path))"
-    if let via = via(context) { text += " --via \(ShellText.quoted(context.named(via)))" }
+    if let via = via(context) { text += " --via \(ShellText.quoted(context.known.named(via)))" }
     for document in context.planOptions.documents {
       text += " --mapping \(ShellText.quoted(document))"
     }
@@ -261,7 +261,7 @@ extension MappingScreen {
   private mutating func findRefusals(_ error: CoreDataError, in context: inout Context) -> [Effect]
   {
     guard error.code == .inferredMappingModel, currentEdits.isEmpty,
-      let (source, destination) = context.models(from: context.versions.storesIndex, to: to)
+      let (source, destination) = context.known.models(from: context.versions.storesIndex, to: to)
     else { return [] }
     return context.ask(&refusalTask) { .compute($0, .compare(from: source, to: destination)) }
   }

@@ -51,7 +51,7 @@ enum StorePanelText {
         Piece(text: kind, role: .attribute, width: 14),
         Piece(text: NumberText.bytes(file.bytes), role: .number, width: 9),
         Piece(text: date, role: .date, width: 27),
-        Piece(text: context.named(file.path) + count, role: .dim),
+        Piece(text: context.known.named(file.path) + count, role: .dim),
       ])
     }
     guard let header = facts.header else { return lines }
