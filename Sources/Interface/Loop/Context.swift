@@ -2,7 +2,7 @@ import ManagedModel
 import Migration
 import Terminal
 
-/// What every component may know: the store, the versions of its model, the terminal, the settings.
+/// The facts that all components share: the store, the versions of its model, the terminal, the settings.
 package struct Known: Sendable, Equatable {
   /// The cells of the terminal.
   package var size: Size
@@ -88,22 +88,24 @@ package struct Known: Sendable, Equatable {
   }
 }
 
-/// What a component has while it works: what all of them may know, and the place for what it asks for.
+/// What a component gets while it works: the facts that all components share, and methods that ask for
+/// everything else.
 ///
-/// No component sees another one, except that Migrate carries out what Mapping planned. What it wants
-/// of others it asks for here; ``State`` does that in this order once the component has its place again.
+/// A component does not see other components; only Migrate reads Mapping, whose plan it runs. Requests
+/// to others (another screen, a popup, the next screen) are collected here. ``State`` carries them out
+/// in this order after it has stored the component again.
 @dynamicMemberLookup
 struct Context: Sendable {
   private(set) var known: Known
-  /// Mapping as it is, for its plan.
+  /// The Mapping screen, for its plan and target.
   let planned: MappingScreen
-  /// What the screens have going on with the store, for sentences.
+  /// The work that each screen has running on the store, such as “the migration”.
   let works: [Screen: String]
-  /// Whether Rescue looks at the store now.
+  /// Whether Rescue is checking the store.
   let isDiagnosing: Bool
-  /// New stores that were made.
+  /// Paths of the new stores that Rescue made.
   let made: Set<String>
-  /// Whether a popup has the keys.
+  /// Whether a popup lies over the component.
   let isCovered: Bool
   let log: EventLog
 
@@ -119,7 +121,7 @@ struct Context: Sendable {
 
   subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value { known[keyPath: path] }
 
-  /// What some screen has going on with the store; `nil` where nothing runs.
+  /// The work that runs on the store; `nil` if there is none.
   var work: String? { Screen.allCases.lazy.compactMap { works[$0] }.first }
 
   /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is
@@ -141,10 +143,10 @@ struct Context: Sendable {
 
 /// What a component asks for.
 extension Context {
-  /// Names a piece of work whose answers come to whoever works now.
+  /// A new task of the component: its answers go to the component.
   mutating func newTask() -> TaskID { tasks.new(for: owner) }
 
-  /// Asks for work; what was asked for in the same place before is called off.
+  /// Starts an effect with a new task, and cancels the task that was in its place.
   mutating func ask(_ task: inout TaskID?, _ effect: (TaskID) -> Effect) -> [Effect] {
     let former = task.stop() ?? []
     let new = newTask()
@@ -182,24 +184,24 @@ extension Context {
   /// Has everything drawn in a theme.
   mutating func preview(theme: String) { known.themeName = theme }
 
-  /// A version was read from where it lies; the screens need not hear of it.
+  /// Adds versions without telling the screens.
   mutating func take(_ versions: [ModelVersion]) { known.add(versions) }
 
-  /// Versions were read by path or out of git: where there was nowhere to go, there may be now.
+  /// Adds versions that were read by path or from git, and tells the screens.
   mutating func add(_ versions: [ModelVersion]) -> [Effect] {
     known.add(versions)
     return then { $0.meet(.moreVersions) + $0.entered() }
   }
 
-  /// What comes once the component has its place again.
+  /// Collects a request for later.
   ///
-  /// - Returns: nothing: its effects come after those of the component.
+  /// - Returns: no effects; those of the request follow the effects of the component.
   private mutating func then(_ request: @escaping @Sendable (inout State) -> [Effect]) -> [Effect] {
     requests.append(request)
     return []
   }
 
-  /// Has a screen work.
+  /// Calls another screen, or the same one again.
   @discardableResult
   mutating func on<Content: ScreenContent>(
     _ type: Content.Type,
@@ -208,7 +210,7 @@ extension Context {
     then { $0.on(type, work) }
   }
 
-  /// Tells the popup of that kind, where there is one.
+  /// Changes the open popups of a type.
   mutating func tell<Content: LayerContent>(
     _ type: Content.Type, _ change: @escaping @Sendable (inout Content) -> Void
   ) {
@@ -224,16 +226,16 @@ extension Context {
 
   mutating func go(to screen: Screen) -> [Effect] { then { $0.go(to: screen) } }
 
-  /// Has effects begin after those of what was asked for so far.
+  /// Starts effects after those of the requests so far.
   mutating func begin(_ effects: [Effect]) -> [Effect] { then { _ in effects } }
 
-  /// Has the store read as it is now.
+  /// Opens the store again.
   mutating func reopen() -> [Effect] { then { $0.reopen() } }
 
-  /// Has Browse show what was deleted, or the store itself again.
+  /// Switches Browse between the store and its deleted rows.
   mutating func turnRemains() -> [Effect] { then { $0.turnRemains() } }
 
-  /// Gives over what was found of deleted rows.
+  /// Stores the deleted rows that were found.
   mutating func take(_ remains: Remains) {
     _ = then {
       $0.take(remains)
@@ -241,12 +243,12 @@ extension Context {
     }
   }
 
-  /// Does what a popup was answered with.
+  /// Carries out the answer of a popup.
   mutating func run(_ intent: Intent, _ text: String = "") -> [Effect] {
     then { intent.run(text, in: &$0) }
   }
 
-  /// Does what a line of the palette stands for.
+  /// Carries out an entry of the palette.
   mutating func run(_ entry: PaletteEntry) -> [Effect] {
     then {
       $0.paletteMemory.called(entry.id)
@@ -258,7 +260,7 @@ extension Context {
     then { $0.search(text, in: target) }
   }
 
-  /// An arrangement of Browse was given up that can be had again.
+  /// Records an arrangement of Browse for undo.
   mutating func left(_ browse: BrowseView) {
     _ = then {
       var view = $0.view
@@ -268,7 +270,7 @@ extension Context {
     }
   }
 
-  /// Questions about a run that is over have no answer any more.
+  /// Closes the questions about a run that has ended.
   mutating func closeQuestions() {
     _ = then {
       $0.layers.removeAll { ($0.content as? ConfirmLayer)?.confirmation.isAboutRun ?? false }
@@ -278,13 +280,13 @@ extension Context {
 }
 
 extension State {
-  /// What a component has of everything, for drawing and for what its keys are.
+  /// The context for drawing and for bindings.
   var context: Context { Context(self, for: .state) }
 
-  /// Has a component work that was taken from its place.
+  /// Lets a component work on a context of the state.
   ///
-  /// - Returns: what the work came to, and what is still to be done with ``fulfil(_:)`` once the
-  ///   component is back.
+  /// - Returns: the result, and the context, whose requests ``fulfil(_:)`` carries out after the
+  ///   component has been stored again.
   mutating func lend<Result>(
     to owner: Owner, _ work: (inout Context) -> Result
   ) -> (result: Result, context: Context) {
@@ -294,7 +296,7 @@ extension State {
     return (result, context)
   }
 
-  /// Does what a component asked for.
+  /// Carries out the requests of a component.
   mutating func fulfil(_ context: Context) -> [Effect] { context.fulfil(in: &self) }
 }
 
@@ -311,7 +313,7 @@ extension Context {
     log = state.log
   }
 
-  /// Gives back what was lent, as it has become.
+  /// Writes the changes back into the state.
   fileprivate func give(to state: inout State) {
     (state.known, state.screen, state.notice, state.tasks) = (known, screen, notice, tasks)
     for note in notes { state.note(note.text, note.kind) }
