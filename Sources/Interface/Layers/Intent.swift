@@ -35,7 +35,7 @@ enum Intent: Sendable, Equatable {
     case .quit:
       let working = Screen.allCases.filter { state[$0].work != nil }
       return working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit]
-    case .discardResult: return state.on(MigrateScreen.self) { $0.discard(in: &$1) }
+    case .discardResult: return state.on(MigrateScreen.self) { screen, _ in screen.discard() }
     case .migrate: return state.on(MigrateScreen.self) { $0.start(in: &$1) }
     case .confirmCutover: return state.on(MigrateScreen.self) { $0.cutOver(in: &$1) }
     case .rollBack(let entry):

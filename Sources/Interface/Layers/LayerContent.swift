@@ -116,6 +116,11 @@ extension WaitingLayer {
     self.task.end(task) ? fail(error, in: &context) : []
   }
 
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    context.show(MessageLayer(error))
+    return []
+  }
+
   mutating func cancel(in context: inout Context) -> [Effect]? { task.stop() }
 }
 

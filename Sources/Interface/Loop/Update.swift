@@ -116,9 +116,7 @@ extension State {
   }
 
   /// Does what a key stands for, or says why not.
-  mutating func press(
-    _ binding: Binding, _ key: Key? = nil, times: Int? = nil
-  ) -> [Effect] {
+  mutating func press(_ binding: Binding, _ key: Key? = nil, times: Int? = nil) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []

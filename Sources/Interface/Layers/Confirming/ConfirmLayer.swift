@@ -21,11 +21,6 @@ struct ConfirmLayer: WaitingLayer {
     return []
   }
 
-  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
-    context.show(MessageLayer(error))
-    return []
-  }
-
   /// Why it cannot be answered with yes yet.
   private var reasonNotToConfirm: String? {
     guard confirmation.request != nil, footprint == nil else { return nil }

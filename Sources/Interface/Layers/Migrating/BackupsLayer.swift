@@ -46,11 +46,6 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
 
   private var wantedName: String? { wanted?.split(separator: "/").last.map(String.init) }
 
-  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
-    context.show(MessageLayer(error))
-    return []
-  }
-
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(84, rect.width - 4))
     let inside = Popup("Backups", width, max(2, entries.count + 1)).draw(

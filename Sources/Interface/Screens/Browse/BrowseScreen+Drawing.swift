@@ -32,7 +32,7 @@ extension BrowseScreen {
       let inside = layout.content(of: pane)
       let isFocused = pane == focus && !context.isCovered
       switch pane {
-      case .entities: drawTree(context, with: theme, in: &grid, inside, isFocused: isFocused)
+      case .entities: drawTree(with: theme, in: &grid, inside, isFocused: isFocused)
       case .rows: drawRows(context, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
         inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
@@ -40,9 +40,7 @@ extension BrowseScreen {
     }
   }
 
-  private func drawTree(
-    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  private func drawTree(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     tree.draw(in: &grid, rect, counts: counts, own: ownCounts, theme: theme, isFocused: isFocused)
     guard tree.shown.isEmpty else { return }
     let lines =
@@ -125,7 +123,7 @@ extension BrowseScreen {
       let filter = tree.filter
       let name = context.remains.isShown ? "Deleted and older" : "Entities"
       return filter.isEmpty ? name : "\(name) ─ /\(filter)"
-    case .rows: return rowsTitle(context, width: note == 0 ? width : width - note - 3)
+    case .rows: return rowsTitle(width: note == 0 ? width : width - note - 3)
     case .inspector:
       guard let object = inspector.object else { return "" }
       let filter = inspector.filter
@@ -143,7 +141,7 @@ extension BrowseScreen {
   }
 
   /// `Recipe  48,211 ─ where title contains "soup" ─ 112`, with the way before it that led there.
-  private func rowsTitle(_ context: Context, width: Int) -> String {
+  private func rowsTitle(width: Int) -> String {
     guard let table else { return "" }
     let isReading = rowsTask != nil && settled?.view != table.view
     let matches = isReading ? "…" : total.map(NumberText.grouped) ?? "…"

@@ -70,7 +70,7 @@ extension MappingScreen {
       return
     }
     let isActive = !context.isCovered
-    drawProperties(context, with: theme, in: &grid, layout.properties)
+    drawProperties(with: theme, in: &grid, layout.properties)
     if focus == .mappings {
       drawProblems(context, with: theme, in: &grid, layout.problems, isFocused: false)
       drawMappings(with: theme, in: &grid, layout.mappings, isFocused: isActive)
@@ -78,13 +78,11 @@ extension MappingScreen {
       drawMappings(with: theme, in: &grid, layout.mappings, isFocused: false)
       drawProblems(context, with: theme, in: &grid, layout.problems, isFocused: isActive)
     }
-    drawTitles(context, with: theme, in: &grid, layout)
+    drawTitles(with: theme, in: &grid, layout)
   }
 
   /// After all borders, since a shared edge would run over the title in it.
-  private func drawTitles(
-    _ context: Context, with theme: Theme, in grid: inout Grid, _ layout: MappingLayout
-  ) {
+  private func drawTitles(with theme: Theme, in grid: inout Grid, _ layout: MappingLayout) {
     let isUpper = focus == .mappings
     if layout.mappings.height > 1 {
       grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
@@ -145,9 +143,7 @@ extension MappingScreen {
     grid.write(note, at: Point(x: line.right - width, y: line.y))
   }
 
-  private func drawProperties(
-    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
+  private func drawProperties(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard rect.height > 1 else { return }
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
     guard let entry = selectedEntry else { return }

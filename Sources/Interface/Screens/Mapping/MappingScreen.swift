@@ -269,9 +269,7 @@ extension MappingScreen {
 
 /// The list of entity mappings, of the plan or of what is known of it so far.
 extension MappingScreen {
-  func drawMappings(
-    with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  func drawMappings(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     guard rect.height > 1 else { return }
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     mappings.draw(entries, in: &grid, inside, theme: theme, isFocused: isFocused) {

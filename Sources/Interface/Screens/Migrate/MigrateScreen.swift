@@ -359,7 +359,7 @@ extension MigrateScreen {
   }
 
   /// Throws the verified result away.
-  mutating func discard(in context: inout Context) -> [Effect] {
+  mutating func discard() -> [Effect] {
     guard let task, case .verified = phase else { return [] }
     phase = .running(progress, isCancelling: true)
     return [.confirmCutover(task, false)]

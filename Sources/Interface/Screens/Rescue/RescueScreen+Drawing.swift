@@ -42,7 +42,7 @@ extension RescueScreen {
       let isFocused = pane == focus && isActive
       let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
       switch pane {
-      case .findings: drawList(context, with: theme, in: &grid, inside, isFocused: isFocused)
+      case .findings: drawList(with: theme, in: &grid, inside, isFocused: isFocused)
       case .details: drawDetails(context, with: theme, in: &grid, inside)
       case .holdings: drawHoldings(context, with: theme, in: &grid, inside, isFocused: isFocused)
       }
@@ -77,9 +77,7 @@ extension RescueScreen {
     }
   }
 
-  private func drawList(
-    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  private func drawList(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     guard let condition else {
       let text = failure.map { "✗ \($0.message)" } ?? "looking for what is wrong …"
       grid.write(
