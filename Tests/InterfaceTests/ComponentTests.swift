@@ -9,8 +9,8 @@ struct ComponentTests {
   @Test("work is whose asked for it, until its last answer")
   func owners() {
     var state = State.blank
-    let counting = state.on(BrowseScreen.self) { $1.tasks.new() }
-    let looking = state.working(as: .layer(7)) { $0.tasks.new() }
+    let counting = state.lend(to: .screen(.browse)) { $0.newTask() }.result
+    let looking = state.lend(to: .layer(7)) { $0.newTask() }.result
     #expect(state.tasks.owner(of: counting, isLast: false) == .screen(.browse))
     #expect(state.tasks.owner(of: looking, isLast: true) == .layer(7))
     #expect(state.tasks.owner(of: looking, isLast: true) == nil)
@@ -20,14 +20,33 @@ struct ComponentTests {
 
   @Test("asking in the same place calls off what was asked before")
   func asking() {
-    var state = State.blank
+    var context = State.blank.context
     var task: TaskID?
-    let first = state.ask(&task) { .find($0, .recentStores) }
-    let second = state.ask(&task) { .find($0, .recentStores) }
+    let first = context.ask(&task) { .find($0, .recentStores) }
+    let second = context.ask(&task) { .find($0, .recentStores) }
     #expect(first == [.find(TaskID(1), .recentStores)])
     #expect(second == [.cancel(TaskID(1)), .find(TaskID(2), .recentStores)])
     #expect(task.stop() == [.cancel(TaskID(2))])
     #expect(task.stop() == nil)
+  }
+
+  @Test("what is asked of others is done in order once the component is back in its place")
+  func requests() {
+    var state = State.blank
+    let effects = state.on(BrowseScreen.self) { browse, context in
+      browse.focus = .entities
+      context.show(SearchLayer(.screen, former: ""))
+      let later =
+        context.on(BrowseScreen.self) { browse, context in
+          let isBack = browse.focus == .entities && context.isCovered
+          #expect(isBack)
+          browse.focus = .inspector
+          return [.copy("second")]
+        } + context.begin([.copy("third")])
+      return [.copy("first")] + later
+    }
+    #expect(effects == [.copy("first"), .copy("second"), .copy("third")])
+    #expect(state.browse.focus == .inspector && state.layers.count == 1)
   }
 
   @Test("the answer to a popup that is gone reaches nobody")

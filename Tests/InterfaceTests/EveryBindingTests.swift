@@ -123,7 +123,7 @@ struct EveryBindingTests {
     for popup in Self.popups {
       let session = try Self.session(on: popup.screen, popup.keys)
       guard let layer = session.state.layers.last else { continue }
-      let own = layer.content.bindings(session.state)
+      let own = layer.content.bindings(session.state.context)
       let working = try walk(session, own)
       for binding in own where binding.isAvailable && !binding.action.isMovement {
         #expect(working.contains(binding.action.name), "\(popup.keys): \(binding.title)")

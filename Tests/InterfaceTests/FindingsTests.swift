@@ -103,7 +103,7 @@ struct FindingsTests {
     func place(_ entity: String?, _ property: String?) -> String? {
       var finding = LintFinding(.typeChanged, at: LintPlace(path: ""), "changed")
       (finding.entity, finding.property) = (entity, property)
-      let models = session.state.models(from: 0, to: 1)
+      let models = session.state.known.models(from: 0, to: 1)
       let lines = session.state.diff.allLines
       return lines.element(DiffLine.index(of: finding, in: lines, models))?.place
     }
@@ -170,9 +170,9 @@ struct FindingsTests {
     #expect(session.screen().row(1).contains("lint failed"))
     #expect(session.screen().description.contains("✗ a word is unknown: .strata.json5"))
     try stopped.send("Esc")
-    _ = stopped.state.on(DiffScreen.self) { screen, state in
+    stopped.state.on(DiffScreen.self) { screen, context in
       screen.impactTask = nil
-      return screen.cancel(in: &state)
+      return screen.cancel(in: &context) ?? []
     }
     #expect(stopped.screen().row(1).contains("lint failed"))
     // What comes in all the same is of nobody any more.

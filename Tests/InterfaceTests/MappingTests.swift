@@ -98,10 +98,12 @@ struct MappingTests {
     session.state.screen = .mapping
     #expect(!session.screen().description.contains("current version"))
     try session.answerEffects(
-      session.state.add([
-        ModelVersion(name: "A 1", path: "A.momd@A 1", isStores: true, result: .success(first)),
-        ModelVersion(name: "A 2", path: "A.momd@A 2", isCurrent: true, result: .success(second)),
-      ]))
+      session.state.on(MappingScreen.self) {
+        $1.add([
+          ModelVersion(name: "A 1", path: "A.momd@A 1", isStores: true, result: .success(first)),
+          ModelVersion(name: "A 2", path: "A.momd@A 2", isCurrent: true, result: .success(second)),
+        ])
+      })
     #expect(lastRequest(session)?.to.name == "A 2")
   }
 
@@ -170,7 +172,7 @@ struct MappingTests {
     #expect(session.screen().description.contains("= coalesce(title, '')"))
     try session.send("⏎")
     #expect(lastRequest(session)?.edits.values == ["Recipe.title": "coalesce(title, '')"])
-    #expect(session.state.mapping.command(session.state).contains("--mapping"))
+    #expect(session.state.mapping.command(session.state.context).contains("--mapping"))
   }
 
   @Test("Enter on a check goes to its rows, and the screen's key comes back")
@@ -327,7 +329,7 @@ struct MappingTests {
     #expect(lastRequest(session)?.options.documents == ["a.json5"])
     #expect(lastRequest(session)?.options.via == "Recipes.xcdatamodeld")
     #expect(
-      session.state.mapping.command(session.state)
+      session.state.mapping.command(session.state.context)
         == "strata migrate Recipes.sqlite --to 'Recipes.xcdatamodeld@Recipes 2'"
         + " --via Recipes.xcdatamodeld --mapping a.json5")
     try session.send("Tab", "r")

@@ -71,10 +71,11 @@ struct MigrateTests {
     }
     #expect(!asksForBackups)
     #expect(
-      session.state.named("/tmp/strata-copy.x/copy/a/M.momd@2") == "/data/Backup.zip//a/M.momd@2")
-    #expect(session.state.named("/tmp/other") == "/tmp/other")
+      session.state.known.named("/tmp/strata-copy.x/copy/a/M.momd@2")
+        == "/data/Backup.zip//a/M.momd@2")
+    #expect(session.state.known.named("/tmp/other") == "/tmp/other")
     let error = CoreDataError(.unreadable, "gone", path: "/tmp/strata-copy.x/copy/a/A.sqlite")
-    #expect(session.state.named(error).path == "/data/Backup.zip//a/A.sqlite")
+    #expect(session.state.known.named(error).path == "/data/Backup.zip//a/A.sqlite")
   }
 
   @Test("what will happen begins with the verdict and scrolls to its end")

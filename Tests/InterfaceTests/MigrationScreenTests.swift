@@ -24,7 +24,7 @@ struct MigrationScreenTests {
     try session.send("a")
     #expect(session.state.mapping.allowedLosses == ["Draft", "Soup.isHot"])
     #expect(
-      session.state.mapping.command(session.state)
+      session.state.mapping.command(session.state.context)
         == "strata migrate Recipes.sqlite --to 'Recipes.xcdatamodeld@Recipes 2'"
         + " --allow-loss Draft --allow-loss Soup.isHot")
   }

@@ -311,10 +311,10 @@ struct RescueTests {
     ])
   func names(path: String, output: String) {
     let state = State(storePath: path)
-    #expect(state.newStore("salvaged") == output)
+    #expect(state.context.newStore("salvaged") == output)
     var inside = state
     inside.copy = CopyPlace(root: "/tmp/x", container: "App.zip")
-    #expect(!inside.newStore("salvaged").contains("/"))
+    #expect(!inside.context.newStore("salvaged").contains("/"))
   }
 
   @Test("what nobody can count is said to be unknown, and sums do not run over")

@@ -13,6 +13,7 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
     }
     return
   }
+  let context = state.context
   Header.draw(state, with: theme, in: &grid, screen.row(0))
   let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
   if state.store == nil, state.picker == nil, state.refusal == nil {
@@ -20,14 +21,14 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
       state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
     grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)
   } else {
-    state[state.front].draw(state, with: theme, in: &grid, body)
+    state[state.front].draw(context, with: theme, in: &grid, body)
   }
   // Before the layers: one that is a line of text takes the footer's place.
   Footer.draw(state, with: theme, in: &grid, screen.row(screen.height - 1))
   for (depth, layer) in state.layers.enumerated() {
     // The terminal's cursor belongs to the uppermost layer alone.
     if depth == state.layers.count - 1 { grid.cursor = nil }
-    layer.content.draw(state, with: theme, in: &grid, body)
+    layer.content.draw(context, with: theme, in: &grid, body)
   }
 }
 
@@ -182,7 +183,7 @@ enum Footer {
     }
     let note =
       !state.count.isEmpty
-      ? state.count.text : state.layers.isEmpty ? state[state.front].note(state) : ""
+      ? state.count.text : state.layers.isEmpty ? state[state.front].note(state.context) : ""
     HelpBar(items, note: note).draw(in: &grid, rect, theme: theme)
   }
 
@@ -216,7 +217,7 @@ enum Divider: Sendable, Equatable {
   /// The one at a place of the screen.
   static func at(_ point: Point, in state: State) -> Divider? {
     guard state.front == .browse, state.layers.isEmpty else { return nil }
-    let layout = BrowseLayout(state.browse, state)
+    let layout = BrowseLayout(state.browse, state.known)
     let (tree, rows, inspector) = (
       layout.pane(.entities), layout.pane(.rows), layout.pane(.inspector)
     )
@@ -234,16 +235,19 @@ enum Divider: Sendable, Equatable {
 extension State {
   /// Puts the line that is held under the pointer.
   mutating func drag(to point: Point) {
-    let frame = body
+    let frame = known.body
     switch dragged {
     case .tree?:
-      dividers.tree = point.x - frame.x + 1
-      dividers.tree = dividers.treeWidth(in: frame)
+      known.dividers.tree = point.x - frame.x + 1
+      known.dividers.tree = known.dividers.treeWidth(in: frame)
     case .inspector?:
-      dividers.inspector = frame.bottom - point.y
-      dividers.inspector = dividers.inspectorHeight(in: frame)
+      known.dividers.inspector = frame.bottom - point.y
+      known.dividers.inspector = known.dividers.inspectorHeight(in: frame)
     case nil: return
     }
-    on(BrowseScreen.self) { $0.fit(in: &$1) }
+    on(BrowseScreen.self) {
+      $0.fit($1)
+      return []
+    }
   }
 }

@@ -108,7 +108,7 @@ extension Component {
       .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
       .control("d"), .space, .home, .end, "g", "G",
     ], label: String = "↑↓ j k g G",
-    _ body: @escaping @Sendable (inout Self, Key, inout State) -> [Effect]
+    _ body: @escaping @Sendable (inout Self, Key, inout Context) -> [Effect]
   ) -> Binding {
     let action = Action(key: Action.movement) { state, key in
       Self.work(on: &state) { .stay(body(&$0, key, &$1)) }
@@ -117,9 +117,9 @@ extension Component {
   }
 
   /// The same where nothing is asked for on the way.
-  func scrolling(_ body: @escaping @Sendable (inout Self, Key, State) -> Void) -> Binding {
-    moving { component, key, state in
-      body(&component, key, state)
+  func scrolling(_ body: @escaping @Sendable (inout Self, Key, Context) -> Void) -> Binding {
+    moving { component, key, context in
+      body(&component, key, context)
       return []
     }
   }
@@ -127,29 +127,29 @@ extension Component {
 
 extension ScreenContent {
   static func work(
-    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+    on state: inout State, _ work: (inout Self, inout Context) -> LayerOutcome
   ) -> [Effect] {
-    state.on(Self.self) { screen, state in
-      screen.willAct(in: &state)
-      let effects = work(&screen, &state).effects
-      screen.didAct(in: &state)
+    state.on(Self.self) { screen, context in
+      screen.willAct(context)
+      let effects = work(&screen, &context).effects
+      screen.didAct(context)
       return effects
     }
   }
 
   /// A key of the screen.
   func does(
-    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> [Effect]
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout Context) -> [Effect]
   ) -> Action {
     Action(name) { state in Self.work(on: &state) { .stay(body(&$0, &$1)) } }
   }
 
   /// A key that shows a popup about what the screen shows, where there is something.
   func shows(
-    _ name: String, _ layer: @escaping @Sendable (Self, State) -> (any LayerContent)?
+    _ name: String, _ layer: @escaping @Sendable (Self, Context) -> (any LayerContent)?
   ) -> Action {
-    does(name) { screen, state in
-      if let layer = layer(screen, state) { state.show(layer) }
+    does(name) { screen, context in
+      if let layer = layer(screen, context) { context.show(layer) }
       return []
     }
   }
@@ -157,29 +157,28 @@ extension ScreenContent {
 
 extension LayerContent {
   static func work(
-    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+    on state: inout State, _ work: (inout Self, inout Context) -> LayerOutcome
   ) -> [Effect] {
     guard var layer = state.layers.last, var content = layer.content as? Self else { return [] }
     state.layers.removeLast()
-    let depth = state.layers.count
-    let outcome = state.working(as: .layer(layer.id)) { work(&content, &$0) }
+    let (outcome, context) = state.lend(to: .layer(layer.id)) { work(&content, &$0) }
     if case .stay = outcome {
       layer.content = content
-      state.layers.insert(layer, at: min(depth, state.layers.count))
+      state.layers.append(layer)
     }
-    return outcome.effects
+    return outcome.effects + state.fulfil(context)
   }
 
   /// A key of the popup.
   func does(
-    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> LayerOutcome
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout Context) -> LayerOutcome
   ) -> Action {
     Action(name) { Self.work(on: &$0, body) }
   }
 
   /// A key of the popup that leaves it open.
   func asks(
-    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> [Effect]
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout Context) -> [Effect]
   ) -> Action {
     does(name) { .stay(body(&$0, &$1)) }
   }
@@ -191,11 +190,13 @@ extension LayerContent {
 
   static var close: Action {
     Action(key: "close") { state, key in
-      if key == .escape, state.layerFilter?.isEmpty == false {
-        state.layerFilter = ""
+      guard var layer = state.layers.popLast() else { return [] }
+      if key == .escape, layer.narrow(to: "") {
+        state.layers.append(layer)
         return []
       }
-      return state.layers.popLast()?.content.closed(in: &state) ?? []
+      let (effects, context) = state.lend(to: .layer(layer.id)) { layer.content.closed(in: &$0) }
+      return effects + state.fulfil(context)
     }
   }
 }

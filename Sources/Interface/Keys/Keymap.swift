@@ -2,11 +2,19 @@ import Terminal
 
 /// The keys there are: one list for input, footer, help page and the article on keys.
 package enum Keymap {
+  /// The keys of a screen, or of everywhere.
+  package struct Section: Sendable, Equatable {
+    /// Its name in the help and in the configuration.
+    package var title: String
+    /// What each key does there.
+    package var bindings: [Binding]
+  }
+
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   static func bindings(_ state: State) -> [Binding] {
     if let layer = state.layers.last {
-      return layer.content.bindings(state)
+      return layer.content.bindings(state.context)
         + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
     }
     // A screen may have another use for a key: it goes before what the key does elsewhere.
@@ -16,7 +24,7 @@ package enum Keymap {
   }
 
   static func screen(_ screen: Screen, _ state: State) -> [Binding] {
-    state.keys.applied(to: state[screen].bindings(state), in: screen.title)
+    state.keys.applied(to: state[screen].bindings(state.context), in: screen.title)
   }
 
   static func everywhere(_ state: State) -> [Binding] {
@@ -31,12 +39,12 @@ package enum Keymap {
     }
     let bindings =
       screens + [
-        Binding(["?", .function(1)], "keys", .shows("help") { _ in HelpLayer() }),
+        Binding(["?", .function(1)], "keys", .shows("help") { HelpLayer($0) }),
         Binding(
           [":", .control("p")], label: ": ^P", "palette", .shows("palette") { PaletteLayer($0) }),
         Binding(
           ["i"], "about the store, its files and model",
-          Action("storePanel") { $0.show(StorePanel(.files)) { $0.read(in: &$1) } },
+          Action("storePanel") { $0.showPanel(.files) },
           unless: noStore,
           command: "strata info \(store)", footer: false),
         Binding(
@@ -45,7 +53,7 @@ package enum Keymap {
           command: "strata search \(store) TEXT", footer: false),
         Binding(
           ["w"], "warnings",
-          Action("warnings") { $0.show(StorePanel(.warnings)) { $0.read(in: &$1) } },
+          Action("warnings") { $0.showPanel(.warnings) },
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
           command: "strata info \(store)", footer: false),
         Binding(
@@ -56,7 +64,7 @@ package enum Keymap {
           ["U"], "redo", Action("redo") { $0.stepView(back: false) },
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
         Binding(["T"], "theme", Action("chooseTheme") { $0.chooseTheme() }, footer: false),
-        Binding(["!"], "log", .shows("log") { LogLayer($0) }, footer: false),
+        Binding(["!"], "log", .shows("log") { LogLayer($0.context) }, footer: false),
         Binding(
           [.control("r")], "read the store again", Action("reopen") { $0.readAgain() },
           unless: busy,
@@ -82,16 +90,17 @@ package enum Keymap {
   }
 
   /// Every binding under the name of its screen: the help page, and the article's table.
-  package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
+  package static func sections(_ state: State) -> [Section] {
     // While a store is chosen the other screens have nothing to show.
     let others = state.picker == nil ? Screen.allCases.filter { $0 != state.screen } : []
-    return [(state.front.title, screen(state.front, state))]
-      + [(KeyRemapping.everywhere, everywhere(state))]
-      + others.map { ($0.title, screen($0, state)) }
+    return [
+      Section(title: state.front.title, bindings: screen(state.front, state)),
+      Section(title: KeyRemapping.everywhere, bindings: everywhere(state)),
+    ] + others.map { Section(title: $0.title, bindings: screen($0, state)) }
   }
 
   /// The sections of the help page: of two uses of a key it lists the one that the key has here.
-  static func help(_ state: State) -> [(title: String, bindings: [Binding])] {
+  static func help(_ state: State) -> [Section] {
     var sections = sections(state)
     let own = Set(sections.first?.bindings.flatMap(\.keys) ?? [])
     for index in sections.indices where sections[index].title == KeyRemapping.everywhere {
@@ -101,8 +110,8 @@ package enum Keymap {
   }
 
   /// Those of the choice of a store too, which no section of an open one shows.
-  package static func allSections(_ state: State) -> [(title: String, bindings: [Binding])] {
-    let files = (title: Screen.files.title, bindings: screen(.files, state))
+  package static func allSections(_ state: State) -> [Section] {
+    let files = Section(title: Screen.files.title, bindings: screen(.files, state))
     return sections(state) + (state.picker == nil ? [files] : [])
   }
 

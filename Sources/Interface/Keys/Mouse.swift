@@ -36,13 +36,13 @@ extension State {
 
   /// What there is to be clicked on, found by drawing it.
   private var spots: [Spot] {
-    var grid = Grid(size)
+    var grid = Grid(known.size)
     Interface.draw(self, with: .mono, in: &grid)
     return grid.spots
   }
 
   private func footerBinding(at point: Point, _ spots: [Spot]) -> Binding? {
-    guard point.y == size.height - 1, notice == nil else { return nil }
+    guard point.y == known.size.height - 1, notice == nil else { return nil }
     for spot in spots where spot.rect.contains(point) {
       guard case .item(let index) = spot.target else { continue }
       return Footer.bindings(self).element(index)

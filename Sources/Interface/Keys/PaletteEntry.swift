@@ -18,9 +18,9 @@ struct PaletteEntry: Sendable, Equatable {
   let deed: Deed
   /// The characters of the title that were meant.
   var positions: Set<Int> = []
-  private var score = 0
+  fileprivate var score = 0
 
-  private init(section: String, title: String, _ deed: Deed) {
+  fileprivate init(section: String, title: String, _ deed: Deed) {
     (self.section, self.title, self.deed) = (section, title, deed)
   }
 
@@ -64,29 +64,38 @@ struct PaletteEntry: Sendable, Equatable {
     case .object(let id): return state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) }
     }
   }
+}
 
-  /// The row or the object that a text names.
-  private static func places(_ text: String, in state: State) -> [PaletteEntry] {
-    var places: [PaletteEntry] = []
-    if let row = Int(text.trimmed), row > 0, let entity = state.browse.table?.entity {
-      let title = "row \(NumberText.grouped(row)) of \(entity)"
-      places.append(PaletteEntry(section: "Row", title: title, .row(row)))
+/// All that the palette finds, as it was when it was opened.
+struct PaletteEntries: Sendable, Equatable {
+  private let actions: [PaletteEntry]
+  private let entities: [PaletteEntry]
+  private let memory: PaletteMemory
+  /// The entity whose rows are shown.
+  private let entity: String?
+
+  init(_ state: State) {
+    actions = Keymap.sections(state).flatMap { section in
+      section.bindings.filter { $0.action.name != "palette" }.map { binding in
+        PaletteEntry(
+          section: section.title, title: binding.title,
+          .press(binding, on: Screen.allCases.first { $0.title == section.title }))
+      }
     }
-    if let id = try? state.store?.layout.objectID(text.trimmed) {
-      places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
+    entities = (state.store?.model.entities ?? []).map {
+      PaletteEntry(section: "Entity", title: $0.name, .entity($0.name))
     }
-    return places
+    (memory, entity) = (state.paletteMemory, state.browse.table?.entity)
   }
 
   /// What a text finds, the best first; nothing typed finds everything, what was called last first.
-  static func found(_ text: String, in state: State) -> [PaletteEntry] {
-    let entries = actions(state) + (text.isEmpty ? [] : entities(state))
+  func found(_ text: String, in store: StoreSummary?) -> [PaletteEntry] {
     guard !text.isEmpty else {
-      let recent = state.paletteMemory.recent.compactMap { id in entries.first { $0.id == id } }
-      return recent + entries.filter { !recent.contains($0) }
+      let recent = memory.recent.compactMap { id in actions.first { $0.id == id } }
+      return recent + actions.filter { !recent.contains($0) }
     }
     var found: [PaletteEntry] = []
-    for var entry in entries {
+    for var entry in actions + entities {
       let line = entry.section + " " + entry.title
       guard let match = FuzzyMatch(text, in: line) else { continue }
       let start = entry.section.count + 1
@@ -94,30 +103,27 @@ struct PaletteEntry: Sendable, Equatable {
       entry.score = match.score
       // What can be done comes before what cannot, and what was called lately before the rest.
       if entry.reason != nil { entry.score -= 12 }
-      if state.paletteMemory.recent.contains(entry.id) { entry.score += 6 }
+      if memory.recent.contains(entry.id) { entry.score += 6 }
       found.append(entry)
     }
     // The sort is not stable by itself.
-    return places(text, in: state)
+    return places(text, in: store)
       + found.enumerated().sorted {
         ($1.element.score, $0.offset) < ($0.element.score, $1.offset)
       }.map(\.element)
   }
 
-  private static func actions(_ state: State) -> [PaletteEntry] {
-    Keymap.sections(state).flatMap { section in
-      section.bindings.filter { $0.action.name != "palette" }.map { binding in
-        PaletteEntry(
-          section: section.title, title: binding.title,
-          .press(binding, on: Screen.allCases.first { $0.title == section.title }))
-      }
+  /// The row or the object that a text names.
+  private func places(_ text: String, in store: StoreSummary?) -> [PaletteEntry] {
+    var places: [PaletteEntry] = []
+    if let row = Int(text.trimmed), row > 0, let entity {
+      let title = "row \(NumberText.grouped(row)) of \(entity)"
+      places.append(PaletteEntry(section: "Row", title: title, .row(row)))
     }
-  }
-
-  private static func entities(_ state: State) -> [PaletteEntry] {
-    (state.store?.model.entities ?? []).map {
-      PaletteEntry(section: "Entity", title: $0.name, .entity($0.name))
+    if let id = try? store?.layout.objectID(text.trimmed) {
+      places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
     }
+    return places
   }
 }
 

@@ -25,18 +25,18 @@ struct ChoiceLayer: ChoosingLayer {
     list = List(count: items.count, height: items.count)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding([.enter], enter, chooses), movement,
       closing(),
     ]
   }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
-    .close(items.element(list.selected)?.intent.run(in: &state) ?? [])
+  mutating func choose(in context: inout Context) -> LayerOutcome {
+    .close(items.element(list.selected).map { context.run($0.intent) } ?? [])
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(width, rect.width - 4))
     let lines = text.isEmpty ? [] : Wrapping.lines(text, width: width)
     let height = items.count + (lines.isEmpty ? 0 : lines.count + 1)
@@ -50,7 +50,7 @@ struct ChoiceLayer: ChoosingLayer {
 
 extension ChoiceLayer {
   /// Which of the deleted objects are to be restored.
-  static func restore(_ browse: BrowseScreen, in state: State, output: String) -> ChoiceLayer? {
+  static func restore(_ browse: BrowseScreen, in context: Context, output: String) -> ChoiceLayer? {
     var items: [Item] = []
     func add(_ choice: RestoreOrder.Choice, _ count: Int? = nil) {
       items.append(
@@ -58,11 +58,11 @@ extension ChoiceLayer {
           text: choice.words + (count.map { " (\(NumberText.grouped($0)))" } ?? ""),
           intent: .askToRestore(RestoreOrder(output: output, choice: choice))))
     }
-    let found = state.remains.remains?.entities ?? []
+    let found = context.remains.remains?.entities ?? []
     let all = found.reduce(0) { $0 + $1.deleted + $1.lost }
     if let table = browse.table {
       if let filter = table.rowFilter { add(.matching(filter)) }
-      let model = state.store?.layout.model
+      let model = context.store?.layout.model
       let names = Set(model?.subtree(of: table.entity) ?? [table.entity])
       let own = found.filter { names.contains($0.name) }.reduce(0) { $0 + $1.deleted + $1.lost }
       if own > 0 { add(.all(entity: table.entity), own) }

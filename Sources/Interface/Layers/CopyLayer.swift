@@ -27,15 +27,13 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
   private var title = ""
 
   /// `nil` where nothing is selected that could be copied.
-  init?(_ state: State) { self.init(Self.choices(state)) }
-
   init?(_ choices: [Choice]) {
     guard !choices.isEmpty else { return nil }
     self.choices = choices
     list = List(count: choices.count, height: choices.count)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding([.enter, "y"], "copy", chooses, unless: task == nil ? nil : "it is being read"),
       movement,
@@ -43,41 +41,41 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
     ]
   }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
+  mutating func choose(in context: inout Context) -> LayerOutcome {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
-    if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }
-    return .stay(state.ask(&task) { .copyText($0, choice.form, choice.subject) })
+    if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &context)) }
+    return .stay(context.ask(&task) { .copyText($0, choice.form, choice.subject) })
   }
 
   /// Most bytes that are sent: terminals drop or choke on more.
   package static let limit = 100_000
 
-  static func send(_ text: String, _ title: String, in state: inout State) -> [Effect] {
+  static func send(_ text: String, _ title: String, in context: inout Context) -> [Effect] {
     let count = text.utf8.count
     guard count <= limit else {
-      state.notice = Notice(
+      context.notice = Notice(
         "\(title): \(NumberText.bytes(count)) is too much for a terminal's clipboard (100 kB)"
-          + (state.screen == .browse && state.layers.isEmpty ? "; e exports" : ""), .warning)
+          + (context.screen == .browse && !context.isCovered ? "; e exports" : ""), .warning)
       return []
     }
-    state.notice = Notice(
+    context.notice = Notice(
       "\(title), \(NumberText.bytes(count)): sent to the terminal's clipboard", .success)
     return [.copy(text)]
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .copied(let text) = answer else { return [] }
     isDone = true
-    return Self.send(text, title, in: &state)
+    return Self.send(text, title, in: &context)
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    state.notice = Notice(error.description, .warning)
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    context.notice = Notice(error.description, .warning)
     return []
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Copy", 44, choices.count).draw(in: &grid, body, theme: theme)
     list.draw(choices, in: &grid, inside, theme: theme) { choice, _ in [Span(choice.title)] }
   }
@@ -85,15 +83,12 @@ package struct CopyLayer: WaitingLayer, ChoosingLayer {
 
 /// What each screen has to copy; the first is what the key alone takes.
 extension CopyLayer {
-  static func choices(_ state: State) -> [Choice] { state[state.front].copies(state) }
+  static let action = Action.shows("copy") { CopyLayer($0[$0.front].copies($0.context)) }
 
-  static let action = Action.shows("copy") { CopyLayer($0) }
-
-  /// The key in lists where it has no place in the footer.
-  static func binding(_ state: State) -> Binding {
+  /// The key, on a screen that has such things to copy.
+  static func binding(_ choices: [Choice], footer: Bool = false) -> Binding {
     Binding(
-      ["y"], "copy", action, unless: choices(state).isEmpty ? "nothing is selected" : nil,
-      footer: false)
+      ["y"], "copy", action, unless: choices.isEmpty ? "nothing is selected" : nil, footer: footer)
   }
 
   /// A receipt as the two things that it can be.
@@ -103,12 +98,11 @@ extension CopyLayer {
       Choice("receipt as text", text: ReceiptView.text(lines)),
     ]
   }
-
 }
 
 extension BrowseScreen {
-  func copies(_ state: State) -> [CopyLayer.Choice] {
-    let store = state.storeArgument
+  func copies(_ context: Context) -> [CopyLayer.Choice] {
+    let store = context.storeArgument
     switch focus {
     case .entities:
       guard let entity = tree.selected else { return [] }
@@ -135,22 +129,22 @@ extension BrowseScreen {
         ("object URI", .uri),
       ]
       choices += forms.map { CopyLayer.Choice($0.0, $0.1, object) }
-      if state.remains.isShown { return choices }
+      if context.remains.isShown { return choices }
       return choices + [CopyLayer.Choice(command: "strata object \(store) \(id)")]
     }
   }
 }
 
 extension DiffScreen {
-  func copies(_ state: State) -> [CopyLayer.Choice] {
+  func copies(_ context: Context) -> [CopyLayer.Choice] {
     guard let line = selectedLine else { return [] }
-    let meaning = DiffMeaning(self, state, details: true).sentences.map(\.text).joined(
+    let meaning = DiffMeaning(self, context, details: true).sentences.map(\.text).joined(
       separator: "\n")
     let choices = [
       CopyLayer.Choice("line", text: line.text), CopyLayer.Choice("what it means", text: meaning),
     ]
     return (focus == .lines ? choices : choices.reversed())
-      + [CopyLayer.Choice(command: command(state))]
+      + [CopyLayer.Choice(command: command(context))]
   }
 }
 
@@ -167,7 +161,7 @@ extension DiffLine {
 }
 
 extension MappingScreen {
-  func copies(_ state: State) -> [CopyLayer.Choice] {
+  func copies(_ context: Context) -> [CopyLayer.Choice] {
     guard to != nil else { return [] }
     var choices: [CopyLayer.Choice] = []
     switch activePane {
@@ -189,27 +183,27 @@ extension MappingScreen {
       }
     }
     return choices + [
-      CopyLayer.Choice(command: command(state)),
-      CopyLayer.Choice("command line of the plan", text: command(state, "plan")),
+      CopyLayer.Choice(command: command(context)),
+      CopyLayer.Choice("command line of the plan", text: command(context, "plan")),
     ]
   }
 }
 
 extension MigrateScreen {
-  func copies(_ state: State) -> [CopyLayer.Choice] {
+  func copies(_ context: Context) -> [CopyLayer.Choice] {
     var choices: [CopyLayer.Choice] = []
     if let receipt {
-      choices = CopyLayer.choices(receipt, lines(state))
+      choices = CopyLayer.choices(receipt, lines(context))
       if let backup = receipt.backupPath {
         choices.append(CopyLayer.Choice("path of the backup", text: backup))
       }
     } else if case .rolledBack = phase {
-      choices = [CopyLayer.Choice("what was done, as text", text: ReceiptView.text(lines(state)))]
+      choices = [CopyLayer.Choice("what was done, as text", text: ReceiptView.text(lines(context)))]
     }
-    guard state.mapping.to != nil else { return choices }
+    guard context.planned.to != nil else { return choices }
     return choices + [
       CopyLayer.Choice(
-        command: state.mapping.command(state) + (pausesBeforeCutover ? " --confirm" : ""))
+        command: context.planned.command(context) + (pausesBeforeCutover ? " --confirm" : ""))
     ]
   }
 }

@@ -41,22 +41,22 @@ struct DetailsLayer: SearchableLayer {
     return all.filter { match.matches($0.text) }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     (rows.map { [Binding([.enter], $0.title, opens)] } ?? []) + [
       searchBinding, copyBinding, movement,
       closing([.escape, "q"] + (rows == nil ? [.enter] : [])),
     ]
   }
 
-  func count(_ state: State) -> Int { lines(width: Self.width(in: state.body)).count }
+  func count(_ context: Context) -> Int { lines(width: Self.width(in: context.body)).count }
 
-  func copied(_ state: State) -> (text: String, title: String) { (text, title) }
+  func copied(_ context: Context) -> (text: String, title: String) { (text, title) }
 
   private var opens: Action {
-    does("open") { layer, state in layer.rows.map { .close($0.show(in: &state)) } ?? .stay() }
+    does("open") { layer, context in layer.rows.map { .close($0.show(in: &context)) } ?? .stay() }
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = Self.width(in: rect)
     let lines = lines(width: width)
     let inside = Popup(title, width, max(1, lines.count)).draw(in: &grid, rect, theme: theme)

@@ -7,6 +7,14 @@ struct HelpLayer: SearchableLayer {
     didSet { list = List(count: list.count, height: list.height) }
   }
 
+  private let sections: [Keymap.Section]
+  private let problems: [String]
+
+  /// Those of the keys as they are now.
+  init(_ state: State) {
+    (sections, problems) = (Keymap.help(state), state.configurationProblems)
+  }
+
   private enum Line {
     case title(String)
     case binding(Binding)
@@ -14,7 +22,7 @@ struct HelpLayer: SearchableLayer {
     case blank
   }
 
-  private func lines(_ state: State) -> [Line] {
+  private var lines: [Line] {
     let match = TextMatch(filter)
     var lines: [Line] = []
     func add(_ title: String, _ section: [Line]) {
@@ -24,9 +32,9 @@ struct HelpLayer: SearchableLayer {
       lines += section
     }
     if filter.isEmpty {
-      add("Configuration", state.configurationProblems.map { .text("! " + $0) })
+      add("Configuration", problems.map { .text("! " + $0) })
     }
-    for section in Keymap.help(state) {
+    for section in sections {
       let found = section.bindings.filter {
         match.matches("\(section.title) \($0.label) \($0.title) \($0.command ?? "")")
       }
@@ -45,8 +53,8 @@ struct HelpLayer: SearchableLayer {
   }
 
   /// The lines that are shown, those that were found only: a key, what it does, its command line.
-  func copied(_ state: State) -> (text: String, title: String) {
-    let lines = lines(state).map { line in
+  func copied(_ context: Context) -> (text: String, title: String) {
+    let lines = lines.map { line in
       switch line {
       case .title(let text), .text(let text): text + "\n"
       case .blank: "\n"
@@ -58,20 +66,20 @@ struct HelpLayer: SearchableLayer {
     return (lines.joined(), title)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 
-  func count(_ state: State) -> Int { lines(state).count }
+  func count(_ context: Context) -> Int { lines.count }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let lines = lines(state)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let lines = lines
     var unfiltered = self
     unfiltered.filter = ""
     // The frame stays as it is while the lines narrow.
-    let height = unfiltered.lines(state).count
+    let height = unfiltered.lines.count
     let inside = Popup(title, 84, height).draw(in: &grid, rect, theme: theme)
     for (index, place) in list.places(count: lines.count, in: inside) {
       switch lines[index] {

@@ -35,7 +35,7 @@ enum Intent: Sendable, Equatable {
     case .quit:
       let working = Screen.allCases.filter { state[$0].work != nil }
       return working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit]
-    case .discardResult: return state.on(MigrateScreen.self) { $0.discard(in: &$1) }
+    case .discardResult: return state.on(MigrateScreen.self) { screen, _ in screen.discard() }
     case .migrate: return state.on(MigrateScreen.self) { $0.start(in: &$1) }
     case .confirmCutover: return state.on(MigrateScreen.self) { $0.cutOver(in: &$1) }
     case .rollBack(let entry):
@@ -44,18 +44,18 @@ enum Intent: Sendable, Equatable {
     case .recover: return state.recover()
     case .salvage(var order):
       order.output = text
-      return state.confirm(.salvage(order, state))
+      return state.confirm(.salvage(order, state.known))
     case .restore(var order):
       order.output = text
-      return state.confirm(.restore(order, state))
+      return state.confirm(.restore(order, state.known))
     case .retry(let work):
       guard let work = work.taking(model: text) else { return [] }
-      if case .salvage(let order) = work { return state.confirm(.salvage(order, state)) }
+      if case .salvage(let order) = work { return state.confirm(.salvage(order, state.known)) }
       return state.on(RescueScreen.self) { $0.start(work, in: &$1) }
-    case .askToRestore(let order): state.show(PromptLayer.restore(order, state))
+    case .askToRestore(let order): state.show(PromptLayer.restore(order, state.known))
     case .undelete:
       return RescueScreen.work(on: &state) { .stay($0.undelete(in: &$1)) }
-    case .repair(let order, let kinds): return state.confirm(.repair(order, of: kinds, state))
+    case .repair(let order, let kinds): return state.confirm(.repair(order, of: kinds, state.known))
     case .accept(let losses):
       return state.on(MappingScreen.self) { $0.allow(losses, in: &$1) }
     case .delete(let entity):

@@ -3,11 +3,11 @@ import Terminal
 
 /// What a popup is: besides what every component has, when it closes.
 ///
-/// While a layer works it is off the stack, so that it can change the state; what it has become is
-/// restored in its place unless it closes.
+/// While a layer works it is off the stack; what it has become is restored in its place unless it
+/// closes.
 protocol LayerContent: Component {
   /// It was closed without having chosen anything.
-  func closed(in state: inout State) -> [Effect]
+  func closed(in context: inout Context) -> [Effect]
   /// Whether an answer has ended its work, so that it closes by itself.
   var isDone: Bool { get }
 }
@@ -26,9 +26,9 @@ enum LayerOutcome: Sendable, Equatable {
 
 extension LayerContent {
   /// What runs for a layer that is gone is of no use.
-  func closed(in state: inout State) -> [Effect] {
+  func closed(in context: inout Context) -> [Effect] {
     var copy = self
-    return copy.cancel(in: &state) ?? []
+    return copy.cancel(in: &context) ?? []
   }
 
   var isDone: Bool { false }
@@ -52,33 +52,30 @@ extension State {
 
   /// Puts a popup over what is there that begins by asking for something.
   mutating func show<Content: LayerContent>(
-    _ content: Content, _ begin: (inout Content, inout State) -> [Effect]
+    _ content: Content, _ begin: (inout Content, inout Context) -> [Effect]
   ) -> [Effect] {
-    var content = content
-    lastLayer += 1
-    let id = lastLayer
-    let effects = working(as: .layer(id)) { begin(&content, &$0) }
-    layers.append(Layer(id: id, content: content))
-    return effects
+    let (effects, context) = lend(to: .state) { $0.show(content, begin) }
+    return effects + fulfil(context)
   }
 
   /// Stops what a layer waits for, the uppermost first; `nil` where none does.
   mutating func cancelInLayers() -> [Effect]? {
     for layer in layers.reversed() {
-      if let effects = onLayer(layer.id, { $0.cancel(in: &$1) }) ?? nil { return effects }
+      if let effects = onLayer(layer.id, { $0.cancel(in: &$1) }) { return effects }
     }
     return nil
   }
 
-  /// Has a layer work on the state; `nil` where it is gone.
-  mutating func onLayer<Result>(
-    _ id: Int, _ work: (inout any LayerContent, inout State) -> Result
-  ) -> Result? {
+  /// Has a layer work, off the stack; `nil` where it is gone.
+  mutating func onLayer(
+    _ id: Int, _ work: (inout any LayerContent, inout Context) -> [Effect]?
+  ) -> [Effect]? {
     guard let index = layers.firstIndex(where: { $0.id == id }) else { return nil }
     var layer = layers.remove(at: index)
-    let result = working(as: .layer(id)) { work(&layer.content, &$0) }
-    if !layer.content.isDone { layers.insert(layer, at: min(index, layers.count)) }
-    return result
+    let (effects, context) = lend(to: .layer(id)) { work(&layer.content, &$0) }
+    if !layer.content.isDone { layers.insert(layer, at: index) }
+    let more = fulfil(context)
+    return effects.map { $0 + more } ?? (more.isEmpty ? nil : more)
   }
 }
 
@@ -86,13 +83,13 @@ extension State {
 protocol ChoosingLayer: LayerContent {
   var list: List { get set }
   /// Rows that the list has room for; `nil` where it has room for all.
-  func room(_ state: State) -> Int?
+  func room(_ context: Context) -> Int?
   /// Takes the selected line.
-  mutating func choose(in state: inout State) -> LayerOutcome
+  mutating func choose(in context: inout Context) -> LayerOutcome
 }
 
 extension ChoosingLayer {
-  func room(_ state: State) -> Int? { nil }
+  func room(_ context: Context) -> Int? { nil }
 
   var chooses: Action { does("choose") { $0.choose(in: &$1) } }
   var movement: Binding { scrolling { $0.list.handle($1, height: $0.room($2)) } }
@@ -102,23 +99,29 @@ extension ChoosingLayer {
 protocol WaitingLayer: LayerContent {
   var task: TaskID? { get set }
   /// Takes an answer to what it waits for.
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect]
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect]
   /// What it waited for failed.
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect]
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect]
 }
 
 extension WaitingLayer {
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     guard task == self.task else { return [] }
     if answer.isLast { self.task = nil }
-    return take(answer, in: &state)
+    return take(answer, in: &context)
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    self.task.end(task) ? fail(error, in: &state) : []
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
+    self.task.end(task) ? fail(error, in: &context) : []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    context.show(MessageLayer(error))
+    return []
+  }
+
+  mutating func cancel(in context: inout Context) -> [Effect]? { task.stop() }
 }
 
 /// A popup that shows in its own lines why there is no answer, or no whole one.
@@ -129,12 +132,12 @@ protocol TellingLayer: WaitingLayer {
 }
 
 extension TellingLayer {
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
     self.error = error
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     guard let effects = task.stop() else { return nil }
     error = CoreDataError(.cancelled, stopped)
     return effects
@@ -147,9 +150,9 @@ protocol SearchableLayer: LayerContent {
   var list: List { get set }
   var filter: String { get set }
   /// How many lines there are.
-  func count(_ state: State) -> Int
+  func count(_ context: Context) -> Int
   /// All of it as plain text, and what that is called.
-  func copied(_ state: State) -> (text: String, title: String)
+  func copied(_ context: Context) -> (text: String, title: String)
 }
 
 extension SearchableLayer {
@@ -157,8 +160,8 @@ extension SearchableLayer {
   var searchBinding: Binding {
     Binding(
       ["/"], "find",
-      asks("search") { layer, state in
-        state.show(SearchLayer(.layer, former: layer.filter))
+      asks("search") { layer, context in
+        context.show(SearchLayer(.layer, former: layer.filter))
         return []
       })
   }
@@ -166,26 +169,14 @@ extension SearchableLayer {
   var copyBinding: Binding {
     Binding(
       ["y"], "copy",
-      asks("copy") { layer, state in
-        let (text, title) = layer.copied(state)
-        return CopyLayer.send(text, title, in: &state)
+      asks("copy") { layer, context in
+        let (text, title) = layer.copied(context)
+        return CopyLayer.send(text, title, in: &context)
       })
   }
 
   var movement: Binding {
     scrolling { $0.list.scrollPage($1, count: $0.count($2), height: $2.body.height - 2) }
-  }
-}
-
-extension State {
-  /// What the uppermost popup is narrowed to; `nil` where it has no lines to narrow.
-  var layerFilter: String? {
-    get { (layers.last?.content as? any SearchableLayer)?.filter }
-    set {
-      guard var layer = layers.last?.content as? any SearchableLayer, let newValue else { return }
-      layer.filter = newValue
-      layers[layers.count - 1].content = layer
-    }
   }
 }
 

@@ -5,12 +5,12 @@ import Terminal
 struct LogLayer: LayerContent {
   var list: List
 
-  init(_ state: State) {
-    list = List(count: Self.lines(state).count, selected: .max, height: Self.height(state))
+  init(_ context: Context) {
+    list = List(count: Self.lines(context).count, selected: .max, height: Self.height(context))
   }
 
-  private static func height(_ state: State) -> Int { max(1, state.body.height - 2) }
-  private static func width(_ state: State) -> Int { max(1, min(96, state.size.width - 4)) }
+  private static func height(_ context: Context) -> Int { max(1, context.body.height - 2) }
+  private static func width(_ context: Context) -> Int { max(1, min(96, context.size.width - 4)) }
 
   private struct Line {
     var time: String
@@ -21,9 +21,9 @@ struct LogLayer: LayerContent {
 
   private static let margin = 12
 
-  private static func lines(_ state: State) -> [Line] {
-    let width = max(1, width(state) - margin)
-    return state.log.entries.flatMap { entry -> [Line] in
+  private static func lines(_ context: Context) -> [Line] {
+    let width = max(1, width(context) - margin)
+    return context.log.entries.flatMap { entry -> [Line] in
       let (sign, role): (String, Theme.Role) =
         switch entry.kind {
         case .plain: ("·", .text)
@@ -39,22 +39,22 @@ struct LogLayer: LayerContent {
     }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       scrolling { $0.list.scrollPage($1, count: Self.lines($2).count, height: Self.height($2)) },
       Binding(
         ["y"], "copy",
-        asks("copy") { _, state in
-          let text = state.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
-          return CopyLayer.send(text, "log", in: &state)
-        }, unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
+        asks("copy") { _, context in
+          let text = context.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
+          return CopyLayer.send(text, "log", in: &context)
+        }, unless: context.log.entries.isEmpty ? "nothing has happened yet" : nil),
       closing([.escape, "q", "!", .enter]),
     ]
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let lines = Self.lines(state)
-    let inside = Popup("Log", Self.width(state), max(1, lines.count)).draw(
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let lines = Self.lines(context)
+    let inside = Popup("Log", Self.width(context), max(1, lines.count)).draw(
       in: &grid, rect, theme: theme)
     guard !lines.isEmpty else {
       grid.write(

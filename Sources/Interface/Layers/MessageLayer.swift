@@ -37,17 +37,17 @@ struct MessageLayer: SearchableLayer {
     return lines
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       movement, searchBinding, copyBinding, closing([.escape, "q", .enter, "?"]),
     ]
   }
 
-  func count(_ state: State) -> Int { lines(width: min(70, state.size.width - 4)).count }
+  func count(_ context: Context) -> Int { lines(width: min(70, context.size.width - 4)).count }
 
-  func copied(_ state: State) -> (text: String, title: String) { (text, "message") }
+  func copied(_ context: Context) -> (text: String, title: String) { (text, "message") }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(70, rect.width - 4))
     let lines = lines(width: width)
     let inside = Popup(title, width, lines.count).draw(in: &grid, rect, theme: theme)

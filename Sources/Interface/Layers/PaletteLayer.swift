@@ -5,15 +5,18 @@ struct PaletteLayer: LayerContent {
   private(set) var prompt = Prompt()
   var list: List
 
+  private let all: PaletteEntries
+
   init(_ state: State) {
-    list = List(count: PaletteEntry.found("", in: state).count)
+    all = PaletteEntries(state)
+    list = List(count: all.found("", in: state.store).count)
   }
 
-  private func entries(_ state: State) -> [PaletteEntry] {
-    PaletteEntry.found(prompt.text, in: state)
+  private func entries(_ context: Context) -> [PaletteEntry] {
+    all.found(prompt.text, in: context.store)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding(
         [.enter], "do it", does("choose") { $0.choose(in: &$1) },
@@ -27,36 +30,35 @@ struct PaletteLayer: LayerContent {
     ]
   }
 
-  private mutating func fit(_ state: State) {
-    list.setCount(entries(state).count)
-    list.setHeight(max(1, state.body.height - 4))
+  private mutating func fit(_ context: Context) {
+    list.setCount(entries(context).count)
+    list.setHeight(max(1, context.body.height - 4))
   }
 
-  private mutating func choose(in state: inout State) -> LayerOutcome {
-    fit(state)
-    guard let entry = entries(state).element(list.selected) else { return .stay() }
+  private mutating func choose(in context: inout Context) -> LayerOutcome {
+    fit(context)
+    guard let entry = entries(context).element(list.selected) else { return .stay() }
     if let reason = entry.reason {
-      state.notice = Notice("\(entry.title): \(reason)", .warning)
+      context.notice = Notice("\(entry.title): \(reason)", .warning)
       return .stay()
     }
-    state.paletteMemory.called(entry.id)
-    return .close(entry.run(in: &state))
+    return .close(context.run(entry))
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     let text = prompt.text
     prompt.handle(key)
     if prompt.text != text {
-      list = List(count: entries(state).count, height: max(1, state.body.height - 4))
+      list = List(count: entries(context).count, height: max(1, context.body.height - 4))
     }
     return []
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let entries = entries(state)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let entries = entries(context)
     // As tall as the whole list is, so that it does not jump while it narrows.
-    let all = PaletteEntry.found("", in: state).count
-    let inside = Popup("Palette", 96, max(3, all) + 2).draw(in: &grid, rect, theme: theme)
+    let most = all.found("", in: context.store).count
+    let inside = Popup("Palette", 96, max(3, most) + 2).draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span(":", theme[.footerKey])], theme: theme)
     let body = inside.droppingRows(2)
     guard !entries.isEmpty else {

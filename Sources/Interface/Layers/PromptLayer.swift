@@ -40,7 +40,7 @@ struct PromptLayer: LayerContent {
     return prompt.text.allSatisfy(\.isWhitespace) ? empty : nil
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     var bindings = [
       Binding([.enter], current.enter, confirms, unless: reasonNotToConfirm),
       closing([.escape]),
@@ -53,25 +53,25 @@ struct PromptLayer: LayerContent {
   }
 
   private var confirms: Action {
-    does("confirm") { .close($0.current.intent.run($0.prompt.text, in: &$1)) }
+    does("confirm") { .close($1.run($0.current.intent, $0.prompt.text)) }
   }
 
   /// Salvages without the -wal, or with it again.
   private var turns: Action {
-    asks("nextPane") { layer, state in
+    asks("nextPane") { layer, context in
       guard case .salvage(var order) = layer.offer.intent else { return [] }
       order.ignoresLog.toggle()
-      layer.offer = Self.salvage(order, after: layer.problem, state).offer
+      layer.offer = Self.salvage(order, after: layer.problem, context.known).offer
       return []
     }
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     prompt.handle(key)
     return []
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(width, rect.width - 4))
     let lines = Wrapping.lines(current.text, width: width)
     let inside = Popup(title, width, lines.count + 2).draw(in: &grid, rect, theme: theme)
@@ -94,10 +94,10 @@ extension CoreDataError {
 extension PromptLayer {
   /// The path of the store that salvaged objects go into.
   static func salvage(
-    _ order: SalvageOrder, after problem: CoreDataError? = nil, _ state: State
+    _ order: SalvageOrder, after problem: CoreDataError? = nil, _ known: Known
   ) -> PromptLayer {
     let text =
-      "Everything that can still be read \(order.words)goes into a new store; \(state.storePath) is only read. Path of the new store:"
+      "Everything that can still be read \(order.words)goes into a new store; \(known.storePath) is only read. Path of the new store:"
     return PromptLayer(
       "Salvage into", order.output,
       Offer(
@@ -107,10 +107,10 @@ extension PromptLayer {
 
   /// The path of the store that deleted objects are restored into.
   static func restore(
-    _ order: RestoreOrder, after problem: CoreDataError? = nil, _ state: State
+    _ order: RestoreOrder, after problem: CoreDataError? = nil, _ known: Known
   ) -> PromptLayer {
     let text =
-      "The new store gets everything in the store, and \(order.choice.words). \(state.storePath) is only read. Path of the new store:"
+      "The new store gets everything in the store, and \(order.choice.words). \(known.storePath) is only read. Path of the new store:"
     return PromptLayer(
       "Restore into", order.output,
       Offer(

@@ -15,51 +15,54 @@ struct SearchLayer: LayerContent {
   /// What the list was narrowed to before, for Escape.
   private let former: String
 
-  init(_ target: Target, in state: State) {
-    self.init(target, former: target.text(in: state))
-  }
-
   init(_ target: Target, former: String) {
     (self.target, self.former) = (target, former)
     prompt = Prompt(former)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding([.enter], "keep", does("confirm") { _, _ in .close() }),
       Binding(
         [.escape], former.isEmpty ? "everything again" : "as before",
-        does("cancel") { .close($0.target.search($0.former, in: &$1)) }),
+        does("cancel") { .close($1.search($0.former, in: $0.target)) }),
     ]
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     let text = prompt.text
     prompt.handle(key)
-    return prompt.text == text ? [] : target.search(prompt.text, in: &state)
+    return prompt.text == text ? [] : context.search(prompt.text, in: target)
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
     prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
   }
 }
 
-extension SearchLayer.Target {
-  /// What the list is narrowed to now.
-  func text(in state: State) -> String {
-    switch self {
-    case .screen: state[state.front].searched
-    case .layer: state.layerFilter ?? ""
-    }
-  }
-
-  func search(_ text: String, in state: inout State) -> [Effect] {
-    switch self {
-    case .screen: return state.on(state.front) { $0.search(text, in: &$1) }
+extension State {
+  /// Narrows what is searched, or finds lines of it.
+  mutating func search(_ text: String, in target: SearchLayer.Target) -> [Effect] {
+    switch target {
+    case .screen: return on(front) { $0.search(text, in: &$1) }
     case .layer:
-      state.layerFilter = text
+      let index = layers.lastIndex { $0.content is any SearchableLayer }
+      if let index { layers[index].narrow(to: text) }
       return []
     }
+  }
+}
+
+extension Layer {
+  /// Narrows the lines of a popup that has such; says whether they become others.
+  @discardableResult
+  mutating func narrow(to text: String) -> Bool {
+    guard var content = content as? any SearchableLayer, content.filter != text else {
+      return false
+    }
+    content.filter = text
+    self.content = content
+    return true
   }
 }

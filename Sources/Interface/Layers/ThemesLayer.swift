@@ -15,7 +15,7 @@ struct ThemesLayer: WaitingLayer {
 
   init(former: String) { self.former = former }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding(
         [.enter], "keep", does("confirm") { layer, _ in layer.keep() },
@@ -29,7 +29,7 @@ struct ThemesLayer: WaitingLayer {
     ]
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .themes(let choices, let hasColors) = answer else { return [] }
     (self.choices, self.hasColors) = (choices, hasColors)
     list = List(
@@ -43,20 +43,20 @@ struct ThemesLayer: WaitingLayer {
     return .close(choice.name == former ? [] : [.keepTheme(choice.name)])
   }
 
-  private mutating func next(in state: inout State) -> [Effect] {
+  private mutating func next(in context: inout Context) -> [Effect] {
     list.select(list.selected + 1 < list.count ? list.selected + 1 : 0)
-    return preview(in: &state)
+    return preview(in: &context)
   }
 
-  private func preview(in state: inout State) -> [Effect] {
-    if let choice = selected, !choice.isUnreadable { state.themeName = choice.name }
+  private func preview(in context: inout Context) -> [Effect] {
+    if let choice = selected, !choice.isUnreadable { context.preview(theme: choice.name) }
     return []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] { [] }
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] { [] }
 
-  func closed(in state: inout State) -> [Effect] {
-    state.themeName = former
+  func closed(in context: inout Context) -> [Effect] {
+    context.preview(theme: former)
     return []
   }
 
@@ -76,7 +76,7 @@ struct ThemesLayer: WaitingLayer {
     max(1, min(choices.count, body.height - 2 - Self.problemLines))
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = 44
     let remarks = remarks(width: min(width, body.width - 4))
     let rows = height(in: body)

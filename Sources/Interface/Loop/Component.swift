@@ -4,39 +4,42 @@ import Terminal
 /// A part of the interface that has the keys: a screen, or a popup over one.
 ///
 /// It is a value with all that it remembers. Keys come to it as what their bindings ask for, and
-/// the answers to what it asked for (``State/ask(_:_:)``) come to it and to no other.
+/// the answers to what it asked for (``Context/ask(_:_:)``) come to it and to no other.
 protocol Component: Sendable, Equatable {
   /// The keys, with what each does here and now.
-  func bindings(_ state: State) -> [Binding]
+  func bindings(_ context: Context) -> [Binding]
   /// Has the component that the keys go to work on the state.
   static func work(
-    on state: inout State, _ work: (inout Self, inout State) -> LayerOutcome
+    on state: inout State, _ work: (inout Self, inout Context) -> LayerOutcome
   ) -> [Effect]
   /// Takes a key that is bound to nothing: text for a prompt.
-  mutating func type(_ key: Key, in state: inout State) -> [Effect]
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect]
   /// Takes the answer to one of its tasks, be it one that it has forgotten since.
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect]
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect]
   /// One of its tasks failed, or was cancelled.
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
   /// Stops what it is waiting for; `nil` when it waits for nothing.
-  mutating func cancel(in state: inout State) -> [Effect]?
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect)
+  mutating func cancel(in context: inout Context) -> [Effect]?
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect)
 }
 
 extension Component {
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] { [] }
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] { [] }
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] { [] }
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     []
   }
-  mutating func cancel(in state: inout State) -> [Effect]? { nil }
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
+    []
+  }
+  mutating func cancel(in context: inout Context) -> [Effect]? { nil }
 
   mutating func take(
-    _ result: Result<Answer, CoreDataError>, of task: TaskID, in state: inout State
+    _ result: Result<Answer, CoreDataError>, of task: TaskID, in context: inout Context
   ) -> [Effect] {
     switch result {
-    case .success(let answer): take(answer, to: task, in: &state)
-    case .failure(let error): fail(task, error, in: &state)
+    case .success(let answer): take(answer, to: task, in: &context)
+    case .failure(let error): fail(task, error, in: &context)
     }
   }
 
@@ -54,18 +57,25 @@ enum Owner: Sendable, Hashable {
 /// Which work is whose.
 struct Tasks: Sendable, Equatable {
   private var last = 0
+  private var lastLayer = 0
   private var owners: [TaskID: Owner] = [:]
-  /// Who works now, each for the one before it; the last asks for whatever is asked for.
-  var workers = [Owner.state]
 
-  mutating func new() -> TaskID {
+  mutating func new(for owner: Owner) -> TaskID {
     last += 1
-    owners[TaskID(last)] = workers.last
+    owners[TaskID(last)] = owner
     return TaskID(last)
   }
 
+  /// The number of the next popup.
+  mutating func newLayer() -> Int {
+    lastLayer += 1
+    return lastLayer
+  }
+
   /// What was asked for distinguishes states; who has still to hear of it does not.
-  static func == (left: Tasks, right: Tasks) -> Bool { left.last == right.last }
+  static func == (left: Tasks, right: Tasks) -> Bool {
+    (left.last, left.lastLayer) == (right.last, right.lastLayer)
+  }
 
   /// Whose the task is; it is forgotten with its last answer.
   mutating func owner(of task: TaskID, isLast: Bool) -> Owner? {
@@ -74,21 +84,6 @@ struct Tasks: Sendable, Equatable {
 }
 
 extension State {
-  /// Asks for work that whoever works now takes the answer to; what was asked for in the same place
-  /// before is called off.
-  mutating func ask(_ task: inout TaskID?, _ effect: (TaskID) -> Effect) -> [Effect] {
-    let former = task.stop() ?? []
-    let new = tasks.new()
-    task = new
-    return former + [effect(new)]
-  }
-
-  mutating func working<Result>(as owner: Owner, _ work: (inout State) -> Result) -> Result {
-    tasks.workers.append(owner)
-    defer { tasks.workers.removeLast() }
-    return work(&self)
-  }
-
   /// Brings an answer, or an error, to whoever asked.
   mutating func take(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
     let isLast = (try? result.get())?.isLast ?? true
@@ -99,8 +94,7 @@ extension State {
         let effects = $0.take(result, of: task, in: &$1)
         return effects + $0.meet(.settled, in: &$1)
       }
-    case .layer(let id)?:
-      return onLayer(id) { $0.take(result, of: task, in: &$1) } ?? []
+    case .layer(let id)?: return onLayer(id) { $0.take(result, of: task, in: &$1) } ?? []
     case nil: return []
     }
   }

@@ -31,7 +31,7 @@ extension State {
   /// Writes down what a message shows, before it is taken in.
   mutating func record(_ message: Message) {
     switch message {
-    case .answer(let task, .opened(let store)) where task == openTask:
+    case .answer(let task, .opened(let store)) where task == known.openTask:
       note("opened \(store.fileName)")
       for warning in store.warnings { note(warning, .warning) }
     case .answer(let task, .planned(let plan)) where task == mapping.task: record(plan)

@@ -20,7 +20,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     state.clock = time
     return []
   case .answer(let task, let answer): return state.take(.success(answer), of: task)
-  case .failed(let task, let error): return state.take(.failure(state.named(error)), of: task)
+  case .failed(let task, let error): return state.take(.failure(state.known.named(error)), of: task)
   }
 }
 
@@ -31,31 +31,31 @@ extension State {
 
   /// Reads the store as it is now.
   mutating func reopen() -> [Effect] {
-    guard openTask == nil else { return [] }
-    return working(as: .state) { state in
-      let task = state.tasks.new()
-      state.openTask = task
-      return [.open(task)]
-    }
+    guard known.openTask == nil else { return [] }
+    let task = tasks.new(for: .state)
+    known.openTask = task
+    return [.open(task)]
   }
 
   /// Takes the answers to what the state itself asks for: the store, and the versions beside it.
   mutating func takeOwn(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
     switch result {
-    case .success(.opened(let store)) where task == openTask: return opened(store)
-    case .success(.unopened(let error, let condition)) where task == openTask:
-      openTask = nil
+    case .success(.opened(let store)) where task == known.openTask: return opened(store)
+    case .success(.unopened(let error, let condition)) where task == known.openTask:
+      known.openTask = nil
       // What was open is shown as it was.
-      guard store == nil else {
-        show(MessageLayer(named(error)))
+      guard known.store == nil else {
+        show(MessageLayer(known.named(error)))
         return []
       }
-      refusal = named(error)
+      known.refusal = known.named(error)
       screen = .rescue
-      on(RescueScreen.self) { $0.take(condition, $1) }
-      return []
-    case .success(.versions(let versions)) where task == versionsTask:
-      versionsTask = nil
+      return on(RescueScreen.self) {
+        $0.take(condition, $1)
+        return []
+      }
+    case .success(.versions(let versions)) where task == known.versionsTask:
+      known.versionsTask = nil
       take(versions)
       return meet(.versions) + entered()
     case .success(.recovered(let sentences)) where task == recoveryTask:
@@ -64,7 +64,7 @@ extension State {
     case .failure(let error):
       if recoveryTask.end(task) {
         show(MessageLayer(error))
-      } else if !versionsTask.end(task), openTask.end(task) {
+      } else if !known.versionsTask.end(task), known.openTask.end(task) {
         show(MessageLayer(error))
       }
       return []
@@ -73,14 +73,14 @@ extension State {
   }
 
   private mutating func opened(_ store: StoreSummary) -> [Effect] {
-    let isFirst = self.store == nil
+    let isFirst = known.store == nil
     forgetRemains()
-    openTask = nil
+    known.openTask = nil
     storeChange = nil
-    refusal = nil
-    self.store = store
-    let versions = tasks.new()
-    versionsTask = versions
+    known.refusal = nil
+    known.store = store
+    let versions = tasks.new(for: .state)
+    known.versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)]
     let all = Effect.joined(effects, takeUp())
     // What is wrong comes before what is there.
@@ -116,9 +116,7 @@ extension State {
   }
 
   /// Does what a key stands for, or says why not.
-  mutating func press(
-    _ binding: Binding, _ key: Key? = nil, times: Int? = nil
-  ) -> [Effect] {
+  mutating func press(_ binding: Binding, _ key: Key? = nil, times: Int? = nil) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []
@@ -127,7 +125,12 @@ extension State {
   }
 
   mutating func chooseTheme() -> [Effect] {
-    show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .find($0, .themes) } }
+    show(ThemesLayer(former: known.themeName)) { $1.ask(&$0.task) { .find($0, .themes) } }
+  }
+
+  mutating func showPanel(_ section: StorePanel.Section) -> [Effect] {
+    let counts = browse.counts
+    return show(StorePanel(section, counts: counts)) { $0.read(in: &$1) }
   }
 
   mutating func readAgain() -> [Effect] {

@@ -26,57 +26,56 @@ struct ChosenVersion: Codable, Sendable, Equatable {
 
 extension MappingScreen {
   /// A person chose the version: it stays the one until another is chosen.
-  mutating func choose(_ index: Int, in state: inout State) -> [Effect] {
-    guard let version = state.versions.element(index) else { return [] }
+  mutating func choose(_ index: Int, in context: inout Context) -> [Effect] {
+    guard let version = context.versions.element(index) else { return [] }
     chosen = ChosenVersion(version)
-    return plan(to: index, in: &state)
+    return plan(to: index, in: &context)
   }
 
   /// Goes on to the version that was chosen; reads it where it is not among the others.
-  mutating func takeChosen(in state: inout State) -> [Effect] {
+  mutating func takeChosen(in context: inout Context) -> [Effect] {
     // What the command line names comes before what was chosen the last time.
-    if chosen?.isTakenUp == true, state.versions.contains(where: \.isWanted) { chosen = nil }
+    if chosen?.isTakenUp == true, context.versions.contains(where: \.isWanted) { chosen = nil }
     guard let chosen else {
-      setDestination(state.versions.destinationIndex, in: state)
+      setDestination(context.versions.destinationIndex, in: context)
       return []
     }
-    if let index = chosen.index(in: state.versions) {
-      goOn(to: index, in: &state)
+    if let index = chosen.index(in: context.versions) {
+      goOn(to: index, in: &context)
       return []
     }
-    return state.ask(&chosenTask) { .find($0, .models(path: chosen.path)) }
+    return context.ask(&chosenTask) { .find($0, .models(path: chosen.path)) }
   }
 
   /// The chosen version was read from where it lies.
-  mutating func takeChosen(among versions: [ModelVersion], in state: inout State) -> [Effect] {
-    let known = Set(state.versions.map(\.path))
-    state.versions += versions.filter { !known.contains($0.path) }
-    guard let index = chosen?.index(in: state.versions) else {
-      missChosen(&state.notice)
+  mutating func takeChosen(among versions: [ModelVersion], in context: inout Context) -> [Effect] {
+    context.take(versions)
+    guard let index = chosen?.index(in: context.versions) else {
+      missChosen(&context.notice)
       return []
     }
-    goOn(to: index, in: &state)
-    return [.mapping, .migrate].contains(state.screen) ? enter(in: &state) : []
+    goOn(to: index, in: &context)
+    return [.mapping, .migrate].contains(context.screen) ? enter(in: &context) : []
   }
 
-  private mutating func goOn(to index: Int, in state: inout State) {
+  private mutating func goOn(to index: Int, in context: inout Context) {
     guard let chosen else { return }
-    let version = state.versions[index]
+    let version = context.versions[index]
     // Migrated to it, the store goes to what comes next; rolled back, to this one again.
     guard !version.isStores else {
-      setDestination(state.versions.destinationIndex, in: state)
+      setDestination(context.versions.destinationIndex, in: context)
       return
     }
     if chosen.path != version.path, let edits = self.edits.removeValue(forKey: chosen.path) {
       self.edits[version.path] = edits
     }
     self.chosen = ChosenVersion(version)
-    setDestination(index, in: state)
+    setDestination(index, in: context)
     guard chosen.isTakenUp else { return }
     let count = currentEdits.all.count
     let changes = count == 0 ? "" : " and \(NumberText.counted(count, "change"))"
     let verb = count == 0 ? "is" : "are"
-    state.notice = Notice(
+    context.notice = Notice(
       "the target \(version.name)\(changes) \(verb) restored from the last session")
   }
 

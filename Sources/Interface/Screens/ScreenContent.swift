@@ -4,9 +4,8 @@ import Terminal
 /// What a screen is: besides what every component has, its name, and what it says and does where
 /// the interface as a whole asks. All but its name, its keys and its look can be left out.
 ///
-/// While a screen works, the state has it as it was before; what it has become takes its place. So
-/// it changes itself directly, and other screens by ``State/on(_:_:)-(S.Type,_)``. A new screen is
-/// a folder, and a line in ``Screen/all``.
+/// A screen changes itself directly, and asks for what others are to do by ``Context/on(_:_:)``. A new
+/// screen is a folder, and a line in ``Screen/all``.
 protocol ScreenContent: Component {
   /// Its name in the header, in the help and in the configuration.
   static var title: String { get }
@@ -14,21 +13,23 @@ protocol ScreenContent: Component {
   static var command: String? { get }
   init()
   /// One of its keys is about to do something, and has done it.
-  mutating func willAct(in state: inout State)
-  mutating func didAct(in state: inout State)
+  mutating func willAct(_ context: Context)
+  mutating func didAct(_ context: Context)
   /// Takes note of something that happened around it.
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect]
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect]
   /// Does what the mouse asks for; `nil` where its lists do that by themselves.
-  mutating func mouse(_ action: Key.MouseAction, _ point: Point, in state: inout State) -> [Effect]?
+  mutating func mouse(
+    _ action: Key.MouseAction, _ point: Point, in context: inout Context
+  ) -> [Effect]?
   /// Moves as a key does so many times; `nil` where the key is to be pressed so often.
-  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]?
+  mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]?
   /// What its lines are narrowed to, or searched for.
   var searched: String { get }
-  mutating func search(_ text: String, in state: inout State) -> [Effect]
+  mutating func search(_ text: String, in context: inout Context) -> [Effect]
   /// What of the selected thing can be copied; the first is what the key alone takes.
-  func copies(_ state: State) -> [CopyLayer.Choice]
+  func copies(_ context: Context) -> [CopyLayer.Choice]
   /// What the footer says at its end.
-  func note(_ state: State) -> String
+  func note(_ context: Context) -> String
   /// What it has going on with the store and must not be left in the middle, for sentences.
   var work: String? { get }
   /// What the header says on every screen while something is going on.
@@ -53,16 +54,17 @@ enum Occasion: Sendable, Equatable {
 
 extension ScreenContent {
   static var command: String? { nil }
-  mutating func willAct(in state: inout State) {}
-  mutating func didAct(in state: inout State) {}
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] { [] }
-  mutating func mouse(_ action: Key.MouseAction, _ point: Point, in state: inout State) -> [Effect]?
-  { nil }
-  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? { nil }
+  mutating func willAct(_ context: Context) {}
+  mutating func didAct(_ context: Context) {}
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] { [] }
+  mutating func mouse(
+    _ action: Key.MouseAction, _ point: Point, in context: inout Context
+  ) -> [Effect]? { nil }
+  mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]? { nil }
   var searched: String { "" }
-  mutating func search(_ text: String, in state: inout State) -> [Effect] { [] }
-  func copies(_ state: State) -> [CopyLayer.Choice] { [] }
-  func note(_ state: State) -> String { "" }
+  mutating func search(_ text: String, in context: inout Context) -> [Effect] { [] }
+  func copies(_ context: Context) -> [CopyLayer.Choice] { [] }
+  func note(_ context: Context) -> String { "" }
   var work: String? { nil }
   var badge: String? { nil }
 }
@@ -82,45 +84,37 @@ extension State {
 
   subscript<Content: ScreenContent>(type: Content.Type) -> Content {
     get { self[Screen(type)] as? Content ?? Content() }
-    set {
-      assert(!isWorking(Screen(type)), "what it has become would take its place")
-      self[Screen(type)] = newValue
-    }
-  }
-
-  /// Whether the screen works now, so that what the state has of it is about to be replaced.
-  private func isWorking(_ screen: Screen) -> Bool { tasks.workers.contains(.screen(screen)) }
-
-  /// Changes another screen than the one that works, which sees to itself.
-  mutating func change<Content: ScreenContent>(
-    _ type: Content.Type, _ work: (inout Content) -> Void
-  ) {
-    if !isWorking(Screen(type)) { work(&self[type]) }
+    set { self[Screen(type)] = newValue }
   }
 
   /// The screen that is in sight: the choice of a store, while there is none.
   var front: Screen { picker == nil ? screen : .files }
 
-  /// Has a screen work on the state; what it has become takes its place.
-  mutating func on<Result>(
-    _ screen: Screen, _ work: (inout any ScreenContent, inout State) -> Result
-  ) -> Result {
-    assert(!isWorking(screen), "what it does to itself would be lost")
+  /// Has a screen work; what it has become takes its place, then what it asks for is done.
+  mutating func on(
+    _ screen: Screen, _ work: (inout any ScreenContent, inout Context) -> [Effect]?
+  ) -> [Effect]? {
     var content = self[screen]
-    let result = working(as: .screen(screen)) { work(&content, &$0) }
+    let (effects, context) = lend(to: .screen(screen)) { work(&content, &$0) }
     self[screen] = content
-    return result
+    let more = fulfil(context)
+    return effects.map { $0 + more } ?? (more.isEmpty ? nil : more)
   }
 
-  mutating func on<Content: ScreenContent, Result>(
-    _ type: Content.Type, _ work: (inout Content, inout State) -> Result
-  ) -> Result {
-    let screen = Screen(type)
-    assert(!isWorking(screen), "what it does to itself would be lost")
+  mutating func on(
+    _ screen: Screen, _ work: (inout any ScreenContent, inout Context) -> [Effect]
+  ) -> [Effect] {
+    on(screen) { content, context -> [Effect]? in work(&content, &context) } ?? []
+  }
+
+  @discardableResult
+  mutating func on<Content: ScreenContent>(
+    _ type: Content.Type, _ work: (inout Content, inout Context) -> [Effect]
+  ) -> [Effect] {
     var content = self[type]
-    let result = working(as: .screen(screen)) { work(&content, &$0) }
-    self[screen] = content
-    return result
+    let (effects, context) = lend(to: .screen(Screen(type))) { work(&content, &$0) }
+    self[type] = content
+    return effects + fulfil(context)
   }
 
   /// Informs every screen of what happened.
@@ -137,7 +131,7 @@ extension State {
       return []
     }
     // The other screens are about the store itself.
-    let back = remains.isShown && screen != .browse ? turnRemains() : []
+    let back = known.remains.isShown && screen != .browse ? turnRemains() : []
     notice = back.isEmpty ? notice : nil
     self.screen = screen
     return back + entered()
@@ -145,7 +139,8 @@ extension State {
 
   /// Why a screen has nothing to show; `nil` where it has.
   func reasonNotToShow(_ screen: Screen) -> String? {
-    let isThere = refusal == nil || screen == .rescue || (screen == .browse && remains.isShown)
+    let isThere =
+      known.refusal == nil || screen == .rescue || (screen == .browse && known.remains.isShown)
     return isThere ? nil : "the store does not open; s salvages it first"
   }
 

@@ -32,18 +32,18 @@ extension State {
   /// How the store is seen now, for the next time.
   package var saved: SavedSession {
     // Of the store itself, whatever is looked at.
-    let browse = remains.ownBrowse ?? browse
+    let browse = known.remains.isShown ? otherBrowse : browse
     return SavedSession(
       view: ViewState(browse: browse.view, diff: diff.view, mapping: mapping.view),
       screen: (screen == .rescue ? .browse : screen).rawValue, pane: browse.focus.rawValue,
-      row: browse.table?.window.selectedRow?.id.description, dividers: dividers,
+      row: browse.table?.window.selectedRow?.id.description, dividers: known.dividers,
       palette: paletteMemory, target: mapping.chosen)
   }
 
   /// Has the store shown as it was left, once it is open.
   package mutating func restore(_ session: SavedSession) {
     restoring = session
-    dividers = session.dividers
+    known.dividers = session.dividers
     paletteMemory = session.palette
   }
 
@@ -59,7 +59,10 @@ extension State {
     }
     screen = Screen(rawValue: session.screen) ?? .browse
     browse.focus = BrowseScreen.Pane(rawValue: session.pane) ?? .rows
-    on(BrowseScreen.self) { $0.fit(in: &$1) }
+    on(BrowseScreen.self) {
+      $0.fit($1)
+      return []
+    }
     return effects
   }
 }

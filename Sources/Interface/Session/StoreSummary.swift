@@ -94,15 +94,3 @@ package struct CopyPlace: Sendable, Equatable {
       + String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
   }
 }
-
-extension State {
-  /// A path as the person can type it.
-  func named(_ path: String) -> String { copy?.named(path) ?? path }
-
-  /// A failure with the path that the person can type.
-  func named(_ error: CoreDataError) -> CoreDataError {
-    var error = error
-    error.path = error.path.map(named)
-    return error
-  }
-}

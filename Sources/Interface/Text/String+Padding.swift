@@ -26,3 +26,10 @@ extension Array {
     index.flatMap { indices.contains($0) ? self[$0] : nil }
   }
 }
+
+extension Theme {
+  /// A text in the look of its role; on a selected row in that of the row.
+  func span(_ isSelected: Bool, _ text: String, _ role: Role) -> Span {
+    Span(text, isSelected ? .plain : self[role])
+  }
+}

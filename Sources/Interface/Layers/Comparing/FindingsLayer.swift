@@ -6,51 +6,52 @@ import Terminal
 /// is reported for the selected one.
 struct FindingsLayer: LayerContent {
   var list: List
+  /// What Diff has of them; it tells what comes in.
+  var findings: DiffFindings
 
-  /// - Parameter diff: the screen as it is now: while it works the state has it as it was.
-  init(_ diff: DiffScreen, _ state: State) {
-    let count = diff.findings.rows.count
-    list = List(count: count, selected: diff.findings.selected, height: max(1, count))
+  init(_ findings: DiffFindings) {
+    self.findings = findings
+    let count = findings.rows.count
+    list = List(count: count, selected: findings.selected, height: max(1, count))
   }
 
-  private func selected(_ state: State) -> DiffFindings.Row? {
-    state.diff.findings.rows.element(list.selected)
+  private var selected: DiffFindings.Row? { findings.rows.element(list.selected) }
+
+  private var finding: LintFinding? {
+    if case .finding(let finding)? = selected { finding } else { nil }
   }
 
-  private func finding(_ state: State) -> LintFinding? {
-    if case .finding(let finding)? = selected(state) { finding } else { nil }
-  }
-
-  func bindings(_ state: State) -> [Binding] {
-    let none = finding(state) == nil ? "no finding is selected" : nil
+  func bindings(_ context: Context) -> [Binding] {
+    let none = finding == nil ? "no finding is selected" : nil
     return [
       Binding([.enter], "go to the line", does("choose") { $0.choose(in: &$1) }, unless: none),
       Binding(
         ["d"], "details", asks("open") { $0.open(in: &$1) },
-        unless: selected(state) == nil ? "there is nothing" : nil),
+        unless: selected == nil ? "there is nothing" : nil),
       Binding(
-        ["y"], "copy all", asks("copy") { CopyLayer.send($0.text($1), "findings", in: &$1) },
-        unless: text(state).isEmpty ? "there is nothing" : nil),
+        ["y"], "copy all", asks("copy") { CopyLayer.send($0.text, "findings", in: &$1) },
+        unless: text.isEmpty ? "there is nothing" : nil),
       moving { $0.move($1, in: &$2) }, closing([.escape, "q", "f"]),
     ]
   }
 
-  private func choose(in state: inout State) -> LayerOutcome {
-    guard let finding = finding(state) else { return .stay() }
-    state.on(DiffScreen.self) { $0.go(to: finding, in: &$1) }
-    return .close()
+  private func choose(in context: inout Context) -> LayerOutcome {
+    guard let finding else { return .stay() }
+    return .close(context.on(DiffScreen.self) { $0.go(to: finding, in: &$1) })
   }
 
-  private func open(in state: inout State) -> [Effect] {
-    if let row = selected(state) { state.show(DetailsLayer(title(of: row), details(of: row))) }
+  private func open(in context: inout Context) -> [Effect] {
+    if let row = selected { context.show(DetailsLayer(title(of: row), details(of: row))) }
     return []
   }
 
-  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
-    list.handle(key, count: state.diff.findings.rows.count, height: Self.listed(state))
+  private mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
+    list.handle(key, count: findings.rows.count, height: listed(in: context.body))
     let selected = list.selected
-    state.on(DiffScreen.self) { screen, _ in screen.findings.selected = selected }
-    return []
+    return context.on(DiffScreen.self) { screen, _ in
+      screen.findings.selected = selected
+      return []
+    }
   }
 
   private func title(of row: DiffFindings.Row) -> String {
@@ -74,8 +75,8 @@ struct FindingsLayer: LayerContent {
   }
 
   /// All findings as text, as `strata lint` shows them.
-  private func text(_ state: State) -> String {
-    state.diff.findings.rows.map { row in
+  private var text: String {
+    findings.rows.map { row in
       switch row {
       case .heading(let title, _): "-- \(title)\n"
       case .note(let text): "! \(text)\n"
@@ -92,15 +93,13 @@ extension FindingsLayer {
   private static func width(in body: Rect) -> Int { max(1, min(116, body.width - 4)) }
 
   /// Rows of the list in sight: with the summary it has half of the popup, and less where it is shorter.
-  static func listed(_ state: State) -> Int {
-    let findings = state.diff.findings
-    let summary = summary(findings, width: width(in: state.body))
-    let room = max(1, state.body.height - 2)
+  private func listed(in body: Rect) -> Int {
+    let summary = Self.summary(findings, width: Self.width(in: body))
+    let room = max(1, body.height - 2)
     return min(findings.rows.count, max(1, room / 2 - summary.count))
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let findings = state.diff.findings
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let rows = findings.rows
     let width = Self.width(in: rect)
     let summary = Self.summary(findings, width: width)
@@ -108,7 +107,7 @@ extension FindingsLayer {
     let lines = selected.flatMap { Wrapping.lines($0.text, $0.role, width: width) }
     let room = max(1, rect.height - 2)
     // The list, a line between, the text of the selected row; or the summary alone.
-    let listed = Self.listed(state)
+    let listed = self.listed(in: context.body)
     // All the room there is, so that nothing jumps as the selection moves.
     let told = rows.isEmpty ? 0 : max(1, room - listed - summary.count - 1)
     let height = summary.count + (rows.isEmpty ? 0 : listed + 1 + told)

@@ -11,18 +11,13 @@ struct ConfirmLayer: WaitingLayer {
   init(_ confirmation: Confirmation) { self.confirmation = confirmation }
 
   /// Looks up what has to be known before the question can be answered.
-  mutating func begin(in state: inout State) -> [Effect] {
+  mutating func begin(in context: inout Context) -> [Effect] {
     guard let request = confirmation.request else { return [] }
-    return state.ask(&task) { .find($0, .footprint(request)) }
+    return context.ask(&task) { .find($0, .footprint(request)) }
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     if case .footprint(let found) = answer { footprint = found }
-    return []
-  }
-
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    state.show(MessageLayer(error))
     return []
   }
 
@@ -40,8 +35,8 @@ struct ConfirmLayer: WaitingLayer {
     ]
   }
 
-  func bindings(_ state: State) -> [Binding] {
-    let yes = does("confirm") { .close($0.confirmation.intent.run(in: &$1)) }
+  func bindings(_ context: Context) -> [Binding] {
+    let yes = does("confirm") { .close($1.run($0.confirmation.intent)) }
     return answers(yes, Self.close) + [
       scrolling {
         let (size, height) = $0.size(in: $2.body)
@@ -51,10 +46,13 @@ struct ConfirmLayer: WaitingLayer {
     ]
   }
 
-  func closed(in state: inout State) -> [Effect] {
-    if confirmation.intent == .recover { state.declineRecovery() }
+  func closed(in context: inout Context) -> [Effect] {
+    if confirmation.intent == .recover {
+      context.notice = Notice(
+        "nothing was changed; the next migrate, repair, reset or rollback does it", .warning)
+    }
     var copy = self
-    return copy.cancel(in: &state) ?? []
+    return copy.cancel(in: &context) ?? []
   }
 }
 
@@ -106,7 +104,7 @@ extension ConfirmLayer {
     return (Size(width: width, height: count + Self.footHeight), count)
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let (size, height) = size(in: rect)
     let inside = Popup(confirmation.title, size: size).draw(in: &grid, rect, theme: theme)
     let text = Rect(x: inside.x, y: inside.y, width: inside.width, height: height)

@@ -96,9 +96,9 @@ extension State {
 
 /// Every question that is asked.
 extension Confirmation {
-  private static func name(_ state: State) -> String {
-    state.ownStore?.fileName
-      ?? state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
+  private static func name(_ known: Known) -> String {
+    known.ownStore?.fileName
+      ?? known.storePath.split(separator: "/").last.map(String.init) ?? known.storePath
   }
 
   /// Before the program is left in the middle of something.
@@ -127,7 +127,7 @@ extension Confirmation {
 
   /// Before a migration in place.
   static func migrate(
-    _ plan: MigrationPlan, _ options: MigrationOptions, pauses: Bool, _ state: State
+    _ plan: MigrationPlan, _ options: MigrationOptions, pauses: Bool, _ known: Known
   ) -> Confirmation {
     let rows = plan.steps.first?.rows.values.reduce(0, +) ?? 0
     let names = (plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)).map { "“\($0)”" }
@@ -138,7 +138,7 @@ extension Confirmation {
     var lines = [
       Line(
         text: "Migrates \(NumberText.counted(rows, "object")) \(way). A new file is made and "
-          + "verified; it then replaces \(name(state)) by one rename.")
+          + "verified; it then replaces \(name(known)) by one rename.")
     ]
     let losses = plan.losses.filter { $0.values > 0 }
     if !losses.isEmpty {
@@ -148,35 +148,35 @@ extension Confirmation {
     }
     if pauses { lines.append(Line(label: "Pause", text: "asks again before the cut-over")) }
     return Confirmation(
-      title: "Migrate \(name(state))?", lines: lines, yes: "migrate",
+      title: "Migrate \(name(known))?", lines: lines, yes: "migrate",
       no: "change nothing", intent: .migrate,
       request: .migration(options, bytesNeeded: plan.bytesNeeded))
   }
 
   /// Before the cut-over of a verified result.
-  static func cutOver(_ receipt: MigrationReceipt, _ state: State) -> Confirmation {
+  static func cutOver(_ receipt: MigrationReceipt, _ known: Known) -> Confirmation {
     Confirmation(
       title: "Replace the store?",
       lines: [
         Line(
           text:
-            "The new file is verified; \(name(state)) is unchanged so far. The cut-over replaces "
+            "The new file is verified; \(name(known)) is unchanged so far. The cut-over replaces "
             + "it by the new file (\(NumberText.bytes(receipt.bytes))).")
       ], yes: "replace the store", no: "discard the result", intent: .confirmCutover,
       request: .cutover(MigrationOptions()))
   }
 
   /// Before a backup takes the store's place again.
-  static func rollBack(to entry: BackupEntry, _ state: State) -> Confirmation {
+  static func rollBack(to entry: BackupEntry, _ known: Known) -> Confirmation {
     let objects = entry.objects.map { ", \(NumberText.counted($0, "object"))" } ?? ""
     return Confirmation(
-      title: "Roll back \(name(state))?",
+      title: "Roll back \(name(known))?",
       lines: [
         Line(
           text:
-            "Restores \(entry.name): version \(entry.version(among: state.versions))\(objects), "
+            "Restores \(entry.name): version \(entry.version(among: known.versions))\(objects), "
             + "\(NumberText.bytes(entry.backup.bytes)), last changed \(entry.date). A clone of it is "
-            + "checked; it then replaces \(name(state)) by one rename."),
+            + "checked; it then replaces \(name(known)) by one rename."),
         Line(
           label: "After",
           text: entry.backup.origin == .other
@@ -185,21 +185,21 @@ extension Confirmation {
       ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:
-        "strata rollback \(state.storeArgument) --from \(ShellText.quoted(entry.backup.path))")
+        "strata rollback \(known.storeArgument) --from \(ShellText.quoted(entry.backup.path))")
   }
 
   /// Before faults are repaired in the store itself.
   ///
   /// - Parameter kinds: the kinds of fault that the order repairs in this store.
   static func repair(
-    _ order: RepairOrder, of kinds: Set<FindingKind>, _ state: State
+    _ order: RepairOrder, of kinds: Set<FindingKind>, _ known: Known
   ) -> Confirmation {
     let names = FindingKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
     let what =
       RepairRoom.movesFilesAlone(kinds)
       ? "Moves the files of external data that no object references into a folder beside the store. "
         + "The store file itself is not changed."
-      : "Repairs \(names) on a copy and verifies it; it then replaces \(name(state)) by one rename."
+      : "Repairs \(names) on a copy and verifies it; it then replaces \(name(known)) by one rename."
     var lines = [Line(text: what)]
     if let kept = order.kept {
       lines.append(
@@ -211,32 +211,32 @@ extension Confirmation {
         Line(label: "Nulled", text: "values whose external files are missing", role: .warning))
     }
     return Confirmation(
-      title: "Repair \(name(state))?", lines: lines, yes: "repair",
+      title: "Repair \(name(known))?", lines: lines, yes: "repair",
       no: "change nothing", intent: .rescue(.repair(order)),
       request: .repair(kinds))
   }
 
   /// Before a new store is made of what can still be read.
-  static func salvage(_ order: SalvageOrder, _ state: State) -> Confirmation {
+  static func salvage(_ order: SalvageOrder, _ known: Known) -> Confirmation {
     Confirmation(
       title: "Salvage into a new store?",
       lines: [
         Line(
           text: "Everything that can still be read \(order.words)"
-            + "goes into a new store. \(name(state)) is only read."),
+            + "goes into a new store. \(name(known)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "salvage", no: "make nothing", intent: .rescue(.salvage(order)),
       request: .newStore(path: order.output))
   }
 
   /// Before a new store is made in which deleted objects are restored.
-  static func restore(_ order: RestoreOrder, _ state: State) -> Confirmation {
+  static func restore(_ order: RestoreOrder, _ known: Known) -> Confirmation {
     Confirmation(
       title: "Restore into a new store?",
       lines: [
         Line(
-          text: "The new store gets everything in \(name(state)), and \(order.choice.words). "
-            + "\(name(state)) is only read."),
+          text: "The new store gets everything in \(name(known)), and \(order.choice.words). "
+            + "\(name(known)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "restore", no: "make nothing", intent: .rescue(.restore(order)),
       request: .newStore(path: order.output))

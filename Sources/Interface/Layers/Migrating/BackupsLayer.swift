@@ -12,12 +12,12 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
 
   init(wanted: String?) { self.wanted = wanted }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let reason: String? =
       task != nil
       ? "backups are still being looked for"
       : entries.isEmpty
-        ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
+        ? "there is no backup" : context.openTask == nil ? nil : "the store is opening"
     return [
       Binding([.enter], "roll back…", chooses, unless: reason),
       movement,
@@ -25,16 +25,16 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
     ]
   }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
+  mutating func choose(in context: inout Context) -> LayerOutcome {
     guard let entry = entries.element(list.selected) else { return .stay() }
     if case .failure(let error) = entry.contents {
-      state.show(MessageLayer(error))
+      context.show(MessageLayer(error))
       return .stay()
     }
-    return .close(state.confirm(.rollBack(to: entry, state)))
+    return .close(context.confirm(.rollBack(to: entry, context.known)))
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .backups(let found) = answer else { return [] }
     entries = found
     list = List(count: found.count, height: found.count)
@@ -46,12 +46,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
 
   private var wantedName: String? { wanted?.split(separator: "/").last.map(String.init) }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    state.show(MessageLayer(error))
-    return []
-  }
-
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(84, rect.width - 4))
     let inside = Popup("Backups", width, max(2, entries.count + 1)).draw(
       in: &grid, rect, theme: theme)
@@ -73,7 +68,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
       return [
         Span(
           columns.line(
-            entry.name, entry.version(among: state.versions), entry.date,
+            entry.name, entry.version(among: context.versions), entry.date,
             entry.objects.map(NumberText.grouped) ?? "—", NumberText.bytes(entry.backup.bytes)))
       ]
     }

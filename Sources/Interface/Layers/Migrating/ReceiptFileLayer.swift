@@ -21,7 +21,7 @@ struct ReceiptFileLayer: WaitingLayer {
     prompt = Prompt("\(stem)-\(receipt.noun).json")
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let replaces = taken == prompt.text
     return [
       Binding(
@@ -32,37 +32,37 @@ struct ReceiptFileLayer: WaitingLayer {
     ]
   }
 
-  private mutating func write(in state: inout State) -> [Effect] {
+  private mutating func write(in context: inout Context) -> [Effect] {
     problem = nil
     let (receipt, path, replaces) = (receipt, prompt.text, taken == prompt.text)
     let text = text
-    return state.ask(&task) {
+    return context.ask(&task) {
       .writeReceipt($0, receipt, text: text, path: path, replaces: replaces)
     }
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     guard task == nil else { return [] }
     prompt.handle(key)
     return []
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .wroteReceipt(let path) = answer else { return [] }
-    state.notice = Notice("the \(receipt.noun) is in \(path)", .success)
+    context.notice = Notice("the \(receipt.noun) is in \(path)", .success)
     isDone = true
     return []
   }
 
   private(set) var isDone = false
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
     problem = error.message
     taken = error.kind == .refused ? prompt.text : nil
     return []
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
     let hint = "As JSON, the same as \(receipt.command) writes, and beside it as text."
     let lines = Wrapping.lines(problem ?? hint, width: width)

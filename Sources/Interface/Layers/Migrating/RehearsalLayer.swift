@@ -10,11 +10,14 @@ struct RehearsalLayer: WaitingLayer {
     case failed(CoreDataError)
   }
 
+  let steps: [MigrationStep]
   var task: TaskID?
   var phase = Phase.running(nil, isCancelling: false)
   var list = List()
 
-  func bindings(_ state: State) -> [Binding] {
+  init(_ plan: MigrationPlan) { steps = plan.steps }
+
+  func bindings(_ context: Context) -> [Binding] {
     if case .running(_, let isCancelling) = phase {
       return [
         Binding(
@@ -24,10 +27,10 @@ struct RehearsalLayer: WaitingLayer {
     }
     let isDone = if case .done = phase { true } else { false }
     return [
-      scrolling { layer, key, state in
+      scrolling { layer, key, context in
         guard case .done(let receipt) = layer.phase else { return }
         layer.list.scrollPage(
-          key, count: layer.lines(receipt).count, height: state.body.height - 6)
+          key, count: layer.lines(receipt).count, height: context.body.height - 6)
       },
       Binding(
         ["y"], "copy", asks("copy") { $0.copy(in: &$1) },
@@ -36,16 +39,16 @@ struct RehearsalLayer: WaitingLayer {
     ]
   }
 
-  private func copy(in state: inout State) -> [Effect] {
+  private func copy(in context: inout Context) -> [Effect] {
     if case .done(let receipt) = phase,
       let layer = CopyLayer(CopyLayer.choices(receipt, lines(receipt)))
     {
-      state.show(layer)
+      context.show(layer)
     }
     return []
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     switch answer {
     case .progress(let progress):
       guard case .running(_, let isCancelling) = phase else { return [] }
@@ -56,19 +59,19 @@ struct RehearsalLayer: WaitingLayer {
     return []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
     phase = .failed(error)
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     guard case .running(let progress, _) = phase, let task else { return nil }
     phase = .running(progress, isCancelling: true)
-    state.notice = Notice("stopping the rehearsal", .warning)
+    context.notice = Notice("stopping the rehearsal", .warning)
     return [.cancel(task)]
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let size = Size(width: max(1, rect.width - 8), height: max(1, rect.height - 4))
     switch phase {
     case .running(let progress, let isCancelling):
@@ -78,7 +81,7 @@ struct RehearsalLayer: WaitingLayer {
         ? Span("stopping …", theme[.warning])
         : Span("the store itself is only read; ^C stops and removes the copy", theme[.dim])
       MigrationProgressView(
-        verb: "rehearsing", steps: state.mapping.plan?.steps ?? [], progress: progress, foot: foot
+        verb: "rehearsing", steps: steps, progress: progress, foot: foot
       ).draw(in: &grid, inside, theme: theme)
     case .done(let receipt):
       let inside = Popup("✓ Rehearsed; the store was not changed", size: size)

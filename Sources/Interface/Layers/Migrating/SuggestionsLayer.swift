@@ -18,7 +18,7 @@ struct SuggestionsLayer: ChoosingLayer {
 
   private var selected: MappingSuggestion? { lines.element(list.selected) ?? nil }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding(
         [.enter], selected == nil ? "leave it as it is" : "map, and plan again", chooses,
@@ -28,14 +28,14 @@ struct SuggestionsLayer: ChoosingLayer {
     ]
   }
 
-  func room(_ state: State) -> Int? { min(lines.count, state.body.height - 4) }
+  func room(_ context: Context) -> Int? { min(lines.count, context.body.height - 4) }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
+  mutating func choose(in context: inout Context) -> LayerOutcome {
     guard let selected else { return .close() }
-    return .close(state.on(MappingScreen.self) { $0.apply([selected.edit], in: &$1) })
+    return .close(context.on(MappingScreen.self) { $0.apply([selected.edit], in: &$1) })
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(72, rect.width - 4))
     let inside = Popup(title, width, max(1, lines.count) + 2).draw(in: &grid, rect, theme: theme)
     guard !lines.isEmpty, inside.height > 2 else {

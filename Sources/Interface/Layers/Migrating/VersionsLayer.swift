@@ -6,7 +6,8 @@ import Terminal
 /// The versions there are, to choose one or two of; others by their path, or out of git.
 struct VersionsLayer: LayerContent {
   enum Purpose: Sendable, Equatable {
-    case compareFrom
+    /// The second version is likely to be one of these.
+    case compareFrom(likely: [Int?])
     case compareTo(from: Int)
     case migrateTo
   }
@@ -47,11 +48,11 @@ struct VersionsLayer: LayerContent {
     }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let busy = task == nil ? nil : "it is being read"
     switch mode {
     case .versions:
-      let path = selectedVersion(state).flatMap { $0.path.isEmpty ? nil : $0.path }
+      let path = selectedVersion(context).flatMap { $0.path.isEmpty ? nil : $0.path }
       var bindings = [
         Binding([.enter], "choose", key("choose") { $0.choose(in: &$1) }, unless: busy),
         Binding(["p"], "by path", key("otherPath") { .stay($0.askForPath(in: &$1)) }, unless: busy),
@@ -68,7 +69,7 @@ struct VersionsLayer: LayerContent {
               layer.isThroughVersions.toggle()
               return .stay()
             },
-            unless: chain(state) == nil ? "there is no version between" : nil))
+            unless: chain(context) == nil ? "there is no version between" : nil))
       }
       return bindings + [
         moving {
@@ -106,60 +107,61 @@ struct VersionsLayer: LayerContent {
   }
 
   /// The path through the versions between: none are named where `--via` names them.
-  func chain(_ state: State) -> [String]? {
-    state.planOptions.via == nil ? state.versions.chain(to: list.selected) : []
+  func chain(_ context: Context) -> [String]? {
+    context.planOptions.via == nil ? context.versions.chain(to: list.selected) : []
   }
 
-  private func selectedVersion(_ state: State) -> ModelVersion? {
-    state.versions.element(list.selected)
+  private func selectedVersion(_ context: Context) -> ModelVersion? {
+    context.versions.element(list.selected)
   }
 
   /// A key; what went wrong before is no news then.
   private func key(
-    _ name: String, _ body: @escaping @Sendable (inout Self, inout State) -> LayerOutcome
+    _ name: String, _ body: @escaping @Sendable (inout Self, inout Context) -> LayerOutcome
   ) -> Action {
-    does(name) { layer, state in
+    does(name) { layer, context in
       layer.problem = nil
-      return body(&layer, &state)
+      return body(&layer, &context)
     }
   }
 
   private var goesBack: Action {
-    key("cancel") { layer, state in
-      let stopped = layer.cancel(in: &state) ?? []
+    key("cancel") { layer, context in
+      let stopped = layer.cancel(in: &context) ?? []
       layer.mode = .versions
       return .stay(stopped)
     }
   }
 
-  private mutating func askForPath(in state: inout State) -> [Effect] {
+  private mutating func askForPath(in context: inout Context) -> [Effect] {
     // What lies beside a private copy is found without a path.
-    let folder = state.copy == nil ? selectedVersion(state)?.bundlePath ?? state.storePath : ""
+    let folder =
+      context.copy == nil ? selectedVersion(context)?.bundlePath ?? context.storePath : ""
     let start = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? ""
     mode = .path(Prompt(start), completions: [])
-    return complete(start, in: &state)
+    return complete(start, in: &context)
   }
 
-  private mutating func askGit(in state: inout State) -> [Effect] {
-    guard let version = selectedVersion(state) else { return [] }
+  private mutating func askGit(in context: inout Context) -> [Effect] {
+    guard let version = selectedVersion(context) else { return [] }
     let path = version.bundlePath ?? version.path
     // One that came out of git itself has its revision in its name.
     let name = version.bundlePath == nil ? nil : version.name.prefix { $0 != "@" }
     mode = .revisions(path: path, version: name.map(String.init), [], List())
-    return state.ask(&task) { .find($0, .revisions(path: path)) }
+    return context.ask(&task) { .find($0, .revisions(path: path)) }
   }
 
   /// Types what all completions have in common.
-  private mutating func complete(in state: inout State) -> [Effect] {
+  private mutating func complete(in context: inout Context) -> [Effect] {
     guard case .path(var prompt, let completions) = mode else { return [] }
     if let longest = Self.common(completions), longest.count > prompt.text.count {
       prompt = Prompt(longest)
       mode = .path(prompt, completions: completions)
     }
-    return complete(prompt.text, in: &state)
+    return complete(prompt.text, in: &context)
   }
 
-  private mutating func read(in state: inout State) -> [Effect] {
+  private mutating func read(in context: inout Context) -> [Effect] {
     let path: String
     switch mode {
     case .path(let prompt, _): path = prompt.text
@@ -168,11 +170,11 @@ struct VersionsLayer: LayerContent {
       path = bundle + (version.map { "@" + $0 } ?? "") + "@" + commit.id.prefix(10)
     case .versions: return []
     }
-    return state.ask(&task) { .find($0, .models(path: path)) }
+    return context.ask(&task) { .find($0, .models(path: path)) }
   }
 
-  private mutating func complete(_ text: String, in state: inout State) -> [Effect] {
-    state.ask(&completing) { .find($0, .completions(path: text)) }
+  private mutating func complete(_ text: String, in context: inout Context) -> [Effect] {
+    context.ask(&completing) { .find($0, .completions(path: text)) }
   }
 
   /// What all of several texts begin with.
@@ -184,16 +186,16 @@ struct VersionsLayer: LayerContent {
     return common
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     guard case .path(var prompt, _) = mode else { return [] }
     let text = prompt.text
     prompt.handle(key)
     mode = .path(prompt, completions: [])
     problem = nil
-    return prompt.text == text ? [] : complete(prompt.text, in: &state)
+    return prompt.text == text ? [] : complete(prompt.text, in: &context)
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
     case .completions(let paths) where task == completing:
       completing = nil
@@ -206,12 +208,12 @@ struct VersionsLayer: LayerContent {
     case .models(let versions) where task == self.task:
       self.task = nil
       mode = .versions
-      let known = Set(state.versions.map(\.path))
+      let known = Set(context.versions.map(\.path))
       let new = versions.filter { !known.contains($0.path) }
-      let effects = state.add(new)
-      list = List(count: state.versions.count, height: state.versions.count)
+      let effects = context.add(new)
+      list = List(count: context.versions.count, height: context.versions.count)
       let first = new.first(where: \.isCurrent) ?? new.first ?? versions.first
-      if let index = state.versions.firstIndex(where: { $0.path == first?.path }) {
+      if let index = context.versions.firstIndex(where: { $0.path == first?.path }) {
         list.select(index)
       }
       return effects
@@ -220,7 +222,8 @@ struct VersionsLayer: LayerContent {
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     guard !completing.end(task), self.task.end(task) else { return [] }
     if error.kind != .cancelled {
       problem = error.message + (error.typedHint.map { ". → \($0)" } ?? "")
@@ -229,36 +232,40 @@ struct VersionsLayer: LayerContent {
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
+  mutating func cancel(in context: inout Context) -> [Effect]? { task.stop() }
 
   /// Takes the selected version; comparing asks for the second one.
-  private func choose(in state: inout State) -> LayerOutcome {
+  private func choose(in context: inout Context) -> LayerOutcome {
     let index = list.selected
-    guard let version = selectedVersion(state) else { return .close() }
+    guard let version = selectedVersion(context) else { return .close() }
     if case .failure(let error) = version.result {
-      state.show(MessageLayer(error))
+      context.show(MessageLayer(error))
       return .stay()
     }
     switch purpose {
-    case .compareFrom:
-      state.show(
+    case .compareFrom(let likely):
+      context.show(
         VersionsLayer(
-          .compareTo(from: index), count: state.versions.count,
-          selected: state.versions.partner(of: index, likely: [state.diff.to, state.mapping.to])))
+          .compareTo(from: index), count: context.versions.count,
+          selected: context.versions.partner(of: index, likely: likely)))
       return .close()
     case .compareTo(let from):
-      return .close(state.on(DiffScreen.self) { $0.compare(from, index, in: &$1) })
+      return .close(context.on(DiffScreen.self) { $0.compare(from, index, in: &$1) })
     case .migrateTo:
-      state.mapping.isThroughVersions = isThroughVersions && chain(state) != nil
-      return .close(state.on(MappingScreen.self) { $0.choose(index, in: &$1) })
+      let goesThrough = isThroughVersions && chain(context) != nil
+      return .close(
+        context.on(MappingScreen.self) {
+          $0.isThroughVersions = goesThrough
+          return $0.choose(index, in: &$1)
+        })
     }
   }
 }
 
 extension VersionsLayer {
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     switch mode {
-    case .versions: drawVersions(state, with: theme, in: &grid, rect)
+    case .versions: drawVersions(context, with: theme, in: &grid, rect)
     case .path(let prompt, let completions):
       drawPath(prompt, completions, with: theme, in: &grid, rect)
     case .revisions(_, _, let commits, let list):
@@ -266,26 +273,28 @@ extension VersionsLayer {
     }
   }
 
-  private func drawVersions(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  private func drawVersions(
+    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
     let width = max(1, min(64, rect.width - 4))
     var notes = problem.map { Wrapping.lines("✗ " + $0, .error, width: width) } ?? []
     if task != nil { notes.append(("reading …", .dim)) }
-    if purpose == .migrateTo, let chain = chain(state) {
+    if purpose == .migrateTo, let chain = chain(context) {
       let isOn = isThroughVersions
       let path = chain.isEmpty ? "the versions of --via" : chain.joined(separator: " → ")
       let text = "[\(isOn ? "x" : " ")] through the versions between (v): \(path)"
       notes += Wrapping.lines(text, isOn ? .text : .dim, width: width)
     }
-    if state.versions.count < 2, problem == nil {
+    if context.versions.count < 2, problem == nil {
       let text = "There is no other version beside the store: p opens one by its path."
       notes += Wrapping.lines(text, .text, width: width)
     }
-    let height = max(1, state.versions.count) + (notes.isEmpty ? 0 : notes.count + 1)
+    let height = max(1, context.versions.count) + (notes.isEmpty ? 0 : notes.count + 1)
     let inside = Popup(title, width, height).draw(in: &grid, rect, theme: theme)
     let noteHeight = min(notes.isEmpty ? 0 : notes.count + 1, max(0, inside.height - 1))
     let rows = Rect(
       x: inside.x, y: inside.y, width: inside.width, height: inside.height - noteHeight)
-    list.draw(state.versions, in: &grid, rows, theme: theme) { version, _ in
+    list.draw(context.versions, in: &grid, rows, theme: theme) { version, _ in
       var spans = [Span(version.name)]
       if version.isStores { spans.append(Span("  ✓ this store", theme[.success])) }
       if version.isCurrent { spans.append(Span("  current", theme[.dim])) }
@@ -297,9 +306,9 @@ extension VersionsLayer {
       }
       // Of several bundles, where it is.
       if let bundle = version.bundlePath ?? (version.path.isEmpty ? nil : version.path),
-        bundle != state.versions.lazy.compactMap(\.bundlePath).first
+        bundle != context.versions.lazy.compactMap(\.bundlePath).first
       {
-        spans.append(Span("  in \(state.named(bundle))", theme[.dim]))
+        spans.append(Span("  in \(context.known.named(bundle))", theme[.dim]))
       }
       return spans
     }

@@ -4,21 +4,20 @@ import Terminal
 /// Every column of the table, to be shown, hidden and put in order.
 struct ColumnsLayer: LayerContent {
   private var list: List
+  /// The table as it is arranged; Browse does the same to its own.
+  private var table: RowTable
 
-  init(in state: State) {
-    let table = state.browse.table
-    let count = table?.arranged.count ?? 0
-    let selected = table.flatMap { $0.arranged.firstIndex(of: $0.column) } ?? 0
+  /// - Returns: `nil` where no rows are shown.
+  init?(_ browse: BrowseScreen) {
+    guard let table = browse.table else { return nil }
+    self.table = table
+    let count = table.arranged.count
+    let selected = table.arranged.firstIndex(of: table.column) ?? 0
     list = List(count: count, selected: selected, height: count)
   }
 
-  func bindings(_ state: State) -> [Binding] {
-    let table = state.browse.table
-    let isOnly =
-      table.map { table in
-        table.columns.count == 1
-          && table.arranged.element(list.selected).map(table.hidden.contains) != true
-      } ?? true
+  func bindings(_ context: Context) -> [Binding] {
+    let isOnly = table.columns.count == 1 && selected.map(table.hidden.contains) != true
     return [
       Binding(
         [.space], "show or hide", asks("choose") { $0.turn(in: &$1) },
@@ -27,48 +26,67 @@ struct ColumnsLayer: LayerContent {
       Binding([">", "J"], "down", asks("columnToRight") { $0.move(by: 1, in: &$1) }),
       Binding(
         ["_"], "reset columns", asks("resetColumns") { $0.reset(in: &$1) },
-        unless: table?.isColumnsReset == false ? nil : "nothing to reset"),
+        unless: table.isColumnsReset ? "nothing to reset" : nil),
       Binding([.enter], "go to the column", does("confirm") { $0.go(in: &$1) }),
       scrolling { $0.list.handle($1, height: $2.body.height - 2) },
       closing([.escape, "q", "+"]),
     ]
   }
 
-  private func selected(_ state: State) -> RowTable.Column? {
-    state.browse.table?.arranged.element(list.selected)
+  private var selected: RowTable.Column? { table.arranged.element(list.selected) }
+
+  /// Arranges the columns, here and in Browse.
+  private mutating func arrange(
+    in context: inout Context, _ change: @escaping @Sendable (inout RowTable) -> Void
+  ) {
+    change(&table)
+    let entity = table.entity
+    context.on(BrowseScreen.self) { browse, _ in
+      if var table = browse.table, table.entity == entity {
+        change(&table)
+        browse.table = table
+      }
+      return []
+    }
   }
 
-  private func turn(in state: inout State) -> [Effect] {
-    guard let column = selected(state), let table = state.browse.table else { return [] }
-    state.browse.table?.setHidden(column, !table.hidden.contains(column))
+  private mutating func turn(in context: inout Context) -> [Effect] {
+    guard let column = selected else { return [] }
+    let isHidden = table.hidden.contains(column)
+    arrange(in: &context) { $0.setHidden(column, !isHidden) }
     return []
   }
 
-  private mutating func move(by step: Int, in state: inout State) -> [Effect] {
-    let target = list.selected + step
-    guard state.browse.table?.arranged.indices.contains(target) == true else { return [] }
-    state.browse.table?.exchange(list.selected, target)
+  private mutating func move(by step: Int, in context: inout Context) -> [Effect] {
+    let (place, target) = (list.selected, list.selected + step)
+    guard table.arranged.indices.contains(target) else { return [] }
+    arrange(in: &context) {
+      if $0.arranged.indices.contains(place), $0.arranged.indices.contains(target) {
+        $0.exchange(place, target)
+      }
+    }
     list.select(target)
     return []
   }
 
-  private mutating func reset(in state: inout State) -> [Effect] {
-    guard let column = selected(state) else { return [] }
-    state.browse.table?.resetColumns()
-    list.select(state.browse.table?.arranged.firstIndex(of: column) ?? 0)
+  private mutating func reset(in context: inout Context) -> [Effect] {
+    guard let column = selected else { return [] }
+    arrange(in: &context) { $0.resetColumns() }
+    list.select(table.arranged.firstIndex(of: column) ?? 0)
     return []
   }
 
-  private func go(in state: inout State) -> LayerOutcome {
-    if let column = selected(state) {
-      state.browse.table?.setHidden(column, false)
-      state.browse.table?.select(column)
+  private mutating func go(in context: inout Context) -> LayerOutcome {
+    if let column = selected {
+      arrange(in: &context) {
+        $0.setHidden(column, false)
+        $0.select(column)
+      }
     }
     return .close()
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let table = state.browse.table else { return }
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = table.arranged.reduce(4) { max($0, TextWidth.of(table.title($1), upTo: 40)) }
     let inside = Popup(
       "columns of \(table.entity)", min(72, names + 36), max(1, table.arranged.count)

@@ -32,14 +32,14 @@ struct ContentLayer: LayerContent {
     (self.object, self.property) = (object, property)
   }
 
-  mutating func read(from offset: Int, in state: inout State) -> [Effect] {
+  mutating func read(from offset: Int, in context: inout Context) -> [Effect] {
     let (object, property) = (object, property)
-    return state.ask(&task) {
+    return context.ask(&task) {
       .ask($0, .content(object, property: property, offset: offset, count: Self.window))
     }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     if prompt != nil {
       return [
         Binding([.enter], "find", asks("confirm") { $0.search(in: &$1) }),
@@ -48,7 +48,7 @@ struct ContentLayer: LayerContent {
         moving([]) { $0.move($1, in: &$2) },
       ]
     }
-    let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
+    let command = context.known.rowCommand("strata object \(context.storeArgument) \(object)")
     let unsearched = searched.isEmpty ? "no search yet" : nil
     return [
       Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
@@ -69,31 +69,33 @@ struct ContentLayer: LayerContent {
     ]
   }
 
-  private mutating func search(in state: inout State) -> [Effect] {
+  private mutating func search(in context: inout Context) -> [Effect] {
     searched = prompt?.text ?? ""
     prompt = nil
-    return find(backwards: false, from: top, in: &state)
+    return find(backwards: false, from: top, in: &context)
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     prompt?.handle(key)
     return []
   }
 
-  private mutating func find(backwards: Bool, from offset: Int, in state: inout State) -> [Effect] {
+  private mutating func find(
+    backwards: Bool, from offset: Int, in context: inout Context
+  ) -> [Effect] {
     guard !searched.isEmpty else { return [] }
     let find = StoreRequest.find(
       searched, object, property: property, from: offset, backwards: backwards)
-    return state.ask(&findTask) { .ask($0, find) }
+    return context.ask(&findTask) { .ask($0, find) }
   }
 
-  func room(_ state: State) -> Size {
-    Size(width: max(1, state.body.width - 6), height: max(1, state.body.height - 3))
+  func room(_ context: Context) -> Size {
+    Size(width: max(1, context.body.width - 6), height: max(1, context.body.height - 3))
   }
 
-  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+  private mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
     guard let part else { return [] }
-    let room = room(state)
+    let room = room(context)
     switch ListMove(key) {
     case .lines(let count), .scroll(let count): step(count, room)
     case .pages(let count): step(count * (room.height - 1), room)
@@ -104,7 +106,7 @@ struct ContentLayer: LayerContent {
       if contains(top) { step(-(room.height - 2), room) } else { match = nil }
     case nil: return []
     }
-    return wanted(in: &state)
+    return wanted(in: &context)
   }
 
   func contains(_ place: Int) -> Bool {
@@ -135,7 +137,7 @@ struct ContentLayer: LayerContent {
   }
 
   /// Asks for another part when the place comes near the ends of this one.
-  private mutating func wanted(in state: inout State) -> [Effect] {
+  private mutating func wanted(in context: inout Context) -> [Effect] {
     guard let part, task == nil else { return [] }
     let start = part.offset
     let end = start + part.bytes.count
@@ -143,36 +145,37 @@ struct ContentLayer: LayerContent {
     let isNearStart = start > 0 && top < start + margin
     let isNearEnd = end < part.total && top > end - margin
     guard isNearStart || isNearEnd else { return [] }
-    return read(from: max(0, top - Self.before), in: &state)
+    return read(from: max(0, top - Self.before), in: &context)
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     if task == self.task, case .content(let part) = answer {
       self.task = nil
-      take(part, in: state)
-      return wanted(in: &state)
+      take(part, in: context)
+      return wanted(in: &context)
     }
     guard task == findTask, case .matched(let place) = answer else { return [] }
     findTask = nil
     match = place
     guard let place else {
-      state.notice = Notice("“\(searched.prefix(60))” was not found", .warning)
+      context.notice = Notice("“\(searched.prefix(60))” was not found", .warning)
       return []
     }
     if form == .hex {
-      let columns = HexLayout.columns(width: room(state).width)
+      let columns = HexLayout.columns(width: room(context).width)
       top = place / columns * columns
     } else {
       top = place
       // From the start of its line, where that is known.
       if contains(place), let part {
-        top = TextLayout(part, width: room(state).width).start(before: place + 1) ?? place
+        top = TextLayout(part, width: room(context).width).start(before: place + 1) ?? place
       }
     }
-    return contains(top) ? wanted(in: &state) : read(from: max(0, top - Self.before), in: &state)
+    return contains(top)
+      ? wanted(in: &context) : read(from: max(0, top - Self.before), in: &context)
   }
 
-  private mutating func take(_ part: StoredContent?, in state: State) {
+  private mutating func take(_ part: StoredContent?, in context: Context) {
     guard let part else {
       error = CoreDataError(.usage, "there is no value")
       return
@@ -191,7 +194,7 @@ struct ContentLayer: LayerContent {
     }
     if top >= part.total - 1, form != nil, part.total > 0, top > 0 {
       // At the end: as much as fits before it.
-      let room = room(state)
+      let room = room(context)
       top = part.total
       step(-(room.height - 1), room)
     }
@@ -205,24 +208,25 @@ struct ContentLayer: LayerContent {
     }
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     if self.task.end(task) {
       self.error = error
     } else if findTask.end(task) {
-      state.notice = Notice(error.description, .warning)
+      context.notice = Notice(error.description, .warning)
     }
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     let effects = (task.stop() ?? []) + (findTask.stop() ?? [])
     return effects.isEmpty ? nil : effects
   }
 }
 
 extension ContentLayer {
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("\(object) \(property)", note: note(in: room(state)), size: body.size)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let inside = Popup("\(object) \(property)", note: note(in: room(context)), size: body.size)
       .draw(in: &grid, body, theme: theme)
     guard !inside.isEmpty else { return }
     guard let part else {
@@ -230,7 +234,7 @@ extension ContentLayer {
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }
-    let room = room(state)
+    let room = room(context)
     let rows = Rect(
       x: inside.x, y: inside.y, width: inside.width, height: min(inside.height, room.height))
     if !contains(top), part.total > 0 {

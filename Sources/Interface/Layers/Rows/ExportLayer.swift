@@ -35,7 +35,7 @@ struct ExportLayer: LayerContent {
     if case .writing(let task, _, _) = phase { task } else { nil }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     if task != nil {
       return [
         Binding(
@@ -44,7 +44,7 @@ struct ExportLayer: LayerContent {
       ]
     }
     var command =
-      "strata rows \(state.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
+      "strata rows \(context.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
     if let filter = query.filter { command += " --where \(ShellText.quoted(filter.text))" }
     if let sort = query.sort.property {
       command += " --sort \(ShellText.quoted(sort + (query.sort.isDescending ? ":desc" : "")))"
@@ -55,7 +55,7 @@ struct ExportLayer: LayerContent {
         asks("confirm") { $0.write(in: &$1) },
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
         command: isRelated
-          ? nil : state.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
+          ? nil : context.known.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
       Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
       Binding(
         [.backTab, .up], "previous format", changes("previousPane") { $0.turn(-1) }, footer: false),
@@ -76,8 +76,8 @@ struct ExportLayer: LayerContent {
     phase = .asking
   }
 
-  private mutating func write(in state: inout State) -> [Effect] {
-    let task = state.tasks.new()
+  private mutating func write(in context: inout Context) -> [Effect] {
+    let task = context.newTask()
     let request = ExportRequest(
       query: query, format: format, path: prompt.text, replaces: phase == .confirming)
     phase = .writing(task, done: 0, total: total ?? 0)
@@ -85,14 +85,14 @@ struct ExportLayer: LayerContent {
     return [.export(task, request)]
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     guard task == nil else { return [] }
     prompt.handle(key)
     phase = .asking
     return []
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     guard task == self.task else { return [] }
     switch answer {
     case .exporting(let done, let total): phase = .writing(task, done: done, total: total)
@@ -100,7 +100,7 @@ struct ExportLayer: LayerContent {
     case .exported(let request, let rows, let bytes):
       phase = .asking
       isDone = true
-      state.notice = Notice(
+      context.notice = Notice(
         "\(NumberText.counted(rows, "row")) in \(request.path), \(NumberText.bytes(bytes))",
         .success)
     default: break
@@ -108,19 +108,20 @@ struct ExportLayer: LayerContent {
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     guard task == self.task else { return [] }
     phase = .asking
     self.error = error
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     // The task answers when the half file is gone.
     task.map { [.cancel($0)] }
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = max(1, min(64, body.width - 4))
     let condition = query.filter.flatMap { $0.text.isEmpty ? nil : " where \($0.text)" } ?? ""
     let what =

@@ -16,25 +16,29 @@ struct FilterLayer: LayerContent {
   /// What was typed before ↑.
   private var typed = ""
 
-  init(in state: State) {
-    let table = state.browse.table
+  /// The pane of the rows is where the line is.
+  private let browse: BrowseLayout.Wish
+
+  init(_ browse: BrowseScreen, _ context: Context) {
+    let table = browse.table
+    self.browse = BrowseLayout.Wish(browse)
     entity = table?.entity ?? ""
     prompt = Prompt(table?.filter ?? "")
-    former = state.browse.formerFilters[entity] ?? []
+    former = browse.formerFilters[entity] ?? []
     recalled = former.count
-    look(in: state)
+    look(in: context)
     // Nothing is offered after a whole filter, so that the rows stay in sight.
     if !prompt.text.isEmpty { completion = FilterCompletion() }
   }
 
-  private mutating func look(in state: State) {
+  private mutating func look(in context: Context) {
     chosen = nil
-    guard let store = state.store else { return }
+    guard let store = context.store else { return }
     check = FilterCheck(prompt.text, entity: entity, store: store)
     completion = FilterCompletion(prompt.text, cursor: prompt.cursor, entity: entity, store: store)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     var wrong: String?
     if chosen == nil, case .wrong(let error) = check { wrong = error.told }
     let isOffering = !completion.candidates.isEmpty
@@ -62,26 +66,26 @@ struct FilterLayer: LayerContent {
     ]
   }
 
-  private mutating func filter(in state: inout State) -> LayerOutcome {
+  private mutating func filter(in context: inout Context) -> LayerOutcome {
     if chosen != nil {
-      take(in: state)
+      take(in: context)
       return .stay()
     }
     guard let text = check.text else { return .stay() }
-    return .close(state.on(BrowseScreen.self) { $0.setFilter(text, in: &$1) })
+    return .close(context.on(BrowseScreen.self) { $0.setFilter(text, in: &$1) })
   }
 
-  private mutating func complete(in state: State) -> [Effect] {
+  private mutating func complete(in context: Context) -> [Effect] {
     if chosen == nil { chosen = 0 }
-    take(in: state)
+    take(in: context)
     return []
   }
 
-  private mutating func goBack(in state: State) -> [Effect] {
+  private mutating func goBack(in context: Context) -> [Effect] {
     if let candidate = chosen {
       chosen = candidate == 0 ? nil : candidate - 1
     } else {
-      recall(in: state)
+      recall(in: context)
     }
     return []
   }
@@ -93,7 +97,7 @@ struct FilterLayer: LayerContent {
   }
 
   /// Goes through the former filters, the newest first, and back to what was typed.
-  private mutating func recall(in state: State) {
+  private mutating func recall(in context: Context) {
     if recalled == former.count { typed = prompt.text }
     recalled = recalled == 0 ? former.count : recalled - 1
     // The one that is in the line is passed over.
@@ -101,11 +105,11 @@ struct FilterLayer: LayerContent {
       recalled = recalled == 0 ? former.count : recalled - 1
     }
     prompt = Prompt(recalled < former.count ? former[recalled] : typed)
-    look(in: state)
+    look(in: context)
     completion = FilterCompletion()
   }
 
-  private mutating func take(in state: State) {
+  private mutating func take(in context: Context) {
     guard let chosen, completion.candidates.indices.contains(chosen) else { return }
     let characters = Array(prompt.text)
     let range = completion.range.clamped(to: 0..<characters.count)
@@ -118,13 +122,13 @@ struct FilterLayer: LayerContent {
     if text.hasPrefix("."), head.last == " " { head.removeLast() }
     prompt = Prompt(String(head) + text + String(rest))
     prompt.moveCursor(to: head.count + text.count)
-    look(in: state)
+    look(in: context)
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     let before = (prompt.text, prompt.cursor)
     prompt.handle(key)
-    if (prompt.text, prompt.cursor) != before { look(in: state) }
+    if (prompt.text, prompt.cursor) != before { look(in: context) }
     return []
   }
 }
@@ -132,8 +136,8 @@ struct FilterLayer: LayerContent {
 extension FilterLayer {
   private static let mostOffers = 8
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let pane = BrowseLayout(state.browse, state).pane(.rows)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let pane = BrowseLayout(browse, context.known).pane(.rows)
     let frame = pane.isEmpty ? body : pane
     let line = frame.row(0).inset(horizontally: 1, vertically: 0)
     prompt.draw(in: &grid, line, label: [Span(" where ", theme[.footerKey])], theme: theme)

@@ -20,20 +20,20 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   }
 
   /// Has the values of the rows counted that the filter takes.
-  mutating func count(_ filter: RowFilter?, in state: inout State) -> [Effect] {
+  mutating func count(_ filter: RowFilter?, in context: inout Context) -> [Effect] {
     let (entity, path) = (entity, path)
-    return state.ask(&task) { .ask($0, .frequencies(entity: entity, path: path, filter: filter)) }
+    return context.ask(&task) { .ask($0, .frequencies(entity: entity, path: path, filter: filter)) }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let reason: String? =
       found == nil
       ? "it is not counted yet" : predicate == nil ? "no filter can name this value" : nil
     return [
       Binding(
         [.enter], "filter the rows to it", chooses, unless: reason,
-        command: state.rowCommand(
-          "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
+        command: context.known.rowCommand(
+          "strata frequencies \(context.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
             + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
       movement,
       closing(),
@@ -56,14 +56,14 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
     return "(\(filter)) AND \(value)"
   }
 
-  func room(_ state: State) -> Int? { state.body.height - 5 }
+  func room(_ context: Context) -> Int? { context.body.height - 5 }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
+  mutating func choose(in context: inout Context) -> LayerOutcome {
     guard let predicate else { return .stay() }
-    return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
+    return .close(context.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .frequencies(let found) = answer else { return [] }
     self.found = found
     list.setCount(found.entries.count + (found.nulls > 0 ? 1 : 0))
@@ -72,7 +72,7 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
 
   let stopped = "cancelled"
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let size = Size(width: min(100, body.width), height: max(3, list.count + 2))
     let inside = Popup("\(entity).\(path)", size: size).draw(in: &grid, body, theme: theme)
     guard let found else {

@@ -15,12 +15,12 @@ struct LabelLayer: LayerContent {
   private var list: List
 
   /// - Returns: `nil` where no entity of the store is meant.
-  init?(in state: State) {
-    guard let entity = state.browse.labelledEntity,
-      let table = state.store?.layout.table(of: entity), let model = state.store?.model
+  init?(_ browse: BrowseScreen, _ context: Context) {
+    guard let entity = browse.labelledEntity,
+      let table = context.store?.layout.table(of: entity), let model = context.store?.model
     else { return nil }
     self.entity = entity
-    var labels = state.browse.labels
+    var labels = browse.labels
     let chosen = labels.choices[entity]
     labels.choices[entity] = nil
     choices =
@@ -39,7 +39,7 @@ struct LabelLayer: LayerContent {
     list = List(count: choices.count, selected: selected, height: choices.count)
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     [
       Binding([.enter], "label by it", does("confirm") { $0.choose(in: &$1) }),
       scrolling { $0.list.handle($1, height: $2.body.height - 2) },
@@ -47,17 +47,22 @@ struct LabelLayer: LayerContent {
     ]
   }
 
-  private func choose(in state: inout State) -> LayerOutcome {
+  private func choose(in context: inout Context) -> LayerOutcome {
     guard let choice = choices.element(list.selected) else { return .stay() }
-    switch choice {
-    case .found: state.browse.labels.choices[entity] = nil
-    case .attribute(let name, _): state.browse.labels.choices[entity] = name
-    case .none: state.browse.labels.choices[entity] = ""
-    }
-    return .close(state.on(BrowseScreen.self) { $0.nameAnew(in: &$1) })
+    let label: String? =
+      switch choice {
+      case .found: nil
+      case .attribute(let name, _): name
+      case .none: ""
+      }
+    return .close(
+      context.on(BrowseScreen.self) { [entity] in
+        $0.labels.choices[entity] = label
+        return $0.nameAnew(in: &$1)
+      })
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
     let inside = Popup("label objects of \(entity) by", min(72, names + 24), choices.count)
       .draw(in: &grid, rect, theme: theme)

@@ -15,13 +15,13 @@ struct RelatedLayer: ChoosingLayer {
   private let lines: [Line]
   var list: List
 
-  init(in state: State) {
-    let table = state.browse.table
+  init(_ browse: BrowseScreen, _ context: Context) {
+    let table = browse.table
     let row = table?.window.selectedRow
     object = row?.id
     lines =
       row.map { row in
-        state.relations(of: row.id).map { column in
+        context.known.relations(of: row.id).map { column in
           let index = table?.properties.firstIndex { $0.name == column.name }
           return Self.line(column, of: row.id, row.values.element(index))
         }
@@ -53,7 +53,7 @@ struct RelatedLayer: ChoosingLayer {
     return line
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
       Binding([.enter], "go there", chooses, unless: isNowhere ? "nothing to follow" : nil),
@@ -62,12 +62,12 @@ struct RelatedLayer: ChoosingLayer {
     ]
   }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
+  mutating func choose(in context: inout Context) -> LayerOutcome {
     guard let line = lines.element(list.selected) else { return .stay() }
-    return .close(state.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
+    return .close(context.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = lines.reduce(4) { max($0, TextWidth.of($1.relation.name, upTo: 30)) }
     let types = lines.reduce(4) { max($0, TextWidth.of($1.type, upTo: 30)) }
     let inside = Popup(

@@ -19,9 +19,9 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
 
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
-  func bindings(_ state: State) -> [Binding] {
-    let command = state.rowCommand(
-      "strata search \(state.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
+  func bindings(_ context: Context) -> [Binding] {
+    let command = context.known.rowCommand(
+      "strata search \(context.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
     )
     let reason: String? =
       prompt.text.isEmpty
@@ -37,30 +37,30 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
     ]
   }
 
-  func room(_ state: State) -> Int? { state.body.height - 5 }
+  func room(_ context: Context) -> Int? { context.body.height - 5 }
 
-  mutating func choose(in state: inout State) -> LayerOutcome {
-    guard isSearched else { return .stay(search(in: &state)) }
+  mutating func choose(in context: inout Context) -> LayerOutcome {
+    guard isSearched else { return .stay(search(in: &context)) }
     guard let hit = hits.element(list.selected) else { return .stay() }
     return .close(
-      (cancel(in: &state) ?? [])
-        + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
+      (cancel(in: &context) ?? [])
+        + context.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
   }
 
-  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
     prompt.handle(key)
     return []
   }
 
-  private mutating func search(in state: inout State) -> [Effect] {
+  private mutating func search(in context: inout Context) -> [Effect] {
     let text = prompt.text
     searched = text
     (hits, cut, progress, error) = ([], [], nil, nil)
     list = List()
-    return state.ask(&task) { .ask($0, .search(text)) }
+    return context.ask(&task) { .ask($0, .search(text)) }
   }
 
-  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .searching(let progress) = answer else { return [] }
     hits += progress.hits
     if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
@@ -68,7 +68,7 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
     list.setCount(hits.count)
     if progress.done == progress.total { self.task = nil }
     guard hits.count >= Self.most else { return [] }
-    return cancel(in: &state) ?? []
+    return cancel(in: &context) ?? []
   }
 
   let stopped = "stopped"
@@ -86,7 +86,7 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
     return found + (cut.isEmpty ? "" : "; more in \(cut.joined(separator: ", "))")
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Search all entities", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
     prompt.draw(in: &grid, inside.row(0), label: [Span("* ", theme[.footerKey])], theme: theme)

@@ -3,15 +3,15 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  func note(_ state: State) -> String {
+  func note(_ context: Context) -> String {
     guard let window = table?.window, !window.rows.isEmpty else { return "" }
     let ofTotal = " of " + (total.map(NumberText.grouped) ?? "…")
     guard let ordinal = window.ordinal else { return "row …\(ofTotal)" }
     return "row \(NumberText.grouped(ordinal + window.selected + 1))\(ofTotal)"
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let layout = BrowseLayout(self, state)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let layout = BrowseLayout(self, context.known)
     // The focused pane's border comes last, over the edges it shares.
     let panes = Pane.allCases.filter { $0 != focus } + [focus]
     for pane in panes {
@@ -23,26 +23,24 @@ extension BrowseScreen {
       // After all borders, since a shared edge would run over the title in it.
       let frame = layout.pane(pane)
       guard !frame.isEmpty else { continue }
-      let note = self.note(of: pane, state, layout, theme)
+      let note = self.note(of: pane, context, layout, theme)
       let style = theme[pane == focus ? .title : .dim]
-      let title = self.title(of: pane, state, width: frame.width - 6, note: note.width())
+      let title = self.title(of: pane, context, width: frame.width - 6, note: note.width())
       grid.title([Span(title, style)], note: note, on: frame)
     }
     for pane in panes where !layout.pane(pane).isEmpty {
       let inside = layout.content(of: pane)
-      let isFocused = pane == focus && state.layers.isEmpty
+      let isFocused = pane == focus && !context.isCovered
       switch pane {
-      case .entities: drawTree(state, with: theme, in: &grid, inside, isFocused: isFocused)
-      case .rows: drawRows(state, with: theme, in: &grid, inside, isFocused: isFocused)
+      case .entities: drawTree(with: theme, in: &grid, inside, isFocused: isFocused)
+      case .rows: drawRows(context, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
         inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
       }
     }
   }
 
-  private func drawTree(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  private func drawTree(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     tree.draw(in: &grid, rect, counts: counts, own: ownCounts, theme: theme, isFocused: isFocused)
     guard tree.shown.isEmpty else { return }
     let lines =
@@ -52,10 +50,10 @@ extension BrowseScreen {
   }
 
   private func drawRows(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
     guard let table else {
-      drawLines(nothing(in: state), in: &grid, rect, style: theme[.dim])
+      drawLines(nothing(in: context), in: &grid, rect, style: theme[.dim])
       return
     }
     let hasErrorLine = errorRows > 0 && rect.height > 2
@@ -73,20 +71,20 @@ extension BrowseScreen {
     }
     let lines =
       rowsError.map { ["✗ " + $0.description, $0.typedHint].compactMap { $0 } }
-      ?? (rowsTask != nil ? ["…"] : empty(table, state))
+      ?? (rowsTask != nil ? ["…"] : empty(table, context))
     drawLines(
       lines, in: &grid, rect.droppingRows(1), style: theme[rowsError == nil ? .dim : .error])
   }
 
   /// Why a table has no rows, and what to do about it.
-  private func empty(_ table: RowTable, _ state: State) -> [String] {
+  private func empty(_ table: RowTable, _ context: Context) -> [String] {
     if table.filter != nil {
       return ["no object matches the filter", "/ changes it; Esc shows all rows"]
     }
     if let related = table.related {
       return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]
     }
-    if state.store?.missing.contains(table.entity) == true {
+    if context.store?.missing.contains(table.entity) == true {
       return [
         "! the store has no table for \(table.entity)",
         "the model has the entity, but the store has no rows of it: w shows more",
@@ -95,12 +93,12 @@ extension BrowseScreen {
     if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
       return ["no objects", "Tab chooses another entity, such as \(other)"]
     }
-    let isWhole = counts.count == state.store?.model.entities.count
+    let isWhole = counts.count == context.store?.model.entities.count
     return isWhole ? ["no objects", "the whole store is empty"] : ["no objects"]
   }
 
-  private func nothing(in state: State) -> [String] {
-    guard let store = state.store else { return [] }
+  private func nothing(in context: Context) -> [String] {
+    guard let store = context.store else { return [] }
     if store.model.entities.isEmpty {
       return store.isRaw
         ? ["the file has no tables that could be shown", "strata info shows what it has"]
@@ -119,13 +117,13 @@ extension BrowseScreen {
   }
 
   /// - Parameter note: cells that a note takes at the right of the title.
-  func title(of pane: Pane, _ state: State, width: Int, note: Int) -> String {
+  func title(of pane: Pane, _ context: Context, width: Int, note: Int) -> String {
     switch pane {
     case .entities:
       let filter = tree.filter
-      let name = state.remains.isShown ? "Deleted and older" : "Entities"
+      let name = context.remains.isShown ? "Deleted and older" : "Entities"
       return filter.isEmpty ? name : "\(name) ─ /\(filter)"
-    case .rows: return rowsTitle(state, width: note == 0 ? width : width - note - 3)
+    case .rows: return rowsTitle(width: note == 0 ? width : width - note - 3)
     case .inspector:
       guard let object = inspector.object else { return "" }
       let filter = inspector.filter
@@ -143,7 +141,7 @@ extension BrowseScreen {
   }
 
   /// `Recipe  48,211 ─ where title contains "soup" ─ 112`, with the way before it that led there.
-  private func rowsTitle(_ state: State, width: Int) -> String {
+  private func rowsTitle(width: Int) -> String {
     guard let table else { return "" }
     let isReading = rowsTask != nil && settled?.view != table.view
     let matches = isReading ? "…" : total.map(NumberText.grouped) ?? "…"
@@ -168,7 +166,7 @@ extension BrowseScreen {
     return start + Sanitize.text(told, limit: max(6, room)) + end
   }
 
-  func note(of pane: Pane, _ state: State, _ layout: BrowseLayout, _ theme: Theme) -> [Span] {
+  func note(of pane: Pane, _ context: Context, _ layout: BrowseLayout, _ theme: Theme) -> [Span] {
     guard pane == .rows, let table else { return [] }
     var words: [String] = []
     if let property = table.sort.property {
@@ -192,8 +190,18 @@ struct BrowseLayout {
   /// The panes with their borders.
   private let panes: [Rect]
 
-  init(_ browse: BrowseScreen, _ state: State) {
-    frame = state.body
+  /// What of Browse says where its panes lie.
+  struct Wish: Sendable, Equatable {
+    var focus: BrowseScreen.Pane
+    var treeWidth: Int
+
+    init(_ browse: BrowseScreen) { (focus, treeWidth) = (browse.focus, browse.tree.width) }
+  }
+
+  init(_ browse: BrowseScreen, _ known: Known) { self.init(Wish(browse), known) }
+
+  init(_ browse: Wish, _ known: Known) {
+    frame = known.body
     let isNarrow = frame.width < Self.wide
     // One that is folded away comes back while it has the keys.
     let isTreeAlone = isNarrow && browse.focus == .entities
@@ -202,8 +210,8 @@ struct BrowseLayout {
       ? frame.width
       : isNarrow
         ? 0
-        : state.dividers.treeWidth(in: frame)
-          ?? max(18, min(frame.width / 3, 34, browse.tree.width + 14))
+        : known.dividers.treeWidth(in: frame)
+          ?? max(18, min(frame.width / 3, 34, browse.treeWidth + 14))
     let rest = Rect(
       x: frame.x + max(0, treeWidth - 1), y: frame.y,
       width: isTreeAlone ? 0 : frame.width - max(0, treeWidth - 1), height: frame.height)
@@ -211,7 +219,7 @@ struct BrowseLayout {
     let inspectorHeight =
       frame.height < 12
       ? (browse.focus == .inspector ? frame.height : 0)
-      : state.dividers.inspectorHeight(in: frame) ?? Int(Double(frame.height) * share)
+      : known.dividers.inspectorHeight(in: frame) ?? Int(Double(frame.height) * share)
     let isInspectorAlone = inspectorHeight == frame.height
     let rowsHeight = isInspectorAlone ? 0 : frame.height - max(0, inspectorHeight - 1)
     panes = [

@@ -6,117 +6,118 @@ import Terminal
 
 extension BrowseScreen {
   /// Goes to a row of the table by its number, counted from 1, wherever it is.
-  mutating func goTo(row: Int, in state: inout State) -> [Effect] {
+  mutating func goTo(row: Int, in context: inout Context) -> [Effect] {
     guard let table else { return [] }
     let last = total.map { max(0, $0 - 1) } ?? .max
     let ordinal = max(0, min(row - 1, last))
     focus = .rows
-    defer { fit(in: &state) }
+    defer { fit(context) }
     if let first = table.window.ordinal, table.window.rows.indices.contains(ordinal - first) {
       self.table?.window.select(ordinal - first)
-      return readOn(in: &state) + inspect(in: &state)
+      return readOn(in: &context) + inspect(in: &context)
     }
-    return read(.ordinal(ordinal), in: &state)
+    return read(.ordinal(ordinal), in: &context)
   }
 
   /// Moves the selection by so many rows, past what is loaded too.
-  mutating func move(by count: Int, in state: inout State) -> [Effect] {
+  mutating func move(by count: Int, in context: inout Context) -> [Effect] {
     guard let window = table?.window else { return [] }
     let target = window.selected + max(-(1 << 40), min(1 << 40, count))
     let isNear =
       window.rows.indices.contains(target) || abs(count) <= 4 * window.height
       || (target < 0 ? window.hasStart : window.hasEnd)
     if !isNear, let ordinal = window.ordinal {
-      return goTo(row: max(0, ordinal + target) + 1, in: &state)
+      return goTo(row: max(0, ordinal + target) + 1, in: &context)
     }
     table?.window.move(by: count)
-    return readOn(in: &state) + inspect(in: &state)
+    return readOn(in: &context) + inspect(in: &context)
   }
 
   /// Moves in the rows as a key does so many times; `nil` for a key or a pane without such a move.
-  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? {
+  mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]? {
     guard focus == .rows else { return nil }
     // As in vim: 12G is the twelfth line.
-    if ["g", "G"].contains(key) { return goTo(row: times, in: &state) }
+    if ["g", "G"].contains(key) { return goTo(row: times, in: &context) }
     guard case .lines(let step)? = ListMove(key) else { return nil }
-    return move(by: step * times, in: &state)
+    return move(by: step * times, in: &context)
   }
 
   /// Begins at a row of the table that is about to be read.
-  mutating func begin(at id: ObjectID, in state: inout State) -> [Effect] {
+  mutating func begin(at id: ObjectID, in context: inout Context) -> [Effect] {
     guard let table,
-      state.store?.model.lineage(of: id.entity).contains(where: { $0.name == table.entity }) == true
+      context.store?.model.lineage(of: id.entity).contains(where: { $0.name == table.entity })
+        == true
     else { return [] }
-    return read(.object(id), in: &state)
+    return read(.object(id), in: &context)
   }
 
   /// Goes to an object: its entity and its row, without the filter if that hides it.
-  mutating func goTo(object id: ObjectID, in state: inout State) -> [Effect] {
-    guard let store = storeHolding(id.entity, in: &state) else { return [] }
-    defer { fit(in: &state) }
-    state.screen = .browse
+  mutating func goTo(object id: ObjectID, in context: inout Context) -> [Effect] {
+    guard let store = storeHolding(id.entity, in: &context) else { return [] }
+    defer { fit(context) }
+    context.screen = .browse
     if focus == .entities { focus = .rows }
     if let table, table.related == nil,
       store.model.lineage(of: id.entity).contains(where: { $0.name == table.entity })
     {
-      return read(.object(id), in: &state)
+      return read(.object(id), in: &context)
     }
-    return leave(over: nil, for: id, in: &state)
+    return leave(over: nil, for: id, in: &context)
   }
 
   /// The store, where it has such an entity; else that is said.
-  private func storeHolding(_ entity: String, in state: inout State) -> StoreSummary? {
-    if let store = state.store, store.columns[entity] != nil { return store }
-    if state.store != nil {
-      state.notice = Notice("the store has no entity \(entity)", .warning)
+  private func storeHolding(_ entity: String, in context: inout Context) -> StoreSummary? {
+    if let store = context.store, store.columns[entity] != nil { return store }
+    if context.store != nil {
+      context.notice = Notice("the store has no entity \(entity)", .warning)
     }
     return nil
   }
 
   /// Shows the row of an object, over a relationship or from nowhere.
   private mutating func leave(
-    over relationship: String?, for id: ObjectID, in state: inout State
+    over relationship: String?, for id: ObjectID, in context: inout Context
   ) -> [Effect] {
     leave(over: relationship, for: id)
     tree.select(id.entity)
-    return show(id.entity, at: .object(id), in: &state)
+    return show(id.entity, at: .object(id), in: &context)
   }
 
   /// Shows an entity's rows.
-  mutating func goTo(entity: String, in state: inout State) -> [Effect] {
-    guard state.store?.model.entity(named: entity) != nil else { return [] }
-    state.screen = .browse
+  mutating func goTo(entity: String, in context: inout Context) -> [Effect] {
+    guard context.store?.model.entity(named: entity) != nil else { return [] }
+    context.screen = .browse
     focus = .rows
     tree.select(entity)
-    defer { fit(in: &state) }
-    return showEntity(in: &state)
+    defer { fit(context) }
+    return showEntity(in: &context)
   }
 
   /// Shows the rows of an entity that a predicate takes, or all of them, whatever was shown of it.
-  mutating func goTo(entity: String, filter: String?, in state: inout State) -> [Effect] {
-    guard state.store?.columns[entity] != nil else { return [] }
-    defer { fit(in: &state) }
+  mutating func goTo(entity: String, filter: String?, in context: inout Context) -> [Effect] {
+    guard context.store?.columns[entity] != nil else { return [] }
+    defer { fit(context) }
     leave(over: nil)
-    state.screen = .browse
+    context.screen = .browse
     focus = .rows
     var view = self.view.tables[entity] ?? TableView()
     view.filter = filter
     view.related = nil
-    if let filter { remember(filter, of: entity, in: &state) }
+    if let filter { remember(filter, of: entity) }
     tree.select(entity)
-    return show(entity, view, in: &state)
+    return show(entity, view, in: &context)
   }
 
   /// Goes where a relationship of an object leads: to its object, or to the rows of its objects.
-  mutating func follow(_ relation: RelationOf, in state: inout State) -> [Effect] {
-    guard state.store != nil else { return [] }
-    defer { fit(in: &state) }
+  mutating func follow(_ relation: RelationOf, in context: inout Context) -> [Effect] {
+    guard context.store != nil else { return [] }
+    defer { fit(context) }
     switch relation.destination {
     case .object(let id):
-      guard storeHolding(id.entity, in: &state) != nil else { return [] }
-      return leave(over: relation.name, for: id, in: &state)
+      guard storeHolding(id.entity, in: &context) != nil else { return [] }
+      return leave(over: relation.name, for: id, in: &context)
     case .objects(let entity):
-      guard storeHolding(entity, in: &state) != nil else { return [] }
+      guard storeHolding(entity, in: &context) != nil else { return [] }
       leave(over: relation.name)
       var view = self.view.tables[entity] ?? TableView()
       view.filter = nil
@@ -124,21 +125,21 @@ extension BrowseScreen {
       (view.sort, view.isDescending) = (nil, false)
       view.related = Relation(relation.source, relation.name)
       tree.select(entity)
-      return show(entity, view, in: &state)
+      return show(entity, view, in: &context)
     case .nothing:
-      state.notice = Notice("\(relation.source) has no \(relation.name)")
+      context.notice = Notice("\(relation.source) has no \(relation.name)")
       return []
     }
   }
 
   /// Goes back over a relationship, or forward again.
-  mutating func step(back: Bool, in state: inout State) -> [Effect] {
-    place.flatMap { trail.step(back: back, from: $0) }.map { restore($0, in: &state) } ?? []
+  mutating func step(back: Bool, in context: inout Context) -> [Effect] {
+    place.flatMap { trail.step(back: back, from: $0) }.map { restore($0, in: &context) } ?? []
   }
 
   /// Shows a place as it was left, without reading its rows again.
-  private mutating func restore(_ place: Trail.Place, in state: inout State) -> [Effect] {
-    var effects = stopReading(in: &state)
+  private mutating func restore(_ place: Trail.Place, in context: inout Context) -> [Effect] {
+    var effects = stopReading()
     views = keptViews
     table = place.table
     settled = Settled(view: place.table.view, matches: place.table.matches)
@@ -148,9 +149,9 @@ extension BrowseScreen {
     tree.select(place.table.entity)
     inspector = Inspector()
     inspector.show(place.object, line: place.line)
-    fit(in: &state)
-    if place.table.window.rows.isEmpty { effects += read(.start, in: &state) }
-    return effects + load(in: &state) + readOn(in: &state) + count(in: &state)
+    fit(context)
+    if place.table.window.rows.isEmpty { effects += read(.start, in: &context) }
+    return effects + load(in: &context) + readOn(in: &context) + count(in: &context)
   }
 }
 
@@ -214,7 +215,7 @@ extension BrowseScreen {
   }
 }
 
-extension State {
+extension Known {
   /// The relationships of an object, as its entity has them.
   func relations(of object: ObjectID) -> [RowColumn] {
     (store?.columns[object.entity] ?? []).filter {
@@ -295,44 +296,44 @@ struct ConcernedRows: Sendable, Equatable {
   private var screen: Screen
 
   /// - Returns: `nil` where no row is known, or none of this store.
-  init?(_ check: DataCheck, _ state: State) {
+  init?(_ check: DataCheck, _ context: Context) {
     guard let first = check.first.first else { return nil }
     // Mappings of one's own are checked by what they make, under the new entity's name.
     let former =
-      state.mapping.plan?.steps.first?.mapping.mapping(toDestination: first.entity)?.source
-    let name = state.store?.columns[first.entity] == nil ? former ?? first.entity : first.entity
+      context.planned.plan?.steps.first?.mapping.mapping(toDestination: first.entity)?.source
+    let name = context.store?.columns[first.entity] == nil ? former ?? first.entity : first.entity
     self.init(
       entity: name, filter: check.predicate, first: ObjectID(entity: name, key: first.key),
-      count: check.rows, screen: .mapping, state)
+      count: check.rows, screen: .mapping, context)
   }
 
-  init?(_ loss: Loss, _ state: State) {
-    guard let model = state.store?.model else { return nil }
+  init?(_ loss: Loss, _ context: Context) {
+    guard let model = context.store?.model else { return nil }
     self.init(
       entity: loss.entity, filter: loss.predicate(in: model), first: nil, count: loss.values,
-      screen: .mapping, state)
+      screen: .mapping, context)
   }
 
-  init?(_ impact: ChangeImpact, _ state: State) {
+  init?(_ impact: ChangeImpact, _ context: Context) {
     guard let first = impact.objects.first else {
       guard impact.property == nil || impact.predicate != nil else { return nil }
       self.init(
         entity: impact.entity, filter: impact.predicate, first: nil, count: impact.rows,
-        screen: .diff, state)
+        screen: .diff, context)
       return
     }
     // The objects of all subentities that the change is about.
-    let lineage = state.store?.model.lineage(of: first.entity).map(\.name) ?? []
+    let lineage = context.store?.model.lineage(of: first.entity).map(\.name) ?? []
     let common = lineage.first { ancestor in
-      impact.objects.allSatisfy { state.store?.model.isKind($0.entity, of: ancestor) == true }
+      impact.objects.allSatisfy { context.store?.model.isKind($0.entity, of: ancestor) == true }
     }
     self.init(
       entity: common ?? first.entity, filter: impact.predicate, first: first, count: impact.rows,
-      screen: .diff, state)
+      screen: .diff, context)
   }
 
-  init?(_ finding: Finding, _ state: State) {
-    guard let store = state.store else { return nil }
+  init?(_ finding: Finding, _ context: Context) {
+    guard let store = context.store else { return nil }
     let objects = finding.first.compactMap { try? store.layout.objectID($0) }
     guard
       let entity = [finding.entity, objects.first?.entity].compactMap({ $0 }).first(where: {
@@ -344,13 +345,14 @@ struct ConcernedRows: Sendable, Equatable {
     let isWhole = objects.count > 1 && objects.count == finding.count
     self.init(
       entity: entity, filter: finding.predicate ?? (isWhole ? "SELF IN {\(names)}" : nil),
-      first: objects.first, count: finding.count ?? objects.count, screen: .rescue, state)
+      first: objects.first, count: finding.count ?? objects.count, screen: .rescue, context)
   }
 
   private init?(
-    entity: String, filter: String?, first: ObjectID?, count: Int, screen: Screen, _ state: State
+    entity: String, filter: String?, first: ObjectID?, count: Int, screen: Screen,
+    _ context: Context
   ) {
-    guard let store = state.store, store.columns[entity] != nil else { return nil }
+    guard let store = context.store, store.columns[entity] != nil else { return nil }
     if let filter, (try? RowFilter(filter, entity: entity, layout: store.layout)) == nil {
       // Of a version that the store is not of: its names mean nothing here.
       guard let first, store.columns[first.entity] != nil else { return nil }
@@ -367,21 +369,21 @@ struct ConcernedRows: Sendable, Equatable {
   }
 
   /// Shows them in Browse, and says how to come back.
-  func show(in state: inout State) -> [Effect] {
-    let effects: [Effect]
-    let what: String
-    if filter == nil, let first {
-      effects = state.on(BrowseScreen.self) { $0.goTo(object: first, in: &$1) }
-      what = "\(first)" + (count > 1 ? ", the first of \(NumberText.grouped(count)) rows" : "")
-    } else {
-      effects = state.on(BrowseScreen.self) {
-        $0.goTo(entity: entity, filter: filter, in: &$1)
+  func show(in context: inout Context) -> [Effect] {
+    context.on(BrowseScreen.self) { browse, context in
+      let effects: [Effect]
+      let what: String
+      if filter == nil, let first {
+        effects = browse.goTo(object: first, in: &context)
+        what = "\(first)" + (count > 1 ? ", the first of \(NumberText.grouped(count)) rows" : "")
+      } else {
+        effects = browse.goTo(entity: entity, filter: filter, in: &context)
+        what = filter.map { "\(entity) where \($0)" } ?? "all of \(entity)"
       }
-      what = filter.map { "\(entity) where \($0)" } ?? "all of \(entity)"
+      if context.notice == nil {
+        context.notice = Notice("\(what); \(screen.rawValue) goes back to \(screen.title)")
+      }
+      return effects
     }
-    if state.notice == nil {
-      state.notice = Notice("\(what); \(screen.rawValue) goes back to \(screen.title)")
-    }
-    return effects
   }
 }

@@ -3,12 +3,12 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  mutating func didAct(in state: inout State) { fit(in: &state) }
+  mutating func didAct(_ context: Context) { fit(context) }
 
   /// Drops the filter, or what the pane is narrowed to; where there is none the rows have the keys.
-  mutating func widen(in state: inout State) -> [Effect] {
-    if isFiltered { return setFilter("", in: &state) }
-    if focus == .entities, !tree.filter.isEmpty { return filterEntities("", in: &state) }
+  mutating func widen(in context: inout Context) -> [Effect] {
+    if isFiltered { return setFilter("", in: &context) }
+    if focus == .entities, !tree.filter.isEmpty { return filterEntities("", in: &context) }
     if focus == .inspector, !inspector.filter.isEmpty {
       inspector.setFilter("")
     } else {
@@ -17,18 +17,18 @@ extension BrowseScreen {
     return []
   }
 
-  mutating func open(in state: inout State) -> [Effect] {
+  mutating func open(in context: inout Context) -> [Effect] {
     switch focus {
     case .entities:
       focus = .rows
     case .rows:
-      if let relation = destination { return follow(relation, in: &state) }
+      if let relation = destination { return follow(relation, in: &context) }
       focus = .inspector
-      return inspect(in: &state)
+      return inspect(in: &context)
     case .inspector:
       guard let line = inspector.selectedLine else { return [] }
       if let relation = relationship(of: line) {
-        return follow(relation, in: &state)
+        return follow(relation, in: &context)
       }
       inspector.toggle()
     }
@@ -36,7 +36,7 @@ extension BrowseScreen {
   }
 
   /// Ascending, descending, and back to the order of keys.
-  mutating func sort(in state: inout State) -> [Effect] {
+  mutating func sort(in context: inout Context) -> [Effect] {
     guard let table, let property = table.sortProperty(table.column) else {
       return []
     }
@@ -49,14 +49,14 @@ extension BrowseScreen {
     } else {
       self.table?.sort = .init()
     }
-    return read(.start, in: &state)
+    return read(.start, in: &context)
   }
 
-  mutating func turn(right: Bool, in state: inout State) -> [Effect] {
+  mutating func turn(right: Bool, in context: inout Context) -> [Effect] {
     switch focus {
     case .entities:
       tree.setFolded(!right)
-      return showEntity(in: &state)
+      return showEntity(in: &context)
     case .inspector: inspector.setFolded(!right)
     case .rows:
       guard let table else { return [] }
@@ -66,38 +66,38 @@ extension BrowseScreen {
     return []
   }
 
-  mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
     switch focus {
     case .entities:
       tree.list.handle(key)
-      return showEntity(in: &state)
+      return showEntity(in: &context)
     case .inspector:
       inspector.list.handle(key)
       return []
     case .rows:
       if let move = ListMove(key), table?.window.move(move) == false {
-        return read(move == .end ? .end : .start, in: &state)
+        return read(move == .end ? .end : .start, in: &context)
       }
-      return readOn(in: &state) + inspect(in: &state) + nameRows(in: &state)
+      return readOn(in: &context) + inspect(in: &context) + nameRows(in: &context)
     }
   }
 
   mutating func mouse(
-    _ action: Key.MouseAction, _ point: Point, in state: inout State
+    _ action: Key.MouseAction, _ point: Point, in context: inout Context
   ) -> [Effect]? {
-    let layout = BrowseLayout(self, state)
+    let layout = BrowseLayout(self, context.known)
     guard let pane = layout.pane(at: point) else { return [] }
     focus = pane
-    defer { fit(in: &state) }
+    defer { fit(context) }
     let rect = layout.content(of: pane)
     switch action {
     case .scrollUp, .scrollDown:
-      return move(.mouse(action, x: point.x, y: point.y), in: &state)
+      return move(.mouse(action, x: point.x, y: point.y), in: &context)
     case .press, .doubleClick:
       switch pane {
       case .entities:
         if let row = tree.list.row(at: point, in: rect) { tree.list.select(row) }
-        return showEntity(in: &state)
+        return showEntity(in: &context)
       case .rows:
         guard let table, rect.contains(point) else { return [] }
         if let column = table.column(at: point.x, in: rect) {
@@ -105,19 +105,19 @@ extension BrowseScreen {
         }
         guard point.y > rect.y else { return [] }
         self.table?.window.select(table.window.offset + point.y - rect.y - 1)
-        let effects = readOn(in: &state) + inspect(in: &state)
-        return action == .doubleClick ? effects + open(in: &state) : effects
+        let effects = readOn(in: &context) + inspect(in: &context)
+        return action == .doubleClick ? effects + open(in: &context) : effects
       case .inspector:
         if let row = inspector.list.row(at: point, in: rect) { inspector.list.select(row) }
-        return action == .doubleClick ? open(in: &state) : []
+        return action == .doubleClick ? open(in: &context) : []
       }
     case .release, .drag: return []
     }
   }
 
   /// Gives the lists their heights, so that a page is the page that is seen.
-  mutating func fit(in state: inout State) {
-    let layout = BrowseLayout(self, state)
+  mutating func fit(_ context: Context) {
+    let layout = BrowseLayout(self, context.known)
     tree.list.setHeight(layout.content(of: .entities).height)
     let height = layout.content(of: .rows).height - 1 - errorRows
     table?.window.setHeight(height)
@@ -127,9 +127,9 @@ extension BrowseScreen {
   private static let mostFormer = 50
 
   /// Narrows the tree to entities with such a name.
-  mutating func filterEntities(_ text: String, in state: inout State) -> [Effect] {
+  mutating func filterEntities(_ text: String, in context: inout Context) -> [Effect] {
     tree.setFilter(text)
-    return showEntity(in: &state)
+    return showEntity(in: &context)
   }
 
   /// What the pane with the keys is narrowed to.
@@ -142,8 +142,8 @@ extension BrowseScreen {
   }
 
   /// Narrows the pane with the keys.
-  mutating func search(_ text: String, in state: inout State) -> [Effect] {
-    if focus == .entities { return filterEntities(text, in: &state) }
+  mutating func search(_ text: String, in context: inout Context) -> [Effect] {
+    if focus == .entities { return filterEntities(text, in: &context) }
     inspector.setFilter(text)
     return []
   }
@@ -151,27 +151,27 @@ extension BrowseScreen {
   /// Shows only the rows that a predicate takes; all of them when the text is empty.
   ///
   /// A predicate that makes no sense is reported in a notice and changes nothing.
-  mutating func setFilter(_ text: String, in state: inout State) -> [Effect] {
-    guard let table, let layout = state.store?.layout else { return [] }
+  mutating func setFilter(_ text: String, in context: inout Context) -> [Effect] {
+    guard let table, let layout = context.store?.layout else { return [] }
     let text = text.trimmed
     do {
       try self.table?.setFilter(text.isEmpty ? nil : text, related: table.related, layout)
     } catch {
-      state.notice = Notice(error.clause, .warning)
+      context.notice = Notice(error.clause, .warning)
       return []
     }
-    if !text.isEmpty { remember(text, of: table.entity, in: &state) }
-    state.screen = .browse
+    if !text.isEmpty { remember(text, of: table.entity) }
+    context.screen = .browse
     focus = .rows
-    fit(in: &state)
+    fit(context)
     // The row that is selected stays so if the filter takes it.
     guard let id = table.window.selectedRow?.id, text.isEmpty else {
-      return read(.start, in: &state)
+      return read(.start, in: &context)
     }
-    return read(.object(id), in: &state)
+    return read(.object(id), in: &context)
   }
 
-  mutating func remember(_ text: String, of entity: String, in state: inout State) {
+  mutating func remember(_ text: String, of entity: String) {
     var former = formerFilters[entity] ?? []
     former.removeAll { $0 == text }
     former.append(text)
@@ -224,7 +224,7 @@ extension BrowseScreen {
   private static let mostRelated = 5_000
 
   /// Asks how the objects are called that the rows in sight reference, once rows have come.
-  mutating func nameRows(in state: inout State) -> [Effect] {
+  mutating func nameRows(in context: inout Context) -> [Effect] {
     guard let table, namesTask == nil else { return [] }
     let window = table.window
     func isNew(_ row: Int) -> Bool { !table.names.asked.contains(window.rows[row].id) }
@@ -248,24 +248,24 @@ extension BrowseScreen {
     }
     self.table?.names.ask(rows.map(\.id))
     guard !request.objects.isEmpty || !request.owners.isEmpty else { return [] }
-    return state.ask(&namesTask) { .names($0, request) }
+    return context.ask(&namesTask) { .names($0, request) }
   }
 
   /// Asks how the objects are called that the inspected one references.
-  mutating func nameInspected(in state: inout State) -> [Effect] {
+  mutating func nameInspected(in context: inout Context) -> [Effect] {
     let targets = inspector.inspection?.targets ?? []
     guard !targets.isEmpty else { return [] }
     let request = LabelRequest(objects: targets, labels: labels)
-    return state.ask(&inspectedNamesTask) { .names($0, request) }
+    return context.ask(&inspectedNamesTask) { .names($0, request) }
   }
 
   /// Takes in names, where they are still asked for.
-  mutating func take(_ names: ObjectNames, _ task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ names: ObjectNames, _ task: TaskID, in context: inout Context) -> [Effect] {
     switch task {
     case namesTask:
       namesTask = nil
       table?.take(names)
-      return nameRows(in: &state)
+      return nameRows(in: &context)
     case inspectedNamesTask:
       inspectedNamesTask = nil
       inspector.take(names)
@@ -275,9 +275,9 @@ extension BrowseScreen {
   }
 
   /// Forgets the names and asks again: another attribute labels them.
-  mutating func nameAnew(in state: inout State) -> [Effect] {
+  mutating func nameAnew(in context: inout Context) -> [Effect] {
     let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
     table?.names = RelationNames()
-    return old + nameRows(in: &state) + load(in: &state)
+    return old + nameRows(in: &context) + load(in: &context)
   }
 }

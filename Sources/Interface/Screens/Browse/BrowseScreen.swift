@@ -84,22 +84,22 @@ struct BrowseScreen: ScreenContent {
 }
 
 extension BrowseScreen {
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] {
     switch occasion {
-    case .opened: return takeStore(in: &state)
+    case .opened: return takeStore(in: &context)
     case .resized:
-      fit(in: &state)
-      return readOn(in: &state)
-    case .settled: return wantPictures(in: &state)
+      fit(context)
+      return readOn(in: &context)
+    case .settled: return wantPictures(in: &context)
     case .versions, .moreVersions, .shown: return []
     }
   }
 
-  func bindings(_ state: State) -> [Binding] {
-    let bindings = viewing(goingBindings(state)) + lookingBindings(state)
-    guard state.remains.isShown else { return bindings + remainsBindings(state) }
+  func bindings(_ context: Context) -> [Binding] {
+    let bindings = viewing(goingBindings(context)) + lookingBindings(context)
+    guard context.remains.isShown else { return bindings + remainsBindings(context) }
     // Their command lines are about the store itself.
-    return remainsBindings(state)
+    return remainsBindings(context)
       + bindings.map { binding in
         var binding = binding
         binding.command = nil
@@ -108,8 +108,8 @@ extension BrowseScreen {
   }
 
   /// What leads to deleted rows, and from them back into a store.
-  private func remainsBindings(_ state: State) -> [Binding] {
-    let (isShown, store) = (state.remains.isShown, state.storeArgument)
+  private func remainsBindings(_ context: Context) -> [Binding] {
+    let (isShown, store) = (context.remains.isShown, context.storeArgument)
     return [
       Binding(
         // Where it is undelete on the screen that they come from, it is nothing else.
@@ -119,13 +119,13 @@ extension BrowseScreen {
         command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
       Binding(
         ["D"], isShown ? "back to the store" : "deleted and older rows", .remains,
-        unless: state.store == nil ? "no store is open" : state.work.map { "\($0) is running" },
+        unless: context.store == nil ? "no store is open" : context.work.map { "\($0) is running" },
         command: "strata undelete \(store) ENTITY", footer: isShown),
     ]
   }
 
-  private func goingBindings(_ state: State) -> [Binding] {
-    let store = state.storeArgument
+  private func goingBindings(_ context: Context) -> [Binding] {
+    let store = context.storeArgument
     let rows = rowsCommand(store)
     let object = inspector.object.map { "strata object \(store) \($0)" }
     return [
@@ -141,16 +141,17 @@ extension BrowseScreen {
       Binding(
         ["]"], "forward", does("forward") { $0.step(back: false, in: &$1) },
         unless: trail.hasFuture ? nil : "nothing to go forward to", footer: false),
-      searchBinding(state, rows),
+      searchBinding(context, rows),
       Binding(
         ["s"], "sort", does("sort") { $0.sort(in: &$1) }, unless: reasonNotToSort,
         command: sortCommand(rows)),
       Binding(
-        ["r"], "related", shows("related") { RelatedLayer(in: $1) }, unless: reasonNoRelated(state)),
+        ["r"], "related", shows("related") { RelatedLayer($0, $1) },
+        unless: reasonNoRelated(context)),
     ] + columnBindings(rows) + [
       Binding(
-        ["L"], "label objects by…", shows("label") { LabelLayer(in: $1) },
-        unless: labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
+        ["L"], "label objects by…", shows("label") { LabelLayer($0, $1) },
+        unless: labelledEntity.flatMap { context.store?.layout.table(of: $0) } == nil
           ? "there is no entity" : nil, footer: false),
       Binding([.tab], "pane", changes("nextPane") { $0.focus = $0.focus.next(1) }),
       Binding(
@@ -173,7 +174,7 @@ extension BrowseScreen {
 
   private var goesBack: Action { does("back") { $0.step(back: true, in: &$1) } }
 
-  private func searchBinding(_ state: State, _ rows: String) -> Binding {
+  private func searchBinding(_ context: Context, _ rows: String) -> Binding {
     switch focus {
     case .entities: Binding(["/"], "find an entity", searches)
     case .inspector:
@@ -182,15 +183,15 @@ extension BrowseScreen {
         unless: inspector.inspection == nil ? "no object is shown" : nil)
     case .rows:
       Binding(
-        ["/"], "filter", searches, unless: reasonNotToFilter(state),
+        ["/"], "filter", searches, unless: reasonNotToFilter(context),
         command: rows + " --where PREDICATE")
     }
   }
 
   private var searches: Action {
-    shows("search") { screen, state in
-      guard screen.focus == .rows else { return SearchLayer(.screen, in: state) }
-      return FilterLayer(in: state)
+    shows("search") { screen, context in
+      guard screen.focus == .rows else { return SearchLayer(.screen, former: screen.searched) }
+      return FilterLayer(screen, context)
     }
   }
 
@@ -224,7 +225,7 @@ extension BrowseScreen {
         },
         unless: reason ?? (last > 0 ? nil : "it is the only one"), footer: false),
       Binding(
-        ["+"], "columns", shows("columns") { ColumnsLayer(in: $1) }, unless: reason,
+        ["+"], "columns", shows("columns") { screen, _ in ColumnsLayer(screen) }, unless: reason,
         command: rows + " --columns A,B", footer: false),
       Binding(
         ["="],
@@ -271,9 +272,9 @@ extension BrowseScreen {
     }
   }
 
-  private func reasonNotToFilter(_ state: State) -> String? {
+  private func reasonNotToFilter(_ context: Context) -> String? {
     guard let table else { return "there are no rows" }
-    return state.store?.layout.table(of: table.entity) == nil
+    return context.store?.layout.table(of: table.entity) == nil
       ? "the store has no such entity" : nil
   }
 
@@ -282,9 +283,10 @@ extension BrowseScreen {
     return table.sortProperty(table.column) == nil ? "rows cannot be sorted by this column" : nil
   }
 
-  private func reasonNoRelated(_ state: State) -> String? {
+  private func reasonNoRelated(_ context: Context) -> String? {
     guard let row = table?.window.selectedRow else { return "there is no row" }
-    return state.relations(of: row.id).isEmpty ? "\(row.id.entity) has no relationships" : nil
+    return context.known.relations(of: row.id).isEmpty
+      ? "\(row.id.entity) has no relationships" : nil
   }
 
   private func sortCommand(_ rows: String) -> String {
@@ -295,8 +297,8 @@ extension BrowseScreen {
   }
 
   /// What can be done with what is selected besides going about in it.
-  func lookingBindings(_ state: State) -> [Binding] {
-    let store = state.storeArgument
+  func lookingBindings(_ context: Context) -> [Binding] {
+    let store = context.storeArgument
     let entity = table.map { ShellText.quoted($0.entity) } ?? "ENTITY"
     let rows = "strata rows \(store) \(entity)"
     let value = valueToView
@@ -306,9 +308,7 @@ extension BrowseScreen {
         ["v"], "view in full", viewsValue,
         unless: value == nil ? "choose the value of an attribute first" : nil,
         footer: focus == .inspector),
-      Binding(
-        ["y"], "copy", CopyLayer.action,
-        unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
+      CopyLayer.binding(copies(context), footer: true),
       Binding(
         ["e"], "export", shows("export") { screen, _ in screen.export },
         unless: table == nil ? "there are no rows" : nil,
@@ -331,9 +331,9 @@ extension BrowseScreen {
   }
 
   private var viewsValue: Action {
-    does("viewValue") { screen, state in
+    does("viewValue") { screen, context in
       guard let (id, property) = screen.valueToView else { return [] }
-      return state.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
+      return context.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
     }
   }
 
@@ -346,10 +346,10 @@ extension BrowseScreen {
     }
   }
 
-  private func countValues(in state: inout State) -> [Effect] {
+  private func countValues(in context: inout Context) -> [Effect] {
     guard let table, let property = table.selectedProperty(isAttribute: false) else { return [] }
     let filter = table.query(.start).filter
-    return state.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
+    return context.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
       $0.count(filter, in: &$1)
     }
   }

@@ -98,45 +98,46 @@ extension LintFinding {
 
 extension DiffScreen {
   /// Has the rules look at what is compared.
-  mutating func lint(in state: inout State) -> [Effect] {
+  mutating func lint(in context: inout Context) -> [Effect] {
     let sides = [from, to].compactMap { index -> LintComparison.Side? in
-      guard let version = state.versions.element(index), let model = version.model,
+      guard let version = context.versions.element(index), let model = version.model,
         // The tables of a store without a model are no version of one.
-        !(version.path.isEmpty && state.store?.isRaw == true)
+        !(version.path.isEmpty && context.store?.isRaw == true)
       else { return nil }
       return LintComparison.Side(name: version.name, path: version.path, model: model)
     }
     guard sides.count == 2 else { return [] }
-    let mappings = state.planOptions.documents
-    return state.ask(&findings.task) {
+    let mappings = context.planOptions.documents
+    return context.ask(&findings.task) {
       .compute($0, .lint(from: sides[0], to: sides[1], mappings: mappings))
     }
   }
 
-  func findingsBinding(_ state: State) -> Binding {
+  func findingsBinding(_ context: Context) -> Binding {
     let reason: String? =
       findings.result != nil || findings.task != nil
       ? nil : comparison == nil ? "nothing is compared" : "a version has no model to check"
-    let path = state.versions.element(to)?.path ?? ""
-    let models = path.isEmpty ? "MODELS" : ShellText.quoted(state.named(path))
+    let path = context.versions.element(to)?.path ?? ""
+    let models = path.isEmpty ? "MODELS" : ShellText.quoted(context.known.named(path))
     return Binding(
-      ["f"], "findings", shows("findings") { FindingsLayer($0, $1) }, unless: reason,
+      ["f"], "findings", shows("findings") { screen, _ in FindingsLayer(screen.findings) },
+      unless: reason,
       command: "strata lint \(models)")
   }
 
   /// Selects the line that a finding is about, or the nearest, and says so where it is not its own.
-  mutating func go(to finding: LintFinding, in state: inout State) {
+  mutating func go(to finding: LintFinding, in context: inout Context) -> [Effect] {
     let names = findings.comparison?.names ?? []
     let other = finding.version.flatMap { names.contains($0) ? nil : $0 }
-    let index = DiffLine.index(of: finding, in: allLines, state.models(from: from, to: to))
+    let index = DiffLine.index(of: finding, in: allLines, context.known.models(from: from, to: to))
     if let line = allLines.element(index) {
       reveal(line)
       let isOwn = line.property != nil || finding.property == nil
       if let other {
-        state.notice = Notice(
+        context.notice = Notice(
           "\(finding.rule.id) is about “\(other)”, which is not compared here; o compares it")
       } else if !isOwn, let subject = finding.subject {
-        state.notice = Notice("\(subject) has no line of its own; this is its entity")
+        context.notice = Notice("\(subject) has no line of its own; this is its entity")
       }
     } else {
       list.home()
@@ -146,9 +147,15 @@ extension DiffScreen {
         ?? other.map { "“\($0)”, which is not compared here; o compares it" }
         ?? finding.version.map { "“\($0)” as a whole: it has no line of its own" }
         ?? "the models as a whole: they have no line of their own"
-      state.notice = Notice("\(finding.rule.id) is about \(what)")
+      context.notice = Notice("\(finding.rule.id) is about \(what)")
     }
-    list.setHeight(DiffLayout(self, state).list.height)
+    list.setHeight(DiffLayout(self, context).list.height)
+    return []
+  }
+
+  /// Tells the popup of findings what there is of them.
+  func tellFindings(_ context: inout Context) {
+    context.tell(FindingsLayer.self) { [findings] in $0.findings = findings }
   }
 
   /// Brings a line in sight, whatever hides it.

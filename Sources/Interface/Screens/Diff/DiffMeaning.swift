@@ -8,12 +8,12 @@ struct DiffMeaning {
   private typealias Code = CoreDataError.Code
 
   private let diff: DiffScreen
-  private let state: State
+  private let context: Context
   /// Whether everything is reported, also which rows.
   private let details: Bool
 
-  init(_ diff: DiffScreen, _ state: State, details: Bool = false) {
-    (self.diff, self.state, self.details) = (diff, state, details)
+  init(_ diff: DiffScreen, _ context: Context, details: Bool = false) {
+    (self.diff, self.context, self.details) = (diff, context, details)
   }
 
   var sentences: [Sentence] {
@@ -72,7 +72,7 @@ struct DiffMeaning {
 
   private func fix(_ refusal: CoreDataError) -> [Sentence] {
     var sentences = refusal.typedHint.map(Self.tip) ?? []
-    if let (source, destination) = state.models(from: diff.from, to: diff.to) {
+    if let (source, destination) = context.known.models(from: diff.from, to: diff.to) {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {
         let text = fixes.map(\.text).joined(separator: ", ")
@@ -137,7 +137,7 @@ struct DiffMeaning {
     }
   }
 
-  private func model(_ index: Int?) -> Model? { state.versions.element(index)?.model }
+  private func model(_ index: Int?) -> Model? { context.versions.element(index)?.model }
 
   /// An element's identifier is its own former name, not its path.
   private static func ownName(_ path: String) -> String {
@@ -179,7 +179,7 @@ struct DiffMeaning {
   /// What holds for the two versions together, and where to go from here.
   private func whole(_ comparison: Comparison) -> [Sentence] {
     var sentences: [Sentence] = []
-    let isOfStore = state.versions.element(diff.from)?.isStores ?? false
+    let isOfStore = context.versions.element(diff.from)?.isStores ?? false
     if comparison.difference.hashesAreEqual {
       sentences.append(
         ("✓ Stores of either version open with the other, without a migration.", .success))

@@ -2,7 +2,7 @@ import ManagedModel
 import Terminal
 
 extension DiffScreen {
-  func note(_ state: State) -> String {
+  func note(_ context: Context) -> String {
     if !searched.isEmpty {
       let matches = self.matches
       let place = matches.firstIndex(of: list.selected).map { "\($0 + 1) of " } ?? ""
@@ -14,13 +14,14 @@ extension DiffScreen {
     return "change \(place)\(changed.count)"
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let from = state.versions.element(from)?.name, let to = state.versions.element(to)?.name
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    guard let from = context.versions.element(from)?.name,
+      let to = context.versions.element(to)?.name
     else {
-      state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
+      context.planned.drawWithoutVersions(context, with: theme, in: &grid, rect)
       return
     }
-    let layout = DiffLayout(self, state)
+    let layout = DiffLayout(self, context)
     drawSummary((from, to), with: theme, in: &grid, rect.row(0))
     grid.box(layout.left, style: theme[.border])
     grid.box(layout.right, style: theme[.border])
@@ -28,11 +29,11 @@ extension DiffScreen {
     grid.title([Span(to, theme[.title])], on: layout.right)
     let isUpper = focus == .lines
     if layout.left.height > 1 {
-      drawLines(with: theme, in: &grid, layout, isFocused: state.layers.isEmpty && isUpper)
+      drawLines(with: theme, in: &grid, layout, isFocused: !context.isCovered && isUpper)
     }
     guard layout.meaning.height > 2 else { return }
     let inside = meaningInside(layout)
-    let all = meaningLines(state, width: inside.width)
+    let all = meaningLines(context, width: inside.width)
     let offset = max(0, min(meaningOffset, all.count - inside.height))
     let left = all.count - offset - inside.height
     let more = left <= 0 ? "" : isUpper ? "Tab: \(left) more" : "\(left) more ↓"
@@ -49,8 +50,8 @@ extension DiffScreen {
   }
 
   /// The sentences as lines of a width.
-  func meaningLines(_ state: State, width: Int) -> [TextLine] {
-    DiffMeaning(self, state).sentences.flatMap { Wrapping.lines($0.text, $0.role, width: width) }
+  func meaningLines(_ context: Context, width: Int) -> [TextLine] {
+    DiffMeaning(self, context).sentences.flatMap { Wrapping.lines($0.text, $0.role, width: width) }
   }
 
   private func drawSummary(
@@ -161,8 +162,8 @@ struct DiffLayout {
   let right: Rect
   let meaning: Rect
 
-  init(_ diff: DiffScreen, _ state: State) {
-    let body = state.body
+  init(_ diff: DiffScreen, _ context: Context) {
+    let body = context.body
     let isFocused = diff.focus == .meaning
     // A small screen shows one or the other.
     let meaningHeight =

@@ -9,7 +9,7 @@ struct DiffScreen: ScreenContent {
 
   enum Pane: Sendable { case lines, meaning }
 
-  /// Indices in the state's versions.
+  /// Indices in the versions there are.
   var from: Int?
   var to: Int?
   var comparison: Comparison?
@@ -77,27 +77,27 @@ struct DiffScreen: ScreenContent {
 }
 
 extension DiffScreen {
-  func command(_ state: State) -> String {
+  func command(_ context: Context) -> String {
     func name(_ index: Int?) -> String? {
-      state.versions.element(index).map {
-        $0.path.isEmpty ? state.storeArgument : ShellText.quoted(state.named($0.path))
+      context.versions.element(index).map {
+        $0.path.isEmpty ? context.storeArgument : ShellText.quoted(context.known.named($0.path))
       }
     }
     guard let from = name(from), let to = name(to) else { return "strata diff A B" }
     return "strata diff \(from) \(to)"
   }
 
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] {
     switch occasion {
     case .versions:
       // Begins with the store's own and the one it would go to.
-      let compared = state.versions.comparedIndices
+      let compared = context.versions.comparedIndices
       begin(from: compared?.from, to: compared?.to)
     case .moreVersions:
       // Compares what could not be compared before.
-      if to == nil, let compared = state.versions.comparedIndices { (from, to) = compared }
+      if to == nil, let compared = context.versions.comparedIndices { (from, to) = compared }
     case .shown:
-      if comparison == nil, task == nil, let from, let to { return compare(from, to, in: &state) }
+      if comparison == nil, task == nil, let from, let to { return compare(from, to, in: &context) }
     case .opened, .resized, .settled: break
     }
     return []
@@ -120,16 +120,17 @@ extension DiffScreen {
     refilter()
   }
 
-  mutating func compare(_ from: Int, _ to: Int, in state: inout State) -> [Effect] {
-    guard let (source, destination) = state.models(from: from, to: to) else { return [] }
+  mutating func compare(_ from: Int, _ to: Int, in context: inout Context) -> [Effect] {
+    guard let (source, destination) = context.known.models(from: from, to: to) else { return [] }
     let old =
       (task.stop() ?? []) + (impactTask.stop() ?? [])
       + (findings.task.stop() ?? [])
     begin(from: from, to: to)
-    return old + state.ask(&task) { .compute($0, .compare(from: source, to: destination)) }
+    tellFindings(&context)
+    return old + context.ask(&task) { .compute($0, .compare(from: source, to: destination)) }
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
     case .compared(let comparison) where task == self.task:
       self.task = nil
@@ -137,64 +138,68 @@ extension DiffScreen {
       allLines = DiffLine.lines(of: comparison.difference)
       refilter()
       if let first = lines.firstIndex(where: \.isChanged) {
-        list.setHeight(DiffLayout(self, state).list.height)
+        list.setHeight(DiffLayout(self, context).list.height)
         list.select(first)
       }
-      return lint(in: &state) + countImpacts(in: &state)
+      return lint(in: &context) + countImpacts(in: &context)
     case .impacts(let impacts) where task == self.impactTask:
       self.impactTask = nil
       self.impacts = impacts
     case .linted(let comparison) where findings.task.end(task):
       findings.result = .success(comparison)
+      tellFindings(&context)
     default: break
     }
     return []
   }
 
   /// Rows can be counted where it is the store's version that changes.
-  mutating func countImpacts(in state: inout State) -> [Effect] {
-    guard let (source, destination) = state.models(from: from, to: to),
-      from.map({ state.versions[$0].isStores }) == true, state.store?.isRaw == false,
+  mutating func countImpacts(in context: inout Context) -> [Effect] {
+    guard let (source, destination) = context.known.models(from: from, to: to),
+      from.map({ context.versions[$0].isStores }) == true, context.store?.isRaw == false,
       comparison?.difference.hashesAreEqual == false
     else { return [] }
-    return state.ask(&impactTask) { .ask($0, .impacts(from: source, to: destination)) }
+    return context.ask(&impactTask) { .ask($0, .impacts(from: source, to: destination)) }
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     if findings.task.end(task) {
       findings.result = .failure(error)
+      tellFindings(&context)
       return []
     }
     if impactTask.end(task) {
-      state.notice = Notice("the rows could not be counted: \(error.message)", .warning)
+      context.notice = Notice("the rows could not be counted: \(error.message)", .warning)
       return []
     }
-    if self.task.end(task), error.kind != .cancelled { state.show(MessageLayer(error)) }
+    if self.task.end(task), error.kind != .cancelled { context.show(MessageLayer(error)) }
     return []
   }
 
   /// Stops counting; `nil` where nothing is counted.
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    guard state.screen == .diff, let task = self.task ?? impactTask ?? findings.task else {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
+    guard context.screen == .diff, let task = self.task ?? impactTask ?? findings.task else {
       return nil
     }
     let what =
       task == self.task
       ? "comparing" : task == impactTask ? "counting rows" : "looking for findings"
-    state.notice = Notice("\(what) was stopped", .warning)
+    context.notice = Notice("\(what) was stopped", .warning)
     if task == findings.task {
       findings.result = .failure(CoreDataError(.cancelled, "looking for findings was stopped"))
       findings.task = nil
+      tellFindings(&context)
     }
     (self.task, impactTask) = (nil, nil)
     return [.cancel(task)]
   }
 
   /// Finds lines as the search is typed.
-  mutating func search(_ text: String, in state: inout State) -> [Effect] {
+  mutating func search(_ text: String, in context: inout Context) -> [Effect] {
     searched = text
     refilter()
-    list.setHeight(DiffLayout(self, state).list.height)
+    list.setHeight(DiffLayout(self, context).list.height)
     let matches = self.matches
     if let next = matches.first(where: { $0 >= list.selected }) ?? matches.first {
       list.select(next)
@@ -202,17 +207,17 @@ extension DiffScreen {
     return []
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let isSearching = !searched.isEmpty
     let noChange =
       isSearching
       ? (matches.isEmpty ? "“\(searched)” is nowhere" : nil)
       : lines.contains(where: \.isChanged) ? nil : "nothing differs"
     let what = isSearching ? "match" : "change"
-    let command = self.command(state)
+    let command = self.command(context)
     let noLine = selectedLine == nil ? "there is nothing to choose" : nil
     let isEntity = selectedLine.map { $0.property == nil } ?? false
-    let rows = focus == .meaning ? concernedRows(state) : nil
+    let rows = focus == .meaning ? concernedRows(context) : nil
     let isFolded = selectedLine.map { folded.contains($0.entity) } ?? false
     return [
       Binding(
@@ -231,18 +236,20 @@ extension DiffScreen {
         does("open") { $0.open(in: &$1) },
         unless: noLine),
       Binding(["m"], "mapping", does("planCompared") { $0.plan(in: &$1) }),
-      findingsBinding(state),
+      findingsBinding(context),
       Binding(
         ["o"], "other versions",
         shows("chooseVersion") {
           VersionsLayer(
-            .compareFrom, count: $1.versions.count,
+            .compareFrom(likely: [$0.to, $1.planned.to]), count: $1.versions.count,
             selected: $0.from ?? $1.versions.storesIndex ?? 0)
         },
-        unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
+        unless: context.versionsTask == nil ? nil : "the versions are still being looked for",
         command: command),
       Binding(
-        ["/"], "search", shows("search") { SearchLayer(.screen, in: $1) }, unless: noLine),
+        ["/"], "search",
+        shows("search") { screen, _ in SearchLayer(.screen, former: screen.searched) },
+        unless: noLine),
       Binding(
         [.escape], "end the search",
         changes("endSearch") {
@@ -267,18 +274,18 @@ extension DiffScreen {
           $0.folded = $0.folded.isEmpty ? Set($0.allLines.map(\.entity)) : []
           $0.refilter()
         }, unless: noLine, footer: false),
-      CopyLayer.binding(state),
+      CopyLayer.binding(copies(context)),
       moving { $0.move($1, in: &$2) },
     ]
   }
 
-  mutating func willAct(in state: inout State) {
-    list.setHeight(DiffLayout(self, state).list.height)
+  mutating func willAct(_ context: Context) {
+    list.setHeight(DiffLayout(self, context).list.height)
   }
 
-  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
+  private mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
     if focus == .meaning {
-      scrollMeaning(key, DiffLayout(self, state), in: &state)
+      scrollMeaning(key, DiffLayout(self, context), context)
     } else {
       list.handle(key)
       meaningOffset = 0
@@ -292,54 +299,57 @@ extension DiffScreen {
       forward: forward)
   }
 
-  private mutating func open(in state: inout State) -> [Effect] {
+  private mutating func open(in context: inout Context) -> [Effect] {
     guard let line = selectedLine else { return [] }
-    if focus == .meaning, let rows = concernedRows(state) { return rows.show(in: &state) }
+    if focus == .meaning, let rows = concernedRows(context) { return rows.show(in: &context) }
     if line.property == nil {
       setFolded(!folded.contains(line.entity))
     } else {
-      showDetails(of: line, in: &state)
+      showDetails(of: line, in: &context)
     }
     return []
   }
 
   /// The plan is of what is looked at, where the store can go there.
-  private func plan(in state: inout State) -> [Effect] {
-    guard let to, state.versions.element(from)?.isStores == true, state.mapping.to != to, to != from
-    else { return state.go(to: .mapping) }
-    state.screen = .mapping
-    return state.on(MappingScreen.self) { $0.choose(to, in: &$1) }
+  private func plan(in context: inout Context) -> [Effect] {
+    guard let to, context.versions.element(from)?.isStores == true, context.planned.to != to,
+      to != from
+    else { return context.go(to: .mapping) }
+    context.screen = .mapping
+    return context.on(MappingScreen.self) { $0.choose(to, in: &$1) }
   }
 
   /// The rows that the change of the selected line touches, the gravest first.
-  private func concernedRows(_ state: State) -> ConcernedRows? {
+  private func concernedRows(_ context: Context) -> ConcernedRows? {
     guard let line = selectedLine, line.isChanged else { return nil }
     let own = (impacts ?? []).filter { $0.entity == line.entity && $0.property == line.property }
     let gravest = own.filter { $0.severity == .failure } + own.filter { $0.severity == .loss }
-    return gravest.lazy.compactMap { ConcernedRows($0, state) }.first
+    return gravest.lazy.compactMap { ConcernedRows($0, context) }.first
   }
 
-  private mutating func scrollMeaning(_ key: Key, _ layout: DiffLayout, in state: inout State) {
+  private mutating func scrollMeaning(_ key: Key, _ layout: DiffLayout, _ context: Context) {
     let inside = meaningInside(layout)
-    let count = meaningLines(state, width: inside.width).count
+    let count = meaningLines(context, width: inside.width).count
     var list = List(count: count, height: inside.height)
     list.scroll(by: meaningOffset)
     list.scrollPage(key, count: count, height: inside.height)
     meaningOffset = list.offset
   }
 
-  private mutating func showDetails(of line: DiffLine, in state: inout State) {
+  private mutating func showDetails(of line: DiffLine, in context: inout Context) {
     var paragraphs: [DetailsLayer.Paragraph] = []
-    let names = [from, to].map { state.versions.element($0)?.name ?? "" }
+    let names = [from, to].map { context.versions.element($0)?.name ?? "" }
     for (name, side) in zip(names, [line.left, line.right]) {
       paragraphs.append(.init(name, .title))
       paragraphs.append(
         .init(side.map { "  \($0.name)  \($0.text)" } ?? "  —", side == nil ? .dim : .text))
     }
     paragraphs.append(.init(""))
-    paragraphs += DiffMeaning(self, state, details: true).sentences.map { .init($0.text, $0.role) }
+    paragraphs += DiffMeaning(self, context, details: true).sentences.map {
+      .init($0.text, $0.role)
+    }
     var layer = DetailsLayer(line.place, paragraphs)
-    layer.rows = concernedRows(state)
-    state.show(layer)
+    layer.rows = concernedRows(context)
+    context.show(layer)
   }
 }

@@ -3,26 +3,27 @@ import Migration
 import Terminal
 
 extension MappingScreen {
-  func drawWithoutVersions(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func drawWithoutVersions(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect)
+  {
     let lines: [TextLine]
-    if state.versionsTask != nil {
+    if context.versionsTask != nil {
       lines = [("looking for versions of the model …", .dim)]
     } else if chosenTask != nil {
       lines = [("looking for \(chosen?.name ?? "the version") …", .dim)]
     } else if isChosenGone, let chosen {
       lines = [
         ("\(chosen.name), which was chosen, no longer exists:", .warning),
-        (state.named(chosen.path), .code), ("", .dim),
+        (context.known.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
-    } else if state.versions.count > 1,
-      !state.versions.contains(where: { $0.isStores && $0.isCurrent })
+    } else if context.versions.count > 1,
+      !context.versions.contains(where: { $0.isStores && $0.isCurrent })
     {
       lines = [
         ("No version follows the store’s.", .text), ("", .dim),
         ("→ o chooses a version, a path or a git revision.", .success),
       ]
-    } else if state.versions.count > 1 {
+    } else if context.versions.count > 1 {
       lines = [
         ("✓ The store has the model’s current version.", .success), ("", .dim),
         ("→ o chooses another version, a path or a git revision.", .dim),
@@ -32,7 +33,7 @@ extension MappingScreen {
         ("There is no other version of the model beside the store.", .text), ("", .dim),
         ("→ o, then p: take a .xcdatamodeld, .momd or store by its path.", .success),
         ("Or start with a model:", .dim),
-        ("strata \(state.storeArgument) --model MODEL", .code),
+        ("strata \(context.storeArgument) --model MODEL", .code),
       ]
     }
     let wrapped = lines.flatMap { Wrapping.lines($0.text, $0.role, width: rect.width - 4) }
@@ -42,18 +43,18 @@ extension MappingScreen {
     }
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let version = state.versions.element(to) else {
-      drawWithoutVersions(state, with: theme, in: &grid, rect)
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    guard let version = context.versions.element(to) else {
+      drawWithoutVersions(context, with: theme, in: &grid, rect)
       return
     }
-    drawSummary(state, to: version.name, with: theme, in: &grid, rect.row(0))
-    let layout = MappingScreenLayout(self, state)
-    let next = NextStep(self, state)
+    drawSummary(context, to: version.name, with: theme, in: &grid, rect.row(0))
+    let layout = MappingScreenLayout(self, context)
+    let next = NextStep(self, context)
     grid.write(
       " → " + next.text, at: layout.next.origin, style: theme[next.role], within: layout.next.width)
     if refusal != nil {
-      drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: state.layers.isEmpty)
+      drawProblems(context, with: theme, in: &grid, layout.problems, isFocused: !context.isCovered)
       let code = refusal?.code.map { " (\($0))" } ?? ""
       grid.title([Span("✗ no mapping\(code)", theme[.error])], on: layout.problems)
       return
@@ -68,22 +69,20 @@ extension MappingScreen {
         "✓ The store already has this version.", in: line, style: theme[.success], align: .center)
       return
     }
-    let isActive = state.layers.isEmpty
-    drawProperties(state, with: theme, in: &grid, layout.properties)
+    let isActive = !context.isCovered
+    drawProperties(with: theme, in: &grid, layout.properties)
     if focus == .mappings {
-      drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: false)
+      drawProblems(context, with: theme, in: &grid, layout.problems, isFocused: false)
       drawMappings(with: theme, in: &grid, layout.mappings, isFocused: isActive)
     } else {
       drawMappings(with: theme, in: &grid, layout.mappings, isFocused: false)
-      drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: isActive)
+      drawProblems(context, with: theme, in: &grid, layout.problems, isFocused: isActive)
     }
-    drawTitles(state, with: theme, in: &grid, layout)
+    drawTitles(with: theme, in: &grid, layout)
   }
 
   /// After all borders, since a shared edge would run over the title in it.
-  private func drawTitles(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ layout: MappingScreenLayout
-  ) {
+  private func drawTitles(with theme: Theme, in grid: inout Grid, _ layout: MappingScreenLayout) {
     let isUpper = focus == .mappings
     if layout.mappings.height > 1 {
       grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
@@ -100,11 +99,11 @@ extension MappingScreen {
   }
 
   private func drawSummary(
-    _ state: State, to name: String, with theme: Theme, in grid: inout Grid, _ line: Rect
+    _ context: Context, to name: String, with theme: Theme, in grid: inout Grid, _ line: Rect
   ) {
     var spans = [
       Span(" plan  ", theme[.dim]),
-      Span(state.storeModelName ?? "this store’s model", theme[.entity]),
+      Span(context.storeModelName ?? "this store’s model", theme[.entity]),
       Span(" → ", theme[.dim]), Span(name, theme[.entity]),
     ]
     var note: [Span] = []
@@ -144,9 +143,7 @@ extension MappingScreen {
     grid.write(note, at: Point(x: line.right - width, y: line.y))
   }
 
-  private func drawProperties(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
+  private func drawProperties(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard rect.height > 1 else { return }
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
     guard let entry = selectedEntry else { return }
@@ -285,8 +282,8 @@ struct MappingScreenLayout {
   /// The sentence that says what to do next.
   let next: Rect
 
-  init(_ mapping: MappingScreen, _ state: State) {
-    let all = state.body
+  init(_ mapping: MappingScreen, _ context: Context) {
+    let all = context.body
     summary = all.row(0)
     next = all.row(max(0, all.height - 1))
     let body = Rect(x: all.x, y: all.y + 1, width: all.width, height: max(0, all.height - 2))
@@ -294,7 +291,7 @@ struct MappingScreenLayout {
     let problemCount = mapping.problemList.count
     // A refusal has the screen for itself; one problem takes several lines, and the pane grows with
     // them up to half of it.
-    let command = Wrapping.code(mapping.command(state), width: max(8, body.width - 8))
+    let command = Wrapping.code(mapping.command(context), width: max(8, body.width - 8))
     let calm = min(4 + command.count, max(3, body.height / 3))
     let wanted =
       problemCount == 0 ? calm : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))

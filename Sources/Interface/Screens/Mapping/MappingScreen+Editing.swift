@@ -11,7 +11,7 @@ extension MappingScreen {
     case value(place: String, expression: String)
   }
 
-  func target(_ state: State) -> Target? {
+  func target(_ context: Context) -> Target? {
     switch activePane {
     case .mappings:
       guard let entry = selectedEntry else { return nil }
@@ -33,7 +33,7 @@ extension MappingScreen {
         return all.isEmpty ? nil : .suggestions("\(loss.name) becomes…", all)
       case .check: return valueTarget.map { .value(place: $0.place, expression: $0.expression) }
       case .refusal(let refusal):
-        let fixes = fixes(for: refusal, state)
+        let fixes = fixes(for: refusal, context)
         return fixes.isEmpty ? nil : .fixes(fixes)
       default: return nil
       }
@@ -41,8 +41,8 @@ extension MappingScreen {
   }
 
   /// Whether something could take what would be lost and is not accepted.
-  func canMapLosses(_ state: State) -> Bool {
-    guard let plan, state.planOptions.documents.isEmpty, !isThroughVersions else { return false }
+  func canMapLosses(_ context: Context) -> Bool {
+    guard let plan, context.planOptions.documents.isEmpty, !isThroughVersions else { return false }
     return plan.unallowedLosses(allowedLosses).contains { loss in
       step(of: loss).map {
         !MappingSuggestion.forLoss(entity: loss.entity, property: loss.property, in: $0).isEmpty
@@ -51,9 +51,9 @@ extension MappingScreen {
   }
 
   /// What would let a refused change pass.
-  func fixes(for refusal: CoreDataError, _ state: State) -> [MappingEdits.Edit] {
+  func fixes(for refusal: CoreDataError, _ context: Context) -> [MappingEdits.Edit] {
     guard refusal.code == .inferredMappingModel,
-      let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
+      let (source, destination) = context.known.models(from: context.versions.storesIndex, to: to)
     else { return [] }
     return MappingSuggestion.fixes(for: refusal, from: source, to: destination)
   }
@@ -123,29 +123,29 @@ extension MappingScreen {
     }
   }
 
-  mutating func suggest(in state: inout State) -> [Effect] {
-    switch target(state) {
+  mutating func suggest(in context: inout Context) -> [Effect] {
+    switch target(context) {
     case .suggestions(let title, let suggestions):
-      state.show(SuggestionsLayer(title, suggestions))
-    case .fixes(let edits): return apply(edits, in: &state)
+      context.show(SuggestionsLayer(title, suggestions))
+    case .fixes(let edits): return apply(edits, in: &context)
     case .value(let place, let expression):
-      state.show(PromptLayer.expression(of: place, expression))
+      context.show(PromptLayer.expression(of: place, expression))
     case nil: break
     }
     return []
   }
 
   /// Adds changes and plans again.
-  mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    change(edits, in: &state, "✎ ", "; x undoes it") { $0.add($1) }
+  mutating func apply(_ edits: [MappingEdits.Edit], in context: inout Context) -> [Effect] {
+    change(edits, in: &context, "✎ ", "; x undoes it") { $0.add($1) }
   }
 
-  mutating func removeEdits(in state: inout State) -> [Effect] {
-    change(selectedEdits, in: &state, "taken back: ", "") { $0.remove($1) }
+  mutating func removeEdits(in context: inout Context) -> [Effect] {
+    change(selectedEdits, in: &context, "taken back: ", "") { $0.remove($1) }
   }
 
   private mutating func change(
-    _ edits: [MappingEdits.Edit], in state: inout State, _ start: String, _ end: String,
+    _ edits: [MappingEdits.Edit], in context: inout Context, _ start: String, _ end: String,
     _ work: (inout MappingEdits, MappingEdits.Edit) -> Void
   ) -> [Effect] {
     guard let to else { return [] }
@@ -153,47 +153,47 @@ extension MappingScreen {
     for edit in edits { work(&all, edit) }
     self.edits[editsKey] = all.isEmpty ? nil : all
     recipePath = nil
-    state.notice = Notice(start + edits.map(\.text).joined(separator: ", ") + end)
-    return plan(to: to, in: &state)
+    context.notice = Notice(start + edits.map(\.text).joined(separator: ", ") + end)
+    return plan(to: to, in: &context)
   }
 
   var view: MappingView { MappingView(edits: edits) }
 
   /// Restores changes as they were, and plans again where they are another's.
-  mutating func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
+  mutating func arrange(_ view: MappingView, in context: inout Context) -> [Effect] {
     guard view.edits != edits else { return [] }
     let before = currentEdits
     edits = view.edits
     guard currentEdits != before, let to else { return [] }
     recipePath = nil
     let isKnown = plan != nil || refusal != nil || task != nil
-    return isKnown ? plan(to: to, in: &state) : []
+    return isKnown ? plan(to: to, in: &context) : []
   }
 
-  mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
+  mutating func write(_ file: RecipeFile, in context: inout Context) -> [Effect] {
     writing = file
-    return state.ask(&writeTask) { .writeRecipe($0, file) }
+    return context.ask(&writeTask) { .writeRecipe($0, file) }
   }
 
   /// The mapping as a file to be written, under a name to begin with.
-  func recipeFile(_ state: State) -> RecipeFile? {
+  func recipeFile(_ context: Context) -> RecipeFile? {
     guard let step = plan?.steps.first, plan?.steps.count == 1 else { return nil }
-    let hasNames = state.versions.element(state.versions.storesIndex)?.path.isEmpty == false
+    let hasNames = context.versions.element(context.versions.storesIndex)?.path.isEmpty == false
     return RecipeFile(
-      path: recipePath ?? defaultRecipePath(state), step: step, from: hasNames ? step.from : "",
+      path: recipePath ?? defaultRecipePath(context), step: step, from: hasNames ? step.from : "",
       to: hasNames ? step.to : "", overwrites: false)
   }
 
   /// A name beside the model; elsewhere when that is beside the store.
-  func defaultRecipePath(_ state: State) -> String {
-    guard let version = state.versions.element(to) else { return "recipe.json5" }
+  func defaultRecipePath(_ context: Context) -> String {
+    guard let version = context.versions.element(to) else { return "recipe.json5" }
     func folder(_ path: String) -> String {
       path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
-    let from = state.storeModelName ?? "this store"
+    let from = context.storeModelName ?? "this store"
     let name = "\(from) to \(version.name).json5".map { $0 == "/" ? "-" : String($0) }.joined()
-    let bundle = state.named(version.bundlePath ?? version.path)
-    let (place, store) = (folder(bundle), folder(state.storePath))
+    let bundle = context.known.named(version.bundlePath ?? version.path)
+    let (place, store) = (folder(bundle), folder(context.storePath))
     guard bundle.isEmpty || place == store else {
       return place == "." ? name : "\(place)/\(name)"
     }

@@ -3,15 +3,17 @@ import Migration
 import Terminal
 
 extension MappingScreen {
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let noPlan = plan == nil ? "there is no plan" : nil
     let isAllowed = selectedLoss.map { $0.isAllowed(by: allowedLosses) } ?? false
-    let migrate = command(state)
+    let migrate = command(context)
     return [
       Binding(
-        [.enter], titleOfOpening(state), does("open") { $0.open(in: &$1) }, unless: reasonNotToOpen),
+        [.enter], titleOfOpening(context), does("open") { $0.open(in: &$1) },
+        unless: reasonNotToOpen),
       Binding(
-        ["r"], "map to…", does("suggest") { $0.suggest(in: &$1) }, unless: reasonNotToSuggest(state)
+        ["r"], "map to…", does("suggest") { $0.suggest(in: &$1) },
+        unless: reasonNotToSuggest(context)
       ),
       Binding(
         ["a"], isAllowed ? "refuse loss" : "accept loss",
@@ -23,15 +25,15 @@ extension MappingScreen {
       Binding(["m"], "migrate", .show(.migrate), command: migrate),
       Binding(
         ["R"], "rehearse", does("rehearse") { $0.rehearse(in: &$1) },
-        unless: reasonNotToRehearse(state),
-        command: command(state, "rehearse")),
+        unless: reasonNotToRehearse(context),
+        command: command(context, "rehearse")),
       Binding(
         ["o"], "other version", shows("chooseVersion") { $0.versions($1) },
-        unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
-        command: command(state, "plan")),
+        unless: context.versionsTask == nil ? nil : "the versions are still being looked for",
+        command: command(context, "plan")),
       Binding(
         ["S"], "SQL", does("showCode") { $0.collectCode(in: &$1) },
-        unless: reasonNotToShowCode(state)),
+        unless: reasonNotToShowCode(context)),
       Binding(
         ["w"], "write recipe",
         shows("writeRecipe") { $0.recipeFile($1).map { PromptLayer.write($0) } },
@@ -49,12 +51,12 @@ extension MappingScreen {
         ["="], "compute a value",
         shows("setValue") { screen, _ in
           screen.valueTarget.map { PromptLayer.expression(of: $0.place, $0.expression) }
-        }, unless: reasonNotToSetValue(state), footer: false),
+        }, unless: reasonNotToSetValue(context), footer: false),
       Binding(
         ["d"], "delete on purpose",
         shows("deleteObjects") { screen, _ in
           screen.deletable.map { PromptLayer.delete($0, objects: screen.objects(of: $0)) }
-        }, unless: reasonNotToDelete(state), footer: false),
+        }, unless: reasonNotToDelete(context), footer: false),
       Binding(
         ["x"], "undo a change", does("removeEdit") { $0.removeEdits(in: &$1) },
         unless: selectedEdits.isEmpty
@@ -62,18 +64,19 @@ extension MappingScreen {
           : nil, footer: false),
       Binding(
         ["P"], "plan again",
-        does("planAgain") { screen, state in screen.to.map { screen.plan(to: $0, in: &state) } ?? []
+        does("planAgain") { screen, context in
+          screen.to.map { screen.plan(to: $0, in: &context) } ?? []
         },
         unless: to == nil ? Self.noVersions : nil,
-        command: command(state, "plan"), footer: false),
-      CopyLayer.binding(state),
+        command: command(context, "plan"), footer: false),
+      CopyLayer.binding(copies(context)),
       scrolling { $0.navigate($1, $2) },
     ]
   }
 
-  private func titleOfOpening(_ state: State) -> String {
+  private func titleOfOpening(_ context: Context) -> String {
     guard activePane == .losses, case .check(let check)? = selectedProblem else { return "details" }
-    return ConcernedRows(check, state)?.title ?? "details"
+    return ConcernedRows(check, context)?.title ?? "details"
   }
 
   private var reasonNotToOpen: String? {
@@ -90,8 +93,8 @@ extension MappingScreen {
   }
 
   /// Why nothing can be changed by hand; `nil` where it can.
-  private func reasonNotToEdit(_ state: State) -> String? {
-    if let document = state.planOptions.documents.first {
+  private func reasonNotToEdit(_ context: Context) -> String? {
+    if let document = context.planOptions.documents.first {
       return "\(document) says what is mapped: change it there"
     }
     if isThroughVersions {
@@ -100,9 +103,9 @@ extension MappingScreen {
     return task == nil ? nil : "the plan is still being made"
   }
 
-  func reasonNotToSuggest(_ state: State) -> String? {
-    if let reason = reasonNotToEdit(state) { return reason }
-    guard target(state) == nil else { return nil }
+  func reasonNotToSuggest(_ context: Context) -> String? {
+    if let reason = reasonNotToEdit(context) { return reason }
+    guard target(context) == nil else { return nil }
     if let loss = selectedLoss, activePane == .losses {
       return loss.isIntended
         ? "the recipe says so" : "nothing new in the destination fits \(loss.name)"
@@ -112,19 +115,19 @@ extension MappingScreen {
       : plan == nil ? "nothing simple would let this pass" : "select a loss, or a check that fails"
   }
 
-  private func reasonNotToSetValue(_ state: State) -> String? {
-    reasonNotToEdit(state)
+  private func reasonNotToSetValue(_ context: Context) -> String? {
+    reasonNotToEdit(context)
       ?? (valueTarget == nil
         ? "select a check of a value that is missing, or a computed value" : nil)
   }
 
-  private func reasonNotToDelete(_ state: State) -> String? {
-    reasonNotToEdit(state)
+  private func reasonNotToDelete(_ context: Context) -> String? {
+    reasonNotToEdit(context)
       ?? (deletable == nil ? "select an entity that goes, or the loss of its objects" : nil)
   }
 
-  private func reasonNotToShowCode(_ state: State) -> String? {
-    if let reason = reasonNotToRead(state) { return reason }
+  private func reasonNotToShowCode(_ context: Context) -> String? {
+    if let reason = reasonNotToRead(context) { return reason }
     guard let plan else { return "there is no plan" }
     if plan.isNothingToDo { return "there is nothing to do" }
     return codeTask == nil ? nil : "it is being collected"
@@ -138,77 +141,77 @@ extension MappingScreen {
   }
 
   /// A copy may lose what the store may not yet.
-  private func reasonNotToRehearse(_ state: State) -> String? {
+  private func reasonNotToRehearse(_ context: Context) -> String? {
     var accepted = self
     accepted.allowedLosses.formUnion(plan?.losses.map(\.name) ?? [])
-    return reasonNotToRead(state) ?? accepted.reasonNotToRun(state)
+    return reasonNotToRead(context) ?? accepted.reasonNotToRun
   }
 
   /// Both read the store with a handle of their own, which no cut-over must meet.
-  private func reasonNotToRead(_ state: State) -> String? {
-    state.work.map { "\($0) is running" }
+  private func reasonNotToRead(_ context: Context) -> String? {
+    context.work.map { "\($0) is running" }
   }
 
-  private func versions(_ state: State) -> VersionsLayer {
+  private func versions(_ context: Context) -> VersionsLayer {
     VersionsLayer(
-      .migrateTo, count: state.versions.count, selected: to ?? 0,
+      .migrateTo, count: context.versions.count, selected: to ?? 0,
       isThroughVersions: isThroughVersions)
   }
 
-  private mutating func collectCode(in state: inout State) -> [Effect] {
+  private mutating func collectCode(in context: inout Context) -> [Effect] {
     guard let plan else { return [] }
-    state.notice = Notice("collecting the statements …")
-    return state.ask(&codeTask) { .compute($0, .statements(plan)) }
+    context.notice = Notice("collecting the statements …")
+    return context.ask(&codeTask) { .compute($0, .statements(plan)) }
   }
 
-  private func rehearse(in state: inout State) -> [Effect] {
+  private func rehearse(in context: inout Context) -> [Effect] {
     guard let plan else { return [] }
     var options = MigrationOptions()
     let open = plan.unallowedLosses(allowedLosses)
     options.allowedLosses = allowedLosses.union(open.map(\.name))
     options.keepsBackup = false
     if !open.isEmpty {
-      state.notice = Notice(
+      context.notice = Notice(
         "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
           + "were accepted")
     }
-    return state.show(RehearsalLayer()) { layer, state in
-      state.ask(&layer.task) { .rehearse($0, plan, options) }
+    return context.show(RehearsalLayer(plan)) { layer, context in
+      context.ask(&layer.task) { .rehearse($0, plan, options) }
     }
   }
 
-  private mutating func navigate(_ key: Key, _ state: State) {
+  private mutating func navigate(_ key: Key, _ context: Context) {
     switch activePane {
     case .mappings:
-      mappings.handle(key, height: MappingScreenLayout(self, state).mappings.inset(by: 1).height)
+      mappings.handle(key, height: MappingScreenLayout(self, context).mappings.inset(by: 1).height)
     case .losses:
       problems.handle(key, height: 1)
     }
   }
 
-  private mutating func toggleLoss(in state: inout State) -> [Effect] {
+  private mutating func toggleLoss(in context: inout Context) -> [Effect] {
     guard let loss = selectedLoss else { return [] }
     if loss.isIntended {
-      state.notice = Notice("the recipe says so; x undoes the change")
+      context.notice = Notice("the recipe says so; x undoes the change")
     } else if loss.isAllowed(by: allowedLosses) {
       allowedLosses.subtract(loss.allowances)
-      state.notice = Notice("the loss of \(loss.name) is refused again")
+      context.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
-      state.show(PromptLayer.accept([loss]))
+      context.show(PromptLayer.accept([loss]))
     } else {
-      return allow([loss], in: &state)
+      return allow([loss], in: &context)
     }
     return []
   }
 
-  mutating func allow(_ losses: [Loss], in state: inout State) -> [Effect] {
+  mutating func allow(_ losses: [Loss], in context: inout Context) -> [Effect] {
     allowedLosses.formUnion(losses.map(\.name))
     selectNextLoss()
     let left = plan?.unallowedLosses(allowedLosses).count ?? 0
     let what =
       losses.count == 1
       ? "the loss of \(losses[0].name) is accepted" : "\(losses.count) losses are accepted"
-    state.notice = Notice(left == 0 ? what : "\(what), \(left) left", .success)
+    context.notice = Notice(left == 0 ? what : "\(what), \(left) left", .success)
     return []
   }
 }

@@ -39,7 +39,7 @@ extension MappingScreen {
   }
 
   func drawProblems(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
     guard rect.height > 2 else { return }
     let problems = problemList
@@ -52,7 +52,7 @@ extension MappingScreen {
     for (index, problem) in problems.enumerated() {
       lines += self.lines(problem, width: inside.width - 4, theme).map { (index, $0) }
       if case .refusal(let refusal) = problem {
-        let fixes = self.fixes(for: refusal, state).map(\.text).joined(separator: ", ")
+        let fixes = self.fixes(for: refusal, context).map(\.text).joined(separator: ", ")
         if !fixes.isEmpty {
           lines += Wrapping.lines("→ or r: \(fixes)", width: max(1, inside.width - 6)).map {
             (index, [Span("  "), Span($0, theme[.success])])
@@ -61,7 +61,7 @@ extension MappingScreen {
       }
     }
     if plan != nil {
-      let command = Wrapping.code(self.command(state), width: max(8, inside.width - 6))
+      let command = Wrapping.code(self.command(context), width: max(8, inside.width - 6))
       let isUnwritten = !currentEdits.isEmpty && recipePath == nil
       let head = isUnwritten ? "the same (w writes the recipe first):" : "the same:"
       lines.append((-1, [Span(head, theme[.dim])]))
@@ -135,26 +135,26 @@ extension MappingScreen {
 
 /// What Enter and S show of a mapping, in full.
 extension MappingScreen {
-  mutating func open(in state: inout State) -> [Effect] {
+  mutating func open(in context: inout Context) -> [Effect] {
     switch activePane {
     case .mappings:
       guard let entry = selectedEntry else { return [] }
-      state.show(Self.details(of: entry.mapping, in: entry.step, self))
+      context.show(Self.details(of: entry.mapping, in: entry.step, self))
     case .losses:
       switch selectedProblem {
       case .check(let check):
-        if let rows = ConcernedRows(check, state) { return rows.show(in: &state) }
-        state.show(Self.details(of: check))
+        if let rows = ConcernedRows(check, context) { return rows.show(in: &context) }
+        context.show(Self.details(of: check))
       case .loss(let loss):
-        var layer = Self.details(of: loss, canBeMapped: reasonNotToSuggest(state) == nil)
-        layer.rows = ConcernedRows(loss, state)
-        state.show(layer)
-      case .refusal(let error): state.show(MessageLayer(error))
+        var layer = Self.details(of: loss, canBeMapped: reasonNotToSuggest(context) == nil)
+        layer.rows = ConcernedRows(loss, context)
+        context.show(layer)
+      case .refusal(let error): context.show(MessageLayer(error))
       case .edit(let edit):
-        state.show(
+        context.show(
           DetailsLayer(
             "✎ changed here", [.init(edit.text, .changed), .init("x undoes it.", .dim)]))
-      case .note(let text): state.show(DetailsLayer("note", [.init(text)]))
+      case .note(let text): context.show(DetailsLayer("note", [.init(text)]))
       case nil: break
       }
     }
@@ -235,7 +235,7 @@ extension MappingScreen {
   }
 
   /// The statements under the names of what they work at.
-  mutating func showCode(_ statements: [MigrationStatement], in state: inout State) {
+  mutating func showCode(_ statements: [MigrationStatement], in context: inout Context) {
     var paragraphs: [DetailsLayer.Paragraph] = []
     var place = (step: 0, part: "")
     let steps = plan?.steps.filter { $0.mapping.kind != .none } ?? []
@@ -256,7 +256,7 @@ extension MappingScreen {
       paragraphs.append(.init(statement.sql + (isWhole ? "" : ";"), .code, isCode: true))
     }
     if paragraphs.isEmpty { paragraphs.append(.init("There is nothing to do.", .dim)) }
-    state.show(
+    context.show(
       DetailsLayer(
         "SQL of the plan: \(NumberText.counted(statements.count, "statement"))", paragraphs))
   }

@@ -8,7 +8,7 @@ struct MappingScreen: ScreenContent {
 
   enum Pane: Sendable { case mappings, losses }
 
-  /// Index in the state's versions.
+  /// Index in the versions there are.
   var to: Int?
   /// Whether the path goes through the versions between.
   var isThroughVersions = false
@@ -64,7 +64,7 @@ struct MappingScreen: ScreenContent {
   var activePane: Pane { plan == nil ? .losses : focus }
 
   /// Why the plan cannot be run; `nil` when it can.
-  func reasonNotToRun(_ state: State) -> String? {
+  var reasonNotToRun: String? {
     guard let plan else {
       return task != nil ? "the plan is still being made" : refusal?.message ?? "there is no plan"
     }
@@ -84,29 +84,29 @@ struct MappingScreen: ScreenContent {
   }
 
   /// The command line that runs the plan.
-  func command(_ state: State, _ verb: String = "migrate") -> String {
-    guard let version = state.versions.element(to) else {
-      return "strata \(verb) \(state.storeArgument) --to MODEL"
+  func command(_ context: Context, _ verb: String = "migrate") -> String {
+    guard let version = context.versions.element(to) else {
+      return "strata \(verb) \(context.storeArgument) --to MODEL"
     }
-    let path = version.path.isEmpty ? state.storePath : state.named(version.path)
-    var text = "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
-    if let via = via(state) { text += " --via \(ShellText.quoted(state.named(via)))" }
-    for document in state.planOptions.documents {
+    let path = version.path.isEmpty ? context.storePath : context.known.named(version.path)
+    var text = "strata \(verb) \(context.storeArgument) --to \(ShellText.quoted(path))"
+    if let via = via(context) { text += " --via \(ShellText.quoted(context.known.named(via)))" }
+    for document in context.planOptions.documents {
       text += " --mapping \(ShellText.quoted(document))"
     }
     if !currentEdits.isEmpty {
-      text += " --mapping \(ShellText.quoted(recipePath ?? defaultRecipePath(state)))"
+      text += " --mapping \(ShellText.quoted(recipePath ?? defaultRecipePath(context)))"
     }
     if verb == "plan" || verb == "verify" { return text }
-    if state.copy != nil, verb == "migrate" { text += " --output FILE" }
+    if context.copy != nil, verb == "migrate" { text += " --output FILE" }
     return text
       + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
   }
 
   /// The bundle or folder that the path goes through; `nil` goes straight.
-  func via(_ state: State) -> String? {
+  func via(_ context: Context) -> String? {
     guard isThroughVersions else { return nil }
-    return state.planOptions.via ?? state.versions.element(to)?.bundlePath
+    return context.planOptions.via ?? context.versions.element(to)?.bundlePath
   }
 }
 
@@ -116,60 +116,63 @@ extension MappingScreen {
   /// The versions are known: goes on to the one that was chosen, else to where the store goes next.
   ///
   /// What was accepted of another plan is not accepted of the next.
-  mutating func takeVersions(in state: inout State) -> [Effect] {
+  mutating func takeVersions(in context: inout Context) -> [Effect] {
     let old = self
     self = MappingScreen()
     (edits, chosen) = (old.edits, old.chosen)
-    isThroughVersions = state.planOptions.via != nil
-    return takeChosen(in: &state)
+    isThroughVersions = context.planOptions.via != nil
+    return takeChosen(in: &context)
   }
 
-  mutating func setDestination(_ index: Int?, in state: State) {
+  mutating func setDestination(_ index: Int?, in context: Context) {
     isChosenGone = false
     to = index
-    editsKey = state.versions.element(index)?.path ?? ""
+    editsKey = context.versions.element(index)?.path ?? ""
   }
 
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] {
     switch occasion {
-    case .versions: return takeVersions(in: &state)
+    case .versions: return takeVersions(in: &context)
     case .moreVersions:
       // Where there was nowhere to go, there may be now.
       if to == nil, !isChosenGone, chosenTask == nil {
-        setDestination(state.versions.destinationIndex, in: state)
+        setDestination(context.versions.destinationIndex, in: context)
       }
-    case .shown: return enter(in: &state)
+    case .shown: return enter(in: &context)
     case .opened, .resized, .settled: break
     }
     return []
   }
 
-  mutating func enter(in state: inout State) -> [Effect] {
+  mutating func enter(in context: inout Context) -> [Effect] {
     guard plan == nil, refusal == nil, task == nil, let to else { return [] }
-    return plan(to: to, in: &state)
+    return plan(to: to, in: &context)
   }
 
-  mutating func plan(to index: Int, in state: inout State) -> [Effect] {
-    guard let version = state.versions.element(index) else { return [] }
+  mutating func plan(to index: Int, in context: inout Context) -> [Effect] {
+    guard let version = context.versions.element(index) else { return [] }
     let old = self
     self = MappingScreen()
-    setDestination(index, in: state)
+    setDestination(index, in: context)
     (edits, chosen, isThroughVersions) = (old.edits, old.chosen, old.isThroughVersions)
     if old.to == index {
       (allowedLosses, focus, recipePath) = (old.allowedLosses, old.focus, old.recipePath)
     }
-    state.change(MigrateScreen.self) { $0.forget() }
+    context.on(MigrateScreen.self) { migrate, _ in
+      migrate.forget()
+      return []
+    }
     let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
-      from: state.storeModelName ?? "this store’s model", to: version,
-      options: PlanOptions(via: via(state), documents: state.planOptions.documents),
+      from: context.storeModelName ?? "this store’s model", to: version,
+      options: PlanOptions(via: via(context), documents: context.planOptions.documents),
       edits: currentEdits)
-    return stopped.map { .cancel($0) } + state.ask(&task) { .plan($0, request) }
+    return stopped.map { .cancel($0) } + context.ask(&task) { .plan($0, request) }
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     if let effects = codeTask.stop() {
-      state.notice = Notice("the SQL is not shown", .warning)
+      context.notice = Notice("the SQL is not shown", .warning)
       return effects
     }
     guard let effects = task.stop() else { return nil }
@@ -179,7 +182,7 @@ extension MappingScreen {
     return effects
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
     case .outlined(let outline) where task == self.task: self.outline = outline
     case .planned(let plan) where task == self.task:
@@ -192,15 +195,15 @@ extension MappingScreen {
       problems.setCount(problemList.count)
     case .models(let versions) where task == chosenTask:
       chosenTask = nil
-      return takeChosen(among: versions, in: &state)
+      return takeChosen(among: versions, in: &context)
     case .statements(let statements) where task == codeTask:
       codeTask = nil
-      state.notice = nil
-      showCode(statements, in: &state)
+      context.notice = nil
+      showCode(statements, in: &context)
     case .written(let path) where task == writeTask:
       writeTask = nil
       recipePath = path
-      state.notice = Notice("written: \(path)", .success)
+      context.notice = Notice("written: \(path)", .success)
     default: break
     }
     return []
@@ -230,43 +233,43 @@ extension MappingScreen {
     }
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     switch task {
     case refusalTask: refusalTask = nil
     case chosenTask:
       chosenTask = nil
-      missChosen(&state.notice)
+      missChosen(&context.notice)
     case codeTask:
       codeTask = nil
-      if error.kind != .cancelled { state.show(MessageLayer(error)) }
+      if error.kind != .cancelled { context.show(MessageLayer(error)) }
     case writeTask:
       writeTask = nil
-      if let writing { state.show(PromptLayer.write(writing, after: error)) }
+      if let writing { context.show(PromptLayer.write(writing, after: error)) }
     case self.task:
       self.task = nil
       outline = nil
       refusal = error
       problems = List(count: problemList.count)
-      return findRefusals(error, in: &state)
+      return findRefusals(error, in: &context)
     default: break
     }
     return []
   }
 
   /// Inference stops at the first change it cannot infer; a person wants to know of all.
-  private mutating func findRefusals(_ error: CoreDataError, in state: inout State) -> [Effect] {
+  private mutating func findRefusals(_ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     guard error.code == .inferredMappingModel, currentEdits.isEmpty,
-      let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
+      let (source, destination) = context.known.models(from: context.versions.storesIndex, to: to)
     else { return [] }
-    return state.ask(&refusalTask) { .compute($0, .compare(from: source, to: destination)) }
+    return context.ask(&refusalTask) { .compute($0, .compare(from: source, to: destination)) }
   }
 }
 
 /// The list of entity mappings, of the plan or of what is known of it so far.
 extension MappingScreen {
-  func drawMappings(
-    with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  func drawMappings(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     guard rect.height > 1 else { return }
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     mappings.draw(entries, in: &grid, inside, theme: theme, isFocused: isFocused) {

@@ -5,23 +5,23 @@ import Terminal
 /// What a migration would do, as lines: whether it can run, what it would lose, how it goes.
 struct MigrateOutlook {
   let migrate: MigrateScreen
-  let state: State
+  let context: Context
   let width: Int
   let theme: Theme
   private(set) var lines: [[Span]] = []
 
   /// Of the version at that index; `error` is what the last try ended with.
   init(
-    _ migrate: MigrateScreen, _ state: State, to: Int, after error: CoreDataError?, width: Int,
+    _ migrate: MigrateScreen, _ context: Context, to: Int, after error: CoreDataError?, width: Int,
     theme: Theme
   ) {
-    (self.migrate, self.state) = (migrate, state)
+    (self.migrate, self.context) = (migrate, context)
     self.width = max(1, width - 3)
     self.theme = theme
-    addTitle(state.versions[to], index: to)
+    addTitle(context.versions[to], index: to)
     if let error { add(lastTry: error) }
     addVerdict()
-    let mapping = state.mapping
+    let mapping = context.planned
     if mapping.task != nil, let outline = mapping.outline {
       item("…", .dim, "counting what would be lost, checking the rows")
       add(steps: outline.steps, isCounted: outline.isCounted)
@@ -41,13 +41,14 @@ struct MigrateOutlook {
 
   private mutating func addTitle(_ version: ModelVersion, index: Int) {
     lines.append([
-      Span(state.store?.fileName ?? "", theme[.title]), Span("   "),
-      Span(state.storeModelName ?? "this store’s model", theme[.entity]), Span(" → ", theme[.dim]),
+      Span(context.store?.fileName ?? "", theme[.title]), Span("   "),
+      Span(context.storeModelName ?? "this store’s model", theme[.entity]),
+      Span(" → ", theme[.dim]),
       Span(version.name, theme[.entity]),
       Span(version.isCurrent ? "  the current version" : "", theme[.dim]),
     ])
-    if !version.isWanted, !state.versions.contains(where: \.isCurrent),
-      index == state.versions.destinationIndex
+    if !version.isWanted, !context.versions.contains(where: \.isCurrent),
+      index == context.versions.destinationIndex
     {
       item("·", .dim, "no version is marked current: this is the next one, o chooses")
     }
@@ -69,9 +70,9 @@ struct MigrateOutlook {
   }
 
   private mutating func addVerdict() {
-    if state.mapping.task != nil {
+    if context.planned.task != nil {
       item("…", .dim, "the plan is being made; ^C stops that")
-    } else if let reason = migrate.reasonNotToStart(state) {
+    } else if let reason = migrate.reasonNotToStart(context) {
       item("✗", .error, "It cannot run: \(reason).")
       item("→", .warning, isForCopy ? "the command below writes the result to a file" : advice)
     } else {
@@ -88,29 +89,29 @@ struct MigrateOutlook {
     lines.append([])
   }
 
-  /// Mapping's own advice; what its keys alone can do is done there.
   /// Whether the plan can run, but not in the place of a store that came out of a container.
   private var isForCopy: Bool {
-    let mapping = state.mapping
-    return state.copy != nil && mapping.plan != nil && mapping.reasonNotToRun(state) == nil
+    let mapping = context.planned
+    return context.copy != nil && mapping.plan != nil && mapping.reasonNotToRun == nil
   }
 
+  /// Mapping's own advice; what its keys alone can do is done there.
   private var advice: String {
-    let next = NextStep(state.mapping, state)
+    let next = NextStep(context.planned, context)
     return next.isOfMapping ? "m shows it in Mapping; there: \(next.text)" : next.text
   }
 
   private mutating func add(lossesOf plan: MigrationPlan) {
     guard !plan.losses.isEmpty else { return item("✓", .success, "nothing is lost") }
     let counted = plan.losses.counted
-    let open = plan.unallowedLosses(state.mapping.allowedLosses).count
+    let open = plan.unallowedLosses(context.planned.allowedLosses).count
     item(
       "!", .warning,
       "\(NumberText.counted(plan.losses.count, "loss", plural: "losses"))"
         + (counted.isEmpty ? "" : ": \(counted)")
         + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
     for loss in plan.losses {
-      let isAllowed = loss.isAllowed(by: state.mapping.allowedLosses)
+      let isAllowed = loss.isAllowed(by: context.planned.allowedLosses)
       item(
         "!", .warning,
         "\(loss.name): \(loss.counted) lost"
@@ -131,7 +132,7 @@ struct MigrateOutlook {
 
   private mutating func add(pathOf plan: MigrationPlan) {
     add(steps: plan.steps, isCounted: true)
-    guard state.copy == nil else {
+    guard context.copy == nil else {
       for note in plan.notes { item("·", .dim, note) }
       return
     }
@@ -170,8 +171,8 @@ struct MigrateOutlook {
 
   /// The command line, only where it would do what Enter does.
   private mutating func addCommand() {
-    let mapping = state.mapping
-    guard isForCopy || migrate.reasonNotToStart(state) == nil else { return }
+    let mapping = context.planned
+    guard isForCopy || migrate.reasonNotToStart(context) == nil else { return }
     let isWritten = mapping.currentEdits.isEmpty || mapping.recipePath != nil
     lines.append([])
     lines.append([
@@ -179,7 +180,7 @@ struct MigrateOutlook {
         "\(isForCopy ? "what writes the result to a file" : "the same as")\(isWritten ? "" : " (after w in Mapping)")",
         theme[.dim])
     ])
-    let command = mapping.command(state) + (migrate.pausesBeforeCutover ? " --confirm" : "")
+    let command = mapping.command(context) + (migrate.pausesBeforeCutover ? " --confirm" : "")
     lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
   }
 }
@@ -192,16 +193,17 @@ struct NextStep {
   /// Whether only Mapping's own keys do it; others do it on Migrate too.
   let isOfMapping: Bool
 
-  init(_ mapping: MappingScreen, _ state: State) {
+  init(_ mapping: MappingScreen, _ context: Context) {
     self =
-      mapping.plan.map { Self.step(of: $0, mapping, state) } ?? Self.step(without: mapping, state)
+      mapping.plan.map { Self.step(of: $0, mapping, context) }
+      ?? Self.step(without: mapping, context)
   }
 
   private init(_ text: String, _ role: Theme.Role, isOfMapping: Bool = true) {
     (self.text, self.role, self.isOfMapping) = (text, role, isOfMapping)
   }
 
-  private static func step(without mapping: MappingScreen, _ state: State) -> NextStep {
+  private static func step(without mapping: MappingScreen, _ context: Context) -> NextStep {
     if mapping.task != nil {
       return NextStep("wait, or ^C: the rows are being looked through", .dim)
     }
@@ -214,7 +216,7 @@ struct NextStep {
         "o, then v: migrate directly; there r can map what fails", .warning, isOfMapping: false)
     }
     let isEdited = !mapping.currentEdits.isEmpty
-    if mapping.reasonNotToSuggest(state) == nil {
+    if mapping.reasonNotToSuggest(context) == nil {
       return isEdited
         ? NextStep("r maps it so that it passes, u undoes the last change", .warning)
         : NextStep(
@@ -228,7 +230,7 @@ struct NextStep {
   }
 
   private static func step(
-    of plan: MigrationPlan, _ mapping: MappingScreen, _ state: State
+    of plan: MigrationPlan, _ mapping: MappingScreen, _ context: Context
   ) -> NextStep {
     if plan.isNothingToDo {
       return NextStep(
@@ -241,7 +243,7 @@ struct NextStep {
         "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning)
     }
     if !plan.unallowedLosses(mapping.allowedLosses).isEmpty {
-      return mapping.canMapLosses(state)
+      return mapping.canMapLosses(context)
         ? NextStep("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)
         : NextStep(
           "\(tab)a accepts what would be lost, A accepts all; nothing new takes it", .warning)

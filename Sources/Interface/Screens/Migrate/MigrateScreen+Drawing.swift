@@ -3,13 +3,13 @@ import Migration
 import Terminal
 
 extension MigrateScreen {
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     switch phase {
-    case .ready: drawReady(state, nil, with: theme, in: &grid, rect)
-    case .failed(let error): drawReady(state, error, with: theme, in: &grid, rect)
+    case .ready: drawReady(context, nil, with: theme, in: &grid, rect)
+    case .failed(let error): drawReady(context, error, with: theme, in: &grid, rect)
     case .running(let progress, let isCancelling):
       MigrationProgressView(
-        verb: "migrating", steps: state.mapping.plan?.steps ?? [], progress: progress,
+        verb: "migrating", steps: context.planned.plan?.steps ?? [], progress: progress,
         foot: isCancelling
           ? Span("stopping … the store stays as it was", theme[.warning])
           : Span(
@@ -23,37 +23,54 @@ extension MigrateScreen {
           : Span("the present store is kept; ^C stops before anything is moved", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .verified:
-      let height = questionHeight(state)
+      let height = questionHeight(context)
       drawLines(
-        state, title: "the store is not replaced yet", with: theme, in: &grid,
+        context, title: "the store is not replaced yet", with: theme, in: &grid,
         Rect(x: rect.x, y: rect.y, width: rect.width, height: max(0, rect.height - height)))
       let foot = rect.droppingRows(rect.height - height).inset(horizontally: 1, vertically: 0)
       question?.drawText(
         List(), with: theme, in: &grid,
         Rect(x: foot.x, y: foot.y, width: foot.width, height: max(0, foot.height - 1)))
       question?.drawAnswers(with: theme, in: &grid, foot.row(max(0, foot.height - 1)))
-    case .done: drawLines(state, title: "receipt", with: theme, in: &grid, rect)
-    case .rolledBack: drawLines(state, title: "rolled back", with: theme, in: &grid, rect)
+    case .done: drawLines(context, title: "receipt", with: theme, in: &grid, rect)
+    case .rolledBack: drawLines(context, title: "rolled back", with: theme, in: &grid, rect)
+    }
+  }
+
+  /// The lines of the receipt in sight, for scrolling.
+  func lines(_ context: Context) -> [ReceiptView.Line] {
+    // The box takes four columns, the sign before each line two.
+    ReceiptView.wrapped(whole(context), width: max(1, context.size.width - 6))
+  }
+
+  /// The same at full length.
+  func whole(_ context: Context) -> [ReceiptView.Line] {
+    switch phase {
+    case .done(let receipt): ReceiptView(receipt: receipt).lines
+    case .verified(let receipt):
+      ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
+    case .rolledBack(let receipt): RollbackText.lines(receipt)
+    default: []
     }
   }
 
   /// Rows of the receipt that are in sight.
-  func receiptHeight(_ state: State) -> Int {
-    if case .verified = phase { return state.body.height - questionHeight(state) - 2 }
-    return state.body.height - 2
+  func receiptHeight(_ context: Context) -> Int {
+    if case .verified = phase { return context.body.height - questionHeight(context) - 2 }
+    return context.body.height - 2
   }
 
   /// Rows of the question below a receipt that waits; the receipt keeps some where there are few.
-  private func questionHeight(_ state: State) -> Int {
-    let room = max(1, state.body.height - 4)
-    let rows = question?.rows(width: max(1, state.size.width - 2), height: room - 1).count ?? 0
+  private func questionHeight(_ context: Context) -> Int {
+    let room = max(1, context.body.height - 4)
+    let rows = question?.rows(width: max(1, context.size.width - 2), height: room - 1).count ?? 0
     return min(rows + 1, room)
   }
 
   private func drawLines(
-    _ state: State, title: String, with theme: Theme, in grid: inout Grid, _ rect: Rect
+    _ context: Context, title: String, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
-    let lines = lines(state)
+    let lines = lines(context)
     let inside = drawBox(title, lines.count, with: theme, in: &grid, rect)
     ReceiptView.draw(
       lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
@@ -73,13 +90,14 @@ extension MigrateScreen {
   }
 
   private func drawReady(
-    _ state: State, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid, _ rect: Rect
+    _ context: Context, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid,
+    _ rect: Rect
   ) {
-    guard state.versions.element(state.mapping.to) != nil else {
-      state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
+    guard context.versions.element(context.planned.to) != nil else {
+      context.planned.drawWithoutVersions(context, with: theme, in: &grid, rect)
       return
     }
-    let lines = outlook(state, theme)
+    let lines = outlook(context, theme)
     let inside = drawBox("what will happen", lines.count, with: theme, in: &grid, rect)
       .inset(horizontally: 2, vertically: 0)
     for (index, place) in receiptList.places(count: lines.count, in: inside) {
@@ -88,14 +106,14 @@ extension MigrateScreen {
   }
 
   /// What will happen; empty where there is no version to migrate to.
-  func outlook(_ state: State, _ theme: Theme) -> [[Span]] {
-    guard let to = state.mapping.to, state.versions.indices.contains(to), canStart else {
+  func outlook(_ context: Context, _ theme: Theme) -> [[Span]] {
+    guard let to = context.planned.to, context.versions.indices.contains(to), canStart else {
       return []
     }
     let error: CoreDataError? = if case .failed(let last) = phase { last } else { nil }
     // The box takes two columns, its margins four.
     return MigrateOutlook(
-      self, state, to: to, after: error, width: max(1, state.size.width - 6), theme: theme
+      self, context, to: to, after: error, width: max(1, context.size.width - 6), theme: theme
     ).lines
   }
 }

@@ -76,17 +76,15 @@ struct MigrateScreen: ScreenContent {
 
 extension MigrateScreen {
   /// What will happen is Mapping's plan.
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] {
     guard occasion == .shown else { return [] }
-    let effects = state.on(MappingScreen.self) { $0.enter(in: &$1) }
-    if !effects.isEmpty { forget() }
-    return effects
+    return context.on(MappingScreen.self) { $0.enter(in: &$1) }
   }
 
   /// The answer to a task of this screen's.
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
-    case .footprint: return question?.take(answer, to: task, in: &state) ?? []
+    case .footprint: return question?.take(answer, to: task, in: &context) ?? []
     case .progress(let progress) where task == self.task:
       self.progress = progress
       switch phase {
@@ -100,57 +98,63 @@ extension MigrateScreen {
       // Asked to stop meanwhile: the engine hears of it before it would go on.
       if case .running(_, isCancelling: true) = phase { return [] }
       phase = .verified(receipt)
-      receiptList = List(count: lines(state).count)
-      state.notice = Notice(
+      receiptList = List(count: lines(context).count)
+      context.notice = Notice(
         "made and verified; the store is not replaced yet"
-          + (state.screen == .migrate ? "" : "; 4 shows the question"), .success)
-      var question = ConfirmLayer(.cutOver(receipt, state))
-      let effects = question.begin(in: &state)
+          + (context.screen == .migrate ? "" : "; 4 shows the question"), .success)
+      var question = ConfirmLayer(.cutOver(receipt, context.known))
+      let effects = question.begin(in: &context)
       self.question = question
       return effects
     case .migrated(let receipt) where task == self.task:
-      finish(.done(receipt), in: &state)
-      state.notice = Notice(
+      finish(.done(receipt), in: &context)
+      dropPlan(in: &context)
+      context.notice = Notice(
         "migrated to “\(receipt.to)” and verified"
-          + (state.screen == .migrate ? "" : "; 4 shows the receipt"), .success)
-      return state.reopen()
+          + (context.screen == .migrate ? "" : "; 4 shows the receipt"), .success)
+      return context.reopen()
     case .rolledBack(let receipt) where task == self.task:
-      finish(.rolledBack(receipt), in: &state)
-      state.notice = Notice("rolled back; the store is as it was", .success)
-      return state.reopen()
+      finish(.rolledBack(receipt), in: &context)
+      dropPlan(in: &context)
+      context.notice = Notice("rolled back; the store is as it was", .success)
+      return context.reopen()
     default: break
     }
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard task == self.task else { return question?.fail(task, error, in: &state) ?? [] }
-    let plan = state.mapping.plan
-    finish(.failed(error), in: &state)
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
+    guard task == self.task else { return question?.fail(task, error, in: &context) ?? [] }
     // The plan still says what another try would do.
-    state.mapping.plan = plan
+    finish(.failed(error), in: &context)
     if error.kind == .cancelled {
-      state.notice = Notice("\(error.message); the store is as it was", .warning)
+      context.notice = Notice("\(error.message); the store is as it was", .warning)
     } else {
-      state.show(MessageLayer(error))
+      context.show(MessageLayer(error))
     }
     return []
   }
 
-  private mutating func finish(_ phase: Phase, in state: inout State) {
+  private mutating func finish(_ phase: Phase, in context: inout Context) {
     task = nil
     question = nil
     progress = nil
     self.phase = phase
-    receiptList = List(count: lines(state).count)
-    // A question about what ran has no answer any more.
-    state.layers.removeAll { ($0.content as? ConfirmLayer)?.confirmation.isAboutRun ?? false }
-    // Plan and comparison were about the store as it was; it is another one now.
-    state.mapping.plan = nil
+    receiptList = List(count: lines(context).count)
+    context.closeQuestions()
+  }
+
+  /// The plan was about the store as it was; it is another one now.
+  private func dropPlan(in context: inout Context) {
+    context.on(MappingScreen.self) { mapping, _ in
+      mapping.plan = nil
+      return []
+    }
   }
 
   /// Asks the engine to stop; `nil` when nothing runs.
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     guard let task else { return nil }
     switch phase {
     case .running(let progress, _):
@@ -160,62 +164,46 @@ extension MigrateScreen {
       phase = .rollingBack(progress, to: name, isCancelling: true)
     default: return nil
     }
-    state.notice = Notice("stopping; the store stays as it was", .warning)
+    context.notice = Notice("stopping; the store stays as it was", .warning)
     return [.cancel(task)]
   }
 
-  /// The lines of the receipt in sight, for scrolling.
-  func lines(_ state: State) -> [ReceiptView.Line] {
-    // The box takes four columns, the sign before each line two.
-    ReceiptView.wrapped(whole(state), width: max(1, state.size.width - 6))
-  }
-
-  /// The same at full length.
-  func whole(_ state: State) -> [ReceiptView.Line] {
-    switch phase {
-    case .done(let receipt): ReceiptView(receipt: receipt).lines
-    case .verified(let receipt):
-      ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
-    case .rolledBack(let receipt): RollbackText.lines(receipt)
-    default: []
-    }
-  }
-
-  func bindings(_ state: State) -> [Binding] {
-    let busy = state.work.map { "\($0) is running" }
+  func bindings(_ context: Context) -> [Binding] {
+    let busy = context.work.map { "\($0) is running" }
     let hasReceipt = if case .done = phase { true } else { false }
-    let store = state.storeArgument
+    let store = context.storeArgument
     let isReady = canStart
     let mapping = Binding(["m"], "mapping", .show(.mapping), footer: !isRunning)
     let other = Binding(
       ["o"], "other version", does("chooseVersion") { $0.chooseVersion(in: &$1) },
-      unless: busy ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
+      unless: busy
+        ?? (context.versionsTask == nil ? nil : "the versions are still being looked for"),
       footer: isReady)
     // What leads on stands first.
-    let isStuck = isReady && state.store != nil && reasonNotToStart(state) != nil
-    let waysOn = state.mapping.to == nil ? [other, mapping] : [mapping, other]
-    return (isStuck ? waysOn : []) + enter(state) + [
+    let isStuck = isReady && context.store != nil && reasonNotToStart(context) != nil
+    let waysOn = context.planned.to == nil ? [other, mapping] : [mapping, other]
+    return (isStuck ? waysOn : []) + enter(context) + [
       Binding(
         ["p"], pausesBeforeCutover ? "do not pause" : "pause first",
         does("pauseBeforeCutover") { $0.togglePause(in: &$1) },
-        unless: busy, command: state.mapping.command(state) + " --confirm",
+        unless: busy, command: context.planned.command(context) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
         ["b"], "roll back", does("rollBack") { $0.rollBack(in: &$1) },
-        unless: busy ?? reasonOfCopy(state),
+        unless: busy ?? reasonOfCopy(context),
         command: "strata rollback \(store)",
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(
         ["w"], "write the receipt", shows("writeReceipt") { $0.receiptFile($1) },
         unless: hasReceipt ? nil : "there is no receipt yet",
-        command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
+        command: context.planned.command(context) + " --receipt FILE", footer: hasReceipt),
       Binding(
         ["P"], "plan again", does("planAgain") { $0.planAgain(in: &$1) },
-        unless: busy ?? reasonForNoTarget(state),
-        command: state.mapping.command(state, "plan"), footer: hasFailed),
+        unless: busy ?? reasonForNoTarget(context),
+        command: context.planned.command(context, "plan"), footer: hasFailed),
       // While a result waits, y is its answer.
-      isWaiting ? CopyLayer.binding(state).on([]) : CopyLayer.binding(state),
+      isWaiting ? CopyLayer.binding(copies(context)).on([]) : CopyLayer.binding(copies(context)),
       scrolling { $0.scroll($1, $2) },
     ]
   }
@@ -234,44 +222,44 @@ extension MigrateScreen {
   private var hasFailed: Bool { if case .failed = phase { true } else { false } }
 
   /// Why there is no version to migrate to; `nil` where there is one.
-  private func reasonForNoTarget(_ state: State) -> String? {
-    guard state.mapping.to == nil else { return nil }
-    if state.versionsTask != nil || state.openTask != nil {
+  private func reasonForNoTarget(_ context: Context) -> String? {
+    guard context.planned.to == nil else { return nil }
+    if context.versionsTask != nil || context.openTask != nil {
       return "the versions are still being looked for"
     }
-    guard state.versions.count < 2 || state.versions.storesIndex != nil else {
+    guard context.versions.count < 2 || context.versions.storesIndex != nil else {
       return "no version is chosen; o chooses one"
     }
-    return state.versions.count > 1
+    return context.versions.count > 1
       ? "the store already has the newest version; o chooses another"
       : "no other version of the model was found; o, then p takes one by its path"
   }
 
   /// Why Enter cannot migrate; `nil` where it can.
-  func reasonNotToStart(_ state: State) -> String? {
-    reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state) ?? reasonOfCopy(state)
-      ?? reasonOfRescue(state)
+  func reasonNotToStart(_ context: Context) -> String? {
+    reasonForNoTarget(context) ?? context.planned.reasonNotToRun ?? reasonOfCopy(context)
+      ?? reasonOfRescue(context)
   }
 
   /// Why not now: handles of Rescue's on the store would undo the lock of the cut-over.
-  private func reasonOfRescue(_ state: State) -> String? {
-    if let work = state.rescue.work { return "\(work) is running" }
-    return state.rescue.lookTask == nil ? nil : "5 Rescue is still looking at the store"
+  private func reasonOfRescue(_ context: Context) -> String? {
+    if let work = context.works[.rescue] { return "\(work) is running" }
+    return context.isDiagnosing ? "5 Rescue is still looking at the store" : nil
   }
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.
-  private func reasonOfCopy(_ state: State) -> String? {
-    state.copy != nil ? "the archive or folder is never modified" : nil
+  private func reasonOfCopy(_ context: Context) -> String? {
+    context.copy != nil ? "the archive or folder is never modified" : nil
   }
 
   /// Enter and Escape mean what the moment asks for.
-  private func enter(_ state: State) -> [Binding] {
+  private func enter(_ context: Context) -> [Binding] {
     switch phase {
     case .ready, .failed:
-      let reason = reasonNotToStart(state)
+      let reason = reasonNotToStart(context)
       return [
         Binding(
-          [.enter], "migrate", asks, unless: reason, command: state.mapping.command(state),
+          [.enter], "migrate", asks, unless: reason, command: context.planned.command(context),
           footer: reason == nil)
       ]
     case .running, .rollingBack:
@@ -281,10 +269,12 @@ extension MigrateScreen {
     case .verified:
       return question?.answers(
         does("confirmCutover") { $0.cutOver(in: &$1) },
-        Action("discardResult") { $0.confirm(.discardResult) }) ?? []
+        does("discardResult") { _, context in context.confirm(.discardResult) }) ?? []
     case .done, .rolledBack:
       return [
-        Binding([.enter], "browse the result", Action("browseResult") { $0.go(to: .browse) }),
+        Binding(
+          [.enter], "browse the result",
+          does("browseResult") { _, context in context.go(to: .browse) }),
         Binding(
           [.escape], "close the receipt", does("closeReceipt") { $0.closeReceipt(in: &$1) },
           footer: false),
@@ -294,108 +284,107 @@ extension MigrateScreen {
 
   /// Asks before it migrates.
   private var asks: Action {
-    does("migrate") { screen, state in
-      guard let plan = state.mapping.plan else { return [] }
-      return state.confirm(
-        .migrate(plan, screen.options(state), pauses: screen.pausesBeforeCutover, state))
+    does("migrate") { screen, context in
+      guard let plan = context.planned.plan else { return [] }
+      return context.confirm(
+        .migrate(plan, screen.options(context), pauses: screen.pausesBeforeCutover, context.known))
     }
   }
 
-  private mutating func togglePause(in state: inout State) -> [Effect] {
+  private mutating func togglePause(in context: inout Context) -> [Effect] {
     pausesBeforeCutover.toggle()
-    state.notice = Notice(
+    context.notice = Notice(
       pausesBeforeCutover
         ? "will ask again before the cut-over" : "will not ask again before the cut-over")
     return []
   }
 
-  private mutating func closeReceipt(in state: inout State) -> [Effect] {
+  private mutating func closeReceipt(in context: inout Context) -> [Effect] {
     phase = .ready
-    return meet(.shown, in: &state)
+    return meet(.shown, in: &context)
   }
 
-  private func receiptFile(_ state: State) -> ReceiptFileLayer? {
-    receipt.map { ReceiptFileLayer(.migration($0), whole(state), storePath: $0.storePath) }
+  private func receiptFile(_ context: Context) -> ReceiptFileLayer? {
+    receipt.map { ReceiptFileLayer(.migration($0), whole(context), storePath: $0.storePath) }
   }
 
-  private mutating func planAgain(in state: inout State) -> [Effect] {
-    guard let to = state.mapping.to else { return [] }
+  private mutating func planAgain(in context: inout Context) -> [Effect] {
+    guard let to = context.planned.to else { return [] }
     forget()
-    return state.on(MappingScreen.self) { $0.plan(to: to, in: &$1) }
+    return context.on(MappingScreen.self) { $0.plan(to: to, in: &$1) }
   }
 
-  private mutating func chooseVersion(in state: inout State) -> [Effect] {
+  private mutating func chooseVersion(in context: inout Context) -> [Effect] {
     phase = .ready
-    state.show(
+    context.show(
       VersionsLayer(
-        .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
-        isThroughVersions: state.mapping.isThroughVersions))
+        .migrateTo, count: context.versions.count, selected: context.planned.to ?? 0,
+        isThroughVersions: context.planned.isThroughVersions))
     return []
   }
 
-  private func options(_ state: State) -> MigrationOptions {
+  private func options(_ context: Context) -> MigrationOptions {
     var options = MigrationOptions()
-    options.allowedLosses = state.mapping.allowedLosses
+    options.allowedLosses = context.planned.allowedLosses
     return options
   }
 
   /// Migrates; the person has been asked.
-  mutating func start(in state: inout State) -> [Effect] {
-    guard let plan = state.mapping.plan, !isRunning, reasonNotToStart(state) == nil else {
+  mutating func start(in context: inout Context) -> [Effect] {
+    guard let plan = context.planned.plan, !isRunning, reasonNotToStart(context) == nil else {
       return []
     }
-    let options = options(state)
-    let task = state.tasks.new()
+    let options = options(context)
+    let task = context.newTask()
     self.task = task
     phase = .running(nil, isCancelling: false)
-    state.note("migrating to “\(plan.steps.last?.to ?? "")”")
-    for loss in options.allowedLosses.sorted() { state.note("loss accepted: \(loss)", .warning) }
-    return state.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
-      + [.migrate(task, plan, options, confirms: pausesBeforeCutover)]
+    context.note("migrating to “\(plan.steps.last?.to ?? "")”")
+    for loss in options.allowedLosses.sorted() { context.note("loss accepted: \(loss)", .warning) }
+    return context.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
+      + context.begin([.migrate(task, plan, options, confirms: pausesBeforeCutover)])
   }
 
-  private mutating func scroll(_ key: Key, _ state: State) {
-    let count = lines(state).count + outlook(state, .mono).count
+  private mutating func scroll(_ key: Key, _ context: Context) {
+    let count = lines(context).count + outlook(context, .mono).count
     guard count > 0 else { return }
-    receiptList.scrollPage(key, count: count, height: receiptHeight(state))
+    receiptList.scrollPage(key, count: count, height: receiptHeight(context))
   }
 
   /// Has the verified result replace the store; the person has been asked.
-  mutating func cutOver(in state: inout State) -> [Effect] {
+  mutating func cutOver(in context: inout Context) -> [Effect] {
     guard let task, case .verified = phase else { return [] }
-    state.note("the cut-over was confirmed")
+    context.note("the cut-over was confirmed")
     phase = .running(progress, isCancelling: false)
     return [.confirmCutover(task, true)]
   }
 
   /// Throws the verified result away.
-  mutating func discard(in state: inout State) -> [Effect] {
+  mutating func discard() -> [Effect] {
     guard let task, case .verified = phase else { return [] }
     phase = .running(progress, isCancelling: true)
     return [.confirmCutover(task, false)]
   }
 
   /// After a migration its own backup is offered, else all that are there.
-  private mutating func rollBack(in state: inout State) -> [Effect] {
+  private mutating func rollBack(in context: inout Context) -> [Effect] {
     var wanted: String?
     if case .done(let receipt) = phase { wanted = receipt.backupPath }
-    return state.show(BackupsLayer(wanted: wanted)) { layer, state in
-      state.ask(&layer.task) { .find($0, .backups) }
+    return context.show(BackupsLayer(wanted: wanted)) { layer, context in
+      context.ask(&layer.task) { .find($0, .backups) }
     }
   }
 
   /// Rolls back to a backup; the person has been asked.
-  mutating func rollBack(to entry: BackupEntry, in state: inout State) -> [Effect] {
+  mutating func rollBack(to entry: BackupEntry, in context: inout Context) -> [Effect] {
     guard !isRunning else { return [] }
     var options = StoreRollback.Options()
     options.from = entry.backup.path
-    let task = state.tasks.new()
+    let task = context.newTask()
     self.task = task
     phase = .rollingBack(nil, to: entry.name, isCancelling: false)
-    state.screen = .migrate
-    state.note("rolling back to \(entry.name)")
-    return state.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] } + [
-      .rollBack(task, options)
-    ]
+    context.screen = .migrate
+    context.note("rolling back to \(entry.name)")
+    return context.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
+      + context.begin([.rollBack(task, options)])
   }
 }

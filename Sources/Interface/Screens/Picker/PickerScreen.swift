@@ -110,7 +110,7 @@ extension PickerScreen {
     if let index = index ?? other { list.select(index) }
   }
 
-  func bindings(_ state: State) -> [Binding] {
+  func bindings(_ context: Context) -> [Binding] {
     let line = selectedLine
     let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
     return [
@@ -126,14 +126,16 @@ extension PickerScreen {
       Binding(
         [.left, "h", .backspace], label: "← h ⌫", "up", does("leftColumn") { $0.leave(in: &$1) },
         unless: listing?.parent == nil ? "this is the top folder" : nil),
-      Binding(["/"], "find", shows("search") { SearchLayer(.screen, in: $1) }),
+      Binding(
+        ["/"], "find",
+        shows("search") { screen, _ in SearchLayer(.screen, former: screen.searched) }),
       Binding(
         ["."], showsHidden ? "without hidden files" : "hidden files",
         changes("hiddenFiles") { $0.keepingSelection { $0.showsHidden.toggle() } }),
       Binding(
         ["~"], "home",
-        does("homeFolder") { screen, state in
-          screen.home.map { screen.go(to: $0, in: &state) } ?? []
+        does("homeFolder") { screen, context in
+          screen.home.map { screen.go(to: $0, in: &context) } ?? []
         }, unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
         [.escape], "everything again", does("close") { $0.search("", in: &$1) },
@@ -143,24 +145,24 @@ extension PickerScreen {
     ]
   }
 
-  mutating func start(in state: inout State) -> [Effect] {
-    guard showsRecent else { return read(in: &state) }
-    return state.ask(&recentTask) { .find($0, .recentStores) } + read(in: &state)
+  mutating func start(in context: inout Context) -> [Effect] {
+    guard showsRecent else { return read(in: &context) }
+    return context.ask(&recentTask) { .find($0, .recentStores) } + read(in: &context)
   }
 
-  private mutating func read(in state: inout State) -> [Effect] {
+  private mutating func read(in context: inout Context) -> [Effect] {
     (listing, peeks, error) = (nil, [:], nil)
     isTouched = returning != nil
-    return state.ask(&listTask) { [folder] in .find($0, .folder(folder)) }
+    return context.ask(&listTask) { [folder] in .find($0, .folder(folder)) }
   }
 
-  private mutating func go(to folder: String, in state: inout State) -> [Effect] {
+  private mutating func go(to folder: String, in context: inout Context) -> [Effect] {
     self.folder = folder
     filter = ""
-    return read(in: &state)
+    return read(in: &context)
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
     case .recentStores(let stores) where task == recentTask:
       keepingSelection { $0.recent = stores }
@@ -170,7 +172,7 @@ extension PickerScreen {
       folder = listing.path
       if start == nil { start = listing.path }
       defer { returning = nil }
-      list = List(count: lines.count, height: state.body.height - 2)
+      list = List(count: lines.count, height: context.body.height - 2)
       if hasMoved,
         let index = lines.firstIndex(where: {
           if case .entry(let entry) = $0 { entry.path == returning ?? entry.path } else { false }
@@ -188,7 +190,8 @@ extension PickerScreen {
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     guard listTask.end(task), error.kind != .cancelled else { return [] }
     self.error = error
     // The way back up stays open.
@@ -197,7 +200,7 @@ extension PickerScreen {
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     // What was read stays; a folder that is read already has nothing to stop.
     isReading ? listTask.stop() : nil
   }
@@ -207,9 +210,9 @@ extension PickerScreen {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  mutating func willAct(in state: inout State) {
+  mutating func willAct(_ context: Context) {
     hasMoved = true
-    list.setHeight(state.body.height - 2)
+    list.setHeight(context.body.height - 2)
   }
 
   private mutating func move(_ key: Key) {
@@ -219,28 +222,28 @@ extension PickerScreen {
     leaveHeading(from: former)
   }
 
-  private mutating func open(in state: inout State) -> [Effect] {
+  private mutating func open(in context: inout Context) -> [Effect] {
     switch selectedLine {
     case .recent(let store)?: [.choose(store.path)]
-    case .entry(let entry)? where entry.kind != .folder: open(entry, in: &state)
-    default: enter(in: &state)
+    case .entry(let entry)? where entry.kind != .folder: open(entry, in: &context)
+    default: enter(in: &context)
     }
   }
 
-  private mutating func enter(in state: inout State) -> [Effect] {
+  private mutating func enter(in context: inout Context) -> [Effect] {
     guard case .entry(let entry)? = selectedLine, entry.kind == .folder else { return [] }
-    return go(to: entry.path, in: &state)
+    return go(to: entry.path, in: &context)
   }
 
-  private mutating func leave(in state: inout State) -> [Effect] {
+  private mutating func leave(in context: inout Context) -> [Effect] {
     guard let parent = listing?.parent else { return [] }
     returning = folder
-    return go(to: parent, in: &state)
+    return go(to: parent, in: &context)
   }
 
-  private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
+  private mutating func open(_ entry: FolderListing.Entry, in context: inout Context) -> [Effect] {
     if peeks[entry.path] == .database {
-      state.notice = Notice("\(entry.name) is an SQLite file, but not a Core Data store", .warning)
+      context.notice = Notice("\(entry.name) is an SQLite file, but not a Core Data store", .warning)
       return []
     }
     return [.choose(entry.path)]
@@ -249,19 +252,19 @@ extension PickerScreen {
   var searched: String { filter }
 
   /// Narrows the lines to names with such words.
-  mutating func search(_ text: String, in state: inout State) -> [Effect] {
+  mutating func search(_ text: String, in context: inout Context) -> [Effect] {
     keepingSelection { $0.filter = text }
     return []
   }
 
-  func note(_ state: State) -> String {
+  func note(_ context: Context) -> String {
     guard !list.isEmpty else { return "" }
     let lines = self.lines
     let before = lines.prefix(list.selected + 1).filter { !$0.isHeading }.count
     return "\(before) of \(lines.filter { !$0.isHeading }.count)"
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let inside = grid.box(rect, style: theme[.borderFocused])
     let narrowed = filter.isEmpty ? "" : "  with “\(filter)”"
     grid.title(
@@ -276,7 +279,7 @@ extension PickerScreen {
         text, in: inside.row(1), style: theme[error == nil ? .dim : .error], align: .center)
       return
     }
-    let isFocused = state.layers.isEmpty
+    let isFocused = !context.isCovered
     let selected = selectedLine
     list.draw(lines, in: &grid, inside, theme: theme, isFocused: isFocused) { line, _ in
       self.line(line, width: inside.width - 2, isSelected: line == selected, theme: theme)

@@ -3,16 +3,16 @@ import Rescue
 import Terminal
 
 extension RescueScreen {
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     switch phase {
-    case .findings: drawFindings(state, with: theme, in: &grid)
+    case .findings: drawFindings(context, with: theme, in: &grid)
     case .running(let work, let progress, let isCancelling):
       RescueProgressView(
-        work: work, store: state.storePath, progress: progress, isCancelling: isCancelling
+        work: work, store: context.storePath, progress: progress, isCancelling: isCancelling
       )
       .draw(in: &grid, rect, theme: theme)
     case .done:
-      let lines = lines(state)
+      let lines = lines(context)
       let visible = receiptList.fitted(to: rect.height - 2, count: lines.count).visible
       let place =
         visible.count < lines.count
@@ -26,15 +26,15 @@ extension RescueScreen {
   }
 
   /// The lines of the report in sight, for scrolling.
-  func lines(_ state: State) -> [ReceiptView.Line] {
+  func lines(_ context: Context) -> [ReceiptView.Line] {
     guard let receipt else { return [] }
     // The box takes four columns, the sign before each line two.
-    return ReceiptView.wrapped(receipt.lines, width: max(1, state.size.width - 6))
+    return ReceiptView.wrapped(receipt.lines, width: max(1, context.size.width - 6))
   }
 
-  private func drawFindings(_ state: State, with theme: Theme, in grid: inout Grid) {
-    let layout = RescueLayout(state)
-    let isActive = state.layers.isEmpty
+  private func drawFindings(_ context: Context, with theme: Theme, in grid: inout Grid) {
+    let layout = RescueLayout(self, context)
+    let isActive = !context.isCovered
     // The pane with the keys last, since edges are shared.
     for pane in Pane.allCases.filter({ $0 != focus }) + [focus] {
       let rect = layout.rect(of: pane)
@@ -42,9 +42,9 @@ extension RescueScreen {
       let isFocused = pane == focus && isActive
       let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
       switch pane {
-      case .findings: drawList(state, with: theme, in: &grid, inside, isFocused: isFocused)
-      case .details: drawDetails(state, with: theme, in: &grid, inside)
-      case .holdings: drawHoldings(state, with: theme, in: &grid, inside, isFocused: isFocused)
+      case .findings: drawList(with: theme, in: &grid, inside, isFocused: isFocused)
+      case .details: drawDetails(context, with: theme, in: &grid, inside)
+      case .holdings: drawHoldings(context, with: theme, in: &grid, inside, isFocused: isFocused)
       }
     }
     // After all borders, since a shared edge would run over the title in it.
@@ -77,9 +77,7 @@ extension RescueScreen {
     }
   }
 
-  private func drawList(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
-  ) {
+  private func drawList(with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool) {
     guard let condition else {
       let text = failure.map { "✗ \($0.message)" } ?? "looking for what is wrong …"
       grid.write(
@@ -111,9 +109,9 @@ extension RescueScreen {
   }
 
   /// What the details say, of as many columns.
-  func details(_ state: State, width: Int) -> [TextLine] {
+  func details(_ context: Context, width: Int) -> [TextLine] {
     if let finding = selectedFinding {
-      return FindingText(finding, going: ConcernedRows(finding, state)?.title).lines(width: width)
+      return FindingText(finding, going: ConcernedRows(finding, context)?.title).lines(width: width)
     }
     let text =
       condition == nil
@@ -122,9 +120,10 @@ extension RescueScreen {
     return Wrapping.lines(text, width: width).map { ($0, .dim) }
   }
 
-  private func drawDetails(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  private func drawDetails(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect)
+  {
     let inside = rect.inset(horizontally: 1, vertically: 0)
-    let lines = details(state, width: max(1, inside.width))
+    let lines = details(context, width: max(1, inside.width))
     for (index, place) in detailList.places(count: lines.count, in: inside) {
       grid.write(
         lines[index].text, at: place.origin, style: theme[lines[index].role], within: place.width)
@@ -134,11 +133,11 @@ extension RescueScreen {
   }
 
   private func drawHoldings(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
     guard let holdings else {
       let text =
-        state.store == nil
+        context.store == nil
         ? condition?.isReadable == false
           ? "Nothing of the store can be read."
           : "The store does not open. s salvages what can still be read into a new store, and reports what was saved."
@@ -179,9 +178,9 @@ struct RescueLayout {
   /// Empty on a small screen.
   let holdings: Rect
 
-  init(_ state: State) {
-    let body = state.body
-    let entities = state.rescue.holdings?.count ?? 1
+  init(_ rescue: RescueScreen, _ context: Context) {
+    let body = context.body
+    let entities = rescue.holdings?.count ?? 1
     // The frame, the titles of the columns, and the entities.
     let wanted = max(5, min(entities + 3, body.height * 2 / 5))
     let height = body.height < 15 ? 0 : wanted
@@ -189,7 +188,7 @@ struct RescueLayout {
       x: body.x, y: body.y, width: body.width, height: body.height - max(0, height - 1))
     holdings = Rect(x: body.x, y: body.bottom - height, width: body.width, height: height)
     if body.width < 76 {
-      let half = max(3, min(upper.height / 2, (state.rescue.condition?.findings.count ?? 3) + 3))
+      let half = max(3, min(upper.height / 2, (rescue.condition?.findings.count ?? 3) + 3))
       findings = Rect(x: upper.x, y: upper.y, width: upper.width, height: half)
       details = Rect(
         x: upper.x, y: findings.bottom - 1, width: upper.width, height: upper.height - half + 1)

@@ -3,32 +3,32 @@ import Rescue
 import Terminal
 
 extension RescueScreen {
-  func bindings(_ state: State) -> [Binding] {
-    enter(state) + [
+  func bindings(_ context: Context) -> [Binding] {
+    enter(context) + [
       Binding(
-        ["s"], "salvage", shows("salvage") { $0.salvage($1) }, unless: reasonNotToSalvage(state),
-        command: "strata salvage \(state.storeArgument) --output NEW",
+        ["s"], "salvage", shows("salvage") { $0.salvage($1) }, unless: reasonNotToSalvage(context),
+        command: "strata salvage \(context.storeArgument) --output NEW",
         footer: running == nil && condition?.isReadable != false),
       Binding(
         ["u"], "undelete", does("undelete") { $0.undelete(in: &$1) },
-        unless: reasonNotToUndelete(state),
-        command: "strata undelete \(state.storeArgument)", footer: phase == .findings),
+        unless: reasonNotToUndelete(context),
+        command: "strata undelete \(context.storeArgument)", footer: phase == .findings),
       Binding(
-        ["f"], "fix", shows("repair") { $0.repair($1) }, unless: reasonNotToRepair(state),
-        command: "strata repair \(state.storeArgument)",
+        ["f"], "fix", shows("repair") { $0.repair($1) }, unless: reasonNotToRepair(context),
+        command: "strata repair \(context.storeArgument)",
         footer: phase == .findings && condition?.findings.contains(where: \.isRepaired) == true),
       Binding(
-        ["D"], "deleted rows", .remains, unless: reasonNotToUndelete(state),
-        command: "strata undelete \(state.storeArgument) ENTITY", footer: phase == .findings),
+        ["D"], "deleted rows", .remains, unless: reasonNotToUndelete(context),
+        command: "strata undelete \(context.storeArgument) ENTITY", footer: phase == .findings),
       Binding(
         ["w"], "write the report",
-        shows("writeReceipt") { screen, state in
+        shows("writeReceipt") { screen, context in
           screen.receipt.map {
-            ReceiptFileLayer(.rescue($0), $0.lines, storePath: state.storePath)
+            ReceiptFileLayer(.rescue($0), $0.lines, storePath: context.storePath)
           }
         },
         unless: receipt == nil ? "there is no report yet" : nil,
-        command: "strata salvage \(state.storeArgument) --output NEW --report FILE",
+        command: "strata salvage \(context.storeArgument) --output NEW --report FILE",
         footer: receipt != nil),
       Binding(
         ["r"], "the last report",
@@ -37,42 +37,39 @@ extension RescueScreen {
         footer: phase == .findings && lastReceipt != nil),
       Binding(
         ["P"], "look again", does("lookAgain") { $0.lookAgain(in: &$1) },
-        unless: lookTask != nil ? "it is being checked" : busy(state),
-        command: "strata doctor \(state.storeArgument)", footer: failure != nil),
+        unless: lookTask != nil ? "it is being checked" : busy(context),
+        command: "strata doctor \(context.storeArgument)", footer: failure != nil),
       Binding(
         [.tab], "pane", does("nextPane") { $0.turn(1, $1) }, unless: noPanes,
         footer: phase == .findings),
       Binding(
         [.backTab], "previous pane", does("previousPane") { $0.turn(-1, $1) }, unless: noPanes,
         footer: false),
-      Binding(
-        ["y"], "copy", CopyLayer.action,
-        unless: copies(state).isEmpty ? "nothing is selected" : nil,
-        footer: running == nil),
+      CopyLayer.binding(copies(context), footer: running == nil),
       scrolling { $0.navigate($1, $2) },
     ]
   }
 
   private var noPanes: String? { phase == .findings ? nil : "there is one pane now" }
 
-  private func busy(_ state: State) -> String? { state.work.map { "\($0) is running" } }
+  private func busy(_ context: Context) -> String? { context.work.map { "\($0) is running" } }
 
-  private func reasonNotToSalvage(_ state: State) -> String? {
-    if let busy = busy(state) { return busy }
+  private func reasonNotToSalvage(_ context: Context) -> String? {
+    if let busy = busy(context) { return busy }
     if condition?.isReadable == false { return "nothing of the store can be read" }
-    return state.openTask == nil ? nil : "the store is being opened"
+    return context.openTask == nil ? nil : "the store is being opened"
   }
 
-  private func reasonNotToUndelete(_ state: State) -> String? {
-    if let busy = busy(state) { return busy }
+  private func reasonNotToUndelete(_ context: Context) -> String? {
+    if let busy = busy(context) { return busy }
     if condition?.isReadable == false { return "nothing of the store can be read" }
-    if let remains = state.remains.remains, remains.isEmpty { return remains.summary }
-    return state.openTask == nil ? nil : "the store is being opened"
+    if let remains = context.remains.remains, remains.isEmpty { return remains.summary }
+    return context.openTask == nil ? nil : "the store is being opened"
   }
 
-  private func reasonNotToRepair(_ state: State) -> String? {
-    if let busy = busy(state) { return busy }
-    if state.copy != nil { return "the archive or folder is never modified" }
+  private func reasonNotToRepair(_ context: Context) -> String? {
+    if let busy = busy(context) { return busy }
+    if context.copy != nil { return "the archive or folder is never modified" }
     guard let condition else { return "doctor has not finished yet" }
     return condition.findings.contains(where: \.isRepaired)
       ? nil
@@ -81,12 +78,12 @@ extension RescueScreen {
   }
 
   /// Enter and Escape mean what the moment asks for.
-  private func enter(_ state: State) -> [Binding] {
+  private func enter(_ context: Context) -> [Binding] {
     switch phase {
     case .findings:
-      let reason = reasonNotToGo(state)
+      let reason = reasonNotToGo(context)
       return [
-        Binding([.enter], goTitle(state), opens, unless: reason, footer: reason == nil)
+        Binding([.enter], goTitle(context), opens, unless: reason, footer: reason == nil)
       ]
     case .running(let work, _, _):
       return [
@@ -103,78 +100,78 @@ extension RescueScreen {
     }
   }
 
-  private func goTitle(_ state: State) -> String {
+  private func goTitle(_ context: Context) -> String {
     if focus == .holdings { return "go to the rows" }
-    return selectedFinding.flatMap { ConcernedRows($0, state) }?.title ?? "go to the rows"
+    return selectedFinding.flatMap { ConcernedRows($0, context) }?.title ?? "go to the rows"
   }
 
-  private func reasonNotToGo(_ state: State) -> String? {
-    guard state.store != nil else { return "the store does not open; s salvages it first" }
+  private func reasonNotToGo(_ context: Context) -> String? {
+    guard context.store != nil else { return "the store does not open; s salvages it first" }
     if focus == .holdings {
       return holdings?.element(holdingList.selected) == nil ? "nothing is selected" : nil
     }
     guard let selectedFinding else { return "nothing is selected" }
-    return ConcernedRows(selectedFinding, state) == nil
+    return ConcernedRows(selectedFinding, context) == nil
       ? "it is about the file, not about rows" : nil
   }
 
-  mutating func didAct(in state: inout State) { fit(state) }
+  mutating func didAct(_ context: Context) { fit(context) }
 
-  private func salvage(_ state: State) -> PromptLayer {
+  private func salvage(_ context: Context) -> PromptLayer {
     .salvage(
       SalvageOrder(
-        output: state.newStore("salvaged"),
+        output: context.newStore("salvaged"),
         ignoresLog: selectedFinding?.command?.names(.ignoresLog) == true,
-        isLogForeign: selectedFinding?.kind == .walForeign), state)
+        isLogForeign: selectedFinding?.kind == .walForeign), context.known)
   }
 
-  mutating func undelete(in state: inout State) -> [Effect] {
-    guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
-    let order = RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))
-    state.show(PromptLayer.restore(order, state))
+  mutating func undelete(in context: inout Context) -> [Effect] {
+    guard context.remains.remains != nil else { return search(thenShow: false, in: &context) }
+    let order = RestoreOrder(output: context.newStore("undeleted"), choice: .all(entity: nil))
+    context.show(PromptLayer.restore(order, context.known))
     return []
   }
 
-  private func repair(_ state: State) -> ChoiceLayer? {
+  private func repair(_ context: Context) -> ChoiceLayer? {
     condition.flatMap {
       ChoiceLayer.repair(
-        $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(state) == nil)
+        $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(context) == nil)
     }
   }
 
-  private func browseResult(in state: inout State) -> [Effect] {
+  private func browseResult(in context: inout Context) -> [Effect] {
     guard let receipt else { return [] }
-    return receipt.output.map { [.choose($0)] } ?? state.go(to: .browse)
+    return receipt.output.map { [.choose($0)] } ?? context.go(to: .browse)
   }
 
-  private mutating func closeReceipt(in state: inout State) -> [Effect] {
+  private mutating func closeReceipt(in context: inout Context) -> [Effect] {
     phase = .findings
-    return look(in: &state)
+    return look(in: &context)
   }
 
   /// The next pane that there is room for.
-  private mutating func turn(_ step: Int, _ state: State) -> [Effect] {
+  private mutating func turn(_ step: Int, _ context: Context) -> [Effect] {
     repeat {
       focus = focus.next(step)
-    } while RescueLayout(state).rect(of: focus).isEmpty
+    } while RescueLayout(self, context).rect(of: focus).isEmpty
       && focus != .findings
     return []
   }
 
   private var opens: Action { does("open") { $0.open(in: &$1) } }
 
-  private func open(in state: inout State) -> [Effect] {
+  private func open(in context: inout Context) -> [Effect] {
     guard focus == .holdings else {
-      return selectedFinding.flatMap { ConcernedRows($0, state) }?.show(in: &state) ?? []
+      return selectedFinding.flatMap { ConcernedRows($0, context) }?.show(in: &context) ?? []
     }
     guard let entity = holdings?.element(holdingList.selected)?.entity else { return [] }
-    return state.on(BrowseScreen.self) { $0.goTo(entity: entity, in: &$1) }
+    return context.on(BrowseScreen.self) { $0.goTo(entity: entity, in: &$1) }
   }
 
-  private mutating func navigate(_ key: Key, _ state: State) {
+  private mutating func navigate(_ key: Key, _ context: Context) {
     if receipt != nil {
       receiptList.scrollPage(
-        key, count: lines(state).count, height: state.body.height - 2)
+        key, count: lines(context).count, height: context.body.height - 2)
       return
     }
     switch focus {
@@ -182,17 +179,18 @@ extension RescueScreen {
       list.handle(key)
       detailList = List()
     case .details:
-      let layout = RescueLayout(state)
+      let layout = RescueLayout(self, context)
       detailList.scrollPage(
-        key, count: details(state, width: layout.textWidth).count, height: layout.details.height - 2
+        key, count: details(context, width: layout.textWidth).count,
+        height: layout.details.height - 2
       )
     case .holdings: holdingList.handle(key)
     }
   }
 
   /// Gives the lists their lengths and heights, so that a page is the page that is seen.
-  mutating func fit(_ state: State) {
-    let layout = RescueLayout(state)
+  mutating func fit(_ context: Context) {
+    let layout = RescueLayout(self, context)
     list.setCount(condition?.findings.count ?? 0)
     list.setHeight(layout.findings.height - 2)
     holdingList.setCount(holdings?.count ?? 0)
@@ -200,12 +198,12 @@ extension RescueScreen {
     if layout.rect(of: focus).isEmpty { focus = .findings }
   }
 
-  func copies(_ state: State) -> [CopyLayer.Choice] {
+  func copies(_ context: Context) -> [CopyLayer.Choice] {
     switch phase {
     case .running: return []
     case .done(let receipt):
       return [
-        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(state)))
+        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(context)))
       ] + (receipt.output.map { [CopyLayer.Choice("path of the new store", text: $0)] } ?? [])
     case .findings:
       if focus == .holdings, let holdings {
@@ -220,7 +218,7 @@ extension RescueScreen {
     }
   }
 
-  func note(_ state: State) -> String {
+  func note(_ context: Context) -> String {
     guard phase == .findings, let condition else { return "" }
     return condition.findings.isEmpty
       ? "" : "\(list.selected + 1) of \(condition.findings.count)"

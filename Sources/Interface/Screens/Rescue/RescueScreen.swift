@@ -66,14 +66,14 @@ struct RescueScreen: ScreenContent {
 }
 
 extension RescueScreen {
-  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+  mutating func meet(_ occasion: Occasion, in context: inout Context) -> [Effect] {
     switch occasion {
     case .opened:
       let effects = forget()
-      return state.screen == Screen(RescueScreen.self) ? effects + look(in: &state) : effects
-    case .shown: return look(in: &state)
+      return context.screen == Screen(RescueScreen.self) ? effects + look(in: &context) : effects
+    case .shown: return look(in: &context)
     case .resized, .settled:
-      fit(state)
+      fit(context)
       return []
     case .versions, .moreVersions: return []
     }
@@ -86,17 +86,17 @@ extension RescueScreen {
   }
 
   /// Has doctor look, unless that was done.
-  mutating func look(in state: inout State) -> [Effect] {
-    guard condition == nil, failure == nil, lookTask == nil, state.openTask == nil,
-      running == nil, state.migrate.work == nil
+  mutating func look(in context: inout Context) -> [Effect] {
+    guard condition == nil, failure == nil, lookTask == nil, context.openTask == nil,
+      running == nil, context.works[.migrate] == nil
     else { return [] }
-    return state.ask(&lookTask) { .diagnose($0) }
+    return context.ask(&lookTask) { .diagnose($0) }
   }
 
   /// Has doctor look once more.
-  mutating func lookAgain(in state: inout State) -> [Effect] {
+  mutating func lookAgain(in context: inout Context) -> [Effect] {
     let effects = forget()
-    return effects + look(in: &state)
+    return effects + look(in: &context)
   }
 
   /// Shows what a piece of work came to.
@@ -108,19 +108,19 @@ extension RescueScreen {
   }
 
   /// The store does not open, and this is why.
-  mutating func take(_ condition: StoreCondition, _ state: State) {
-    self.condition = state.copy == nil ? condition : condition.ofCopy(state)
+  mutating func take(_ condition: StoreCondition, _ context: Context) {
+    self.condition = context.copy == nil ? condition : condition.ofCopy(context)
     (holdings, failure) = (nil, nil)
     list = List(count: condition.findings.count)
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     switch answer {
     case .diagnosed(let condition) where task == lookTask:
-      take(condition, state)
+      take(condition, context)
     case .held(let holdings) where task == lookTask:
       lookTask = nil
-      let remains = state.remains.remains
+      let remains = context.remains.remains
       self.holdings = holdings.map { own in (remains.map { own.with($0) } ?? own).inOrder }
     case .rescuing(let progress) where task == self.task:
       guard case .running(let work, _, let isCancelling) = phase else { break }
@@ -129,34 +129,35 @@ extension RescueScreen {
       self.task = nil
       let isShown = if case .search(true, _)? = running { true } else { false }
       phase = .findings
-      state.take(remains)
-      state.notice = Notice(
+      context.take(remains)
+      context.notice = Notice(
         remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u restores them"),
         remains.isEmpty ? .warning : .success)
       holdings = holdings?.with(remains).inOrder
-      fit(state)
-      if isShown, !remains.isEmpty { return state.turnRemains() }
-      return state.screen == .rescue ? look(in: &state) : []
+      fit(context)
+      if isShown, !remains.isEmpty { return context.turnRemains() }
+      return context.screen == .rescue ? look(in: &context) : []
     case .rescued(let receipt) where task == self.task:
       self.task = nil
-      show(receipt.of(state.storePath))
+      show(receipt.of(context.storePath))
       // The report itself says it, and its keys are to be seen.
-      state.notice =
-        state.screen == Screen(RescueScreen.self)
+      context.notice =
+        context.screen == Screen(RescueScreen.self)
         ? nil
         : Notice(
           receipt.notice + "; 5 shows the report", receipt.isLossy ? .warning : .success)
       if case .repaired = receipt {
-        fit(state)
-        return state.reopen()
+        fit(context)
+        return context.reopen()
       }
     default: break
     }
-    fit(state)
+    fit(context)
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     if lookTask.end(task) {
       if condition == nil { failure = error }
       return []
@@ -165,66 +166,68 @@ extension RescueScreen {
     self.task = nil
     phase = .findings
     if error.kind == .cancelled {
-      state.notice = Notice("stopped; \(work.left)", .warning)
+      context.notice = Notice("stopped; \(work.left)", .warning)
     } else if let layer = PromptLayer.model(for: work, after: error) {
-      state.show(layer)
+      context.show(layer)
     } else if case .salvage(var order) = work, [.refused, .usage].contains(error.kind) {
       // A name that is taken is not offered again.
-      if error.kind == .refused, order.output == state.newStore("salvaged", besides: made) {
+      if error.kind == .refused, order.output == context.newStore("salvaged", besides: made) {
         made.insert(order.output)
-        order.output = state.newStore("salvaged", besides: made)
+        order.output = context.newStore("salvaged", besides: made)
       }
-      state.show(PromptLayer.salvage(order, after: error, state))
+      context.show(PromptLayer.salvage(order, after: error, context.known))
     } else if case .restore(let order) = work, [.refused, .usage].contains(error.kind) {
-      state.show(PromptLayer.restore(order, after: error, state))
+      context.show(PromptLayer.restore(order, after: error, context.known))
     } else {
-      state.show(MessageLayer(error))
+      context.show(MessageLayer(error))
     }
-    return state.screen == .rescue ? look(in: &state) : []
+    return context.screen == .rescue ? look(in: &context) : []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     if let task, case .running(let work, let progress, _) = phase {
       phase = .running(work, progress, isCancelling: true)
-      state.notice = Notice("stopping; the store stays as it is", .warning)
+      context.notice = Notice("stopping; the store stays as it is", .warning)
       return [.cancel(task)]
     }
     guard let effects = lookTask.stop() else { return nil }
     if condition == nil { failure = CoreDataError(.cancelled, "stopped; P looks again") }
-    state.notice = Notice("stopped")
+    context.notice = Notice("stopped")
     return effects
   }
 
   /// Begins a piece of work; the person has been asked where it changes the store or makes one.
-  mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
+  mutating func start(_ work: RescueWork, in context: inout Context) -> [Effect] {
     guard running == nil else { return [] }
     // The rows of the store itself are what work is about, whatever was looked at.
-    let back = state.remains.isShown ? state.turnRemains() : []
-    let effects = back + (work.changesStore ? lookTask.stop() ?? [] : [])
-    let task = state.tasks.new()
+    guard !context.remains.isShown else {
+      return context.turnRemains() + context.on(RescueScreen.self) { $0.start(work, in: &$1) }
+    }
+    let effects = work.changesStore ? lookTask.stop() ?? [] : []
+    let task = context.newTask()
     self.task = task
     phase = .running(work, nil, isCancelling: false)
-    state.screen = Screen(RescueScreen.self)
-    state.notice = nil
-    state.note(work.title(state.storePath))
+    context.screen = Screen(RescueScreen.self)
+    context.notice = nil
+    context.note(work.title(context.storePath))
     return effects + [.rescue(task, work)]
   }
 
   /// Looks for what was deleted.
-  mutating func search(thenShow: Bool, in state: inout State) -> [Effect] {
-    start(.search(thenShow: thenShow), in: &state)
+  mutating func search(thenShow: Bool, in context: inout Context) -> [Effect] {
+    start(.search(thenShow: thenShow), in: &context)
   }
 }
 
 extension StoreCondition {
   /// Of a private copy, whose path a person cannot type: the container is never changed.
-  fileprivate func ofCopy(_ state: State) -> StoreCondition {
-    let output = ShellText.quoted(state.newStore("salvaged"))
+  fileprivate func ofCopy(_ context: Context) -> StoreCondition {
+    let output = ShellText.quoted(context.newStore("salvaged"))
     var condition = self
     for index in condition.findings.indices {
       let isSalvaged = condition.findings[index].action == .salvage
       condition.findings[index].command =
-        isSalvaged ? "\(.deed("salvage"), of: [state.storeArgument, output])" : nil
+        isSalvaged ? "\(.deed("salvage"), of: [context.storeArgument, output])" : nil
     }
     return condition
   }

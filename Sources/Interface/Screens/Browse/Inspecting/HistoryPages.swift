@@ -17,22 +17,23 @@ struct HistoryPages: Sendable, Equatable {
   func isUnfolded(_ number: Int64) -> Bool { unfolded[number] != nil }
 
   /// Asks for the next page where the lines that are left are few.
-  mutating func wanted(isShown: Bool, _ left: Int, in state: inout State) -> [Effect] {
+  mutating func wanted(isShown: Bool, _ left: Int, in context: inout Context) -> [Effect] {
     guard isShown, !hasAll, pageTask == nil, left < 50 else { return [] }
     let last = entries.last?.transaction.number
-    return state.ask(&pageTask) { .ask($0, .transactions(before: last)) }
+    return context.ask(&pageTask) { .ask($0, .transactions(before: last)) }
   }
 
-  mutating func toggle(_ number: Int64, in state: inout State) -> [Effect] {
+  mutating func toggle(_ number: Int64, in context: inout Context) -> [Effect] {
     guard unfolded.removeValue(forKey: number) == nil else { return [] }
     unfolded[number] = []
     complete.remove(number)
-    return readChanges(of: number, after: nil, in: &state)
+    return readChanges(of: number, after: nil, in: &context)
   }
 
-  mutating func readChanges(of number: Int64, after: Int64?, in state: inout State) -> [Effect] {
+  mutating func readChanges(of number: Int64, after: Int64?, in context: inout Context) -> [Effect]
+  {
     guard !changesTasks.values.contains(number) else { return [] }
-    let task = state.tasks.new()
+    let task = context.newTask()
     changesTasks[task] = number
     return [.ask(task, .changes(of: number, after: after))]
   }

@@ -177,15 +177,15 @@ extension Inspector {
 
 extension BrowseScreen {
   /// Asks for the pictures that are unfolded.
-  mutating func wantPictures(in state: inout State) -> [Effect] {
-    let content = BrowseLayout(self, state).content(of: .inspector)
-    let isColored = state.colors >= .indexed256
+  mutating func wantPictures(in context: inout Context) -> [Effect] {
+    let content = BrowseLayout(self, context.known).content(of: .inspector)
+    let isColored = context.colors >= .indexed256
     inspector.pictureLimit =
       isColored
       ? Size(width: max(1, content.width - 8), height: max(2, (content.height - 2) * 2)) : nil
     guard let id = inspector.object, let limit = inspector.pictureLimit else { return [] }
     return inspector.wantedPictures.map { property in
-      let task = state.tasks.new()
+      let task = context.newTask()
       inspector.pictures[property] = .loading(task)
       return .picture(task, id, property: property, fitting: limit)
     }

@@ -24,29 +24,34 @@ struct StorePanel: LayerContent {
   private var factsTask: TaskID?
   private var error: CoreDataError?
 
-  init(_ section: Section) { self.section = section }
+  /// Objects of each entity, as far as they are counted.
+  var counts: [String: Int]
 
-  mutating func read(in state: inout State) -> [Effect] {
-    state.ask(&factsTask) { .ask($0, .facts) }
+  init(_ section: Section, counts: [String: Int]) {
+    (self.section, self.counts) = (section, counts)
   }
 
-  func bindings(_ state: State) -> [Binding] {
-    let store = state.storeArgument
+  mutating func read(in context: inout Context) -> [Effect] {
+    context.ask(&factsTask) { .ask($0, .facts) }
+  }
+
+  func bindings(_ context: Context) -> [Binding] {
+    let store = context.storeArgument
     let command = section == .history ? "strata history \(store)" : "strata info \(store)"
     return [
       Binding(
         [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
-        [.enter], opening(state), does("choose") { $0.choose(in: &$1) },
-        unless: selected(state).map { $0.purpose == .none } == false
+        [.enter], opening(context), does("choose") { $0.choose(in: &$1) },
+        unless: selected(context).map { $0.purpose == .none } == false
           ? nil : "nothing to open on this line"),
       moving { $0.move($1, in: &$2) },
       closing([.escape, "q", "i"]),
     ]
   }
 
-  private func opening(_ state: State) -> String {
-    switch selected(state)?.purpose {
+  private func opening(_ context: Context) -> String {
+    switch selected(context)?.purpose {
     case .object: "go there"
     case .transaction(let number): history.isUnfolded(number) ? "fold" : "changes"
     case .moreChanges: "more"
@@ -60,77 +65,78 @@ struct StorePanel: LayerContent {
     }
   }
 
-  private mutating func turn(_ step: Int, in state: inout State) -> [Effect] {
+  private mutating func turn(_ step: Int, in context: inout Context) -> [Effect] {
     let all = Section.allCases
     section = all[(section.index + step + all.count) % all.count]
     return history.wanted(
-      isShown: section == .history && facts?.hasHistory == true, 0, in: &state)
+      isShown: section == .history && facts?.hasHistory == true, 0, in: &context)
   }
 
-  private mutating func choose(in state: inout State) -> LayerOutcome {
-    switch selected(state)?.purpose {
+  private mutating func choose(in context: inout Context) -> LayerOutcome {
+    switch selected(context)?.purpose {
     case .object(let id):
-      return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
-    case .transaction(let number): return .stay(history.toggle(number, in: &state))
+      return .close(context.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
+    case .transaction(let number): return .stay(history.toggle(number, in: &context))
     case .moreChanges(let number, let after):
-      return .stay(history.readChanges(of: number, after: after, in: &state))
+      return .stay(history.readChanges(of: number, after: after, in: &context))
     default: return .stay()
     }
   }
 
-  private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
-    var list = list(state)
+  private mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
+    var list = list(context)
     list.handle(key)
     lists[section] = list
     guard section == .history else { return [] }
-    return history.wanted(isShown: true, list.count - list.selected, in: &state)
+    return history.wanted(isShown: true, list.count - list.selected, in: &context)
   }
 
-  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     if task == factsTask, case .facts(let facts) = answer {
       factsTask = nil
       self.facts = facts
-      return history.wanted(isShown: section == .history && facts.hasHistory, 0, in: &state)
+      return history.wanted(isShown: section == .history && facts.hasHistory, 0, in: &context)
     }
     history.take(answer, to: task)
     return []
   }
 
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
+  {
     if factsTask.end(task) {
       self.error = error
     } else if history.fail(task) {
-      state.notice = Notice(error.description, .warning)
+      context.notice = Notice(error.description, .warning)
     }
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in context: inout Context) -> [Effect]? {
     if factsTask != nil { error = CoreDataError(.cancelled, "cancelled") }
     let effects = (factsTask.stop() ?? []) + history.stop()
     return effects.isEmpty ? nil : effects
   }
 
-  private func selected(_ state: State) -> PanelLine? {
-    lines(state).element(list(state).selected)
+  private func selected(_ context: Context) -> PanelLine? {
+    lines(context).element(list(context).selected)
   }
 
-  private func list(_ state: State) -> List {
-    (lists[section] ?? List()).fitted(to: state.body.height - 4, count: lines(state).count)
+  private func list(_ context: Context) -> List {
+    (lists[section] ?? List()).fitted(to: context.body.height - 4, count: lines(context).count)
   }
 
-  private func lines(_ state: State) -> [PanelLine] {
+  private func lines(_ context: Context) -> [PanelLine] {
     if section == .warnings {
-      let warnings = facts?.warnings ?? state.store?.warnings ?? []
-      return StorePanelText.warnings(warnings, width: max(1, state.size.width - 8))
+      let warnings = facts?.warnings ?? context.store?.warnings ?? []
+      return StorePanelText.warnings(warnings, width: max(1, context.size.width - 8))
     }
     guard let facts else {
       return [error.map { .note("✗ \($0.description)") } ?? .note("…")]
     }
     switch section {
-    case .files: return StorePanelText.files(facts, state)
+    case .files: return StorePanelText.files(facts, context)
     case .metadata: return StorePanelText.metadata(facts)
-    case .entities: return StorePanelText.entities(facts, counts: state.browse.counts)
+    case .entities: return StorePanelText.entities(facts, counts: counts)
     case .external: return StorePanelText.external(facts)
     case .history:
       return facts.hasHistory
@@ -140,7 +146,7 @@ struct StorePanel: LayerContent {
     }
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Store", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
     var tabs: [Span] = []
@@ -154,7 +160,7 @@ struct StorePanel: LayerContent {
           theme[isShown ? .headerActive : .dim]))
     }
     grid.write(tabs, at: inside.origin, within: inside.width)
-    list(state).draw(lines(state), in: &grid, inside.droppingRows(2), theme: theme) {
+    list(context).draw(lines(context), in: &grid, inside.droppingRows(2), theme: theme) {
       $0.spans(theme, isSelected: $1)
     }
   }

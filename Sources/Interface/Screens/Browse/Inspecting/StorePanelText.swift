@@ -18,23 +18,24 @@ enum StorePanelText {
   }
 
   /// Which model the store is of, and what its sign in the header stands for.
-  static func model(_ state: State) -> [PanelLine] {
-    guard let store = state.store, !store.isRaw else { return [] }
-    let others = state.versions.filter { !$0.path.isEmpty }
+  static func model(_ context: Context) -> [PanelLine] {
+    guard let store = context.store, !store.isRaw else { return [] }
+    let others = context.versions.filter { !$0.path.isEmpty }
     let names = others.map { "“\($0.name)”" + ($0.isStores ? " (the store's)" : "") }
-    let isKnown = !state.isReadingVersions
+    let isKnown = !context.isReadingVersions
     let beside = names.isEmpty ? "none found" : names.joined(separator: ", ")
     return [
       .fact(
-        "model", isKnown ? state.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
+        "model",
+        isKnown ? context.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
       .fact("versions beside", isKnown ? beside : "…"),
       .fact("hash", "the digest of its version hashes begins \(store.hashPrefix)"),
       .blank,
     ]
   }
 
-  static func files(_ facts: StoreFacts, _ state: State) -> [PanelLine] {
-    var lines = model(state)
+  static func files(_ facts: StoreFacts, _ context: Context) -> [PanelLine] {
+    var lines = model(context)
     lines += facts.files.map { file in
       let kind =
         switch file.role {
@@ -50,7 +51,7 @@ enum StorePanelText {
         Piece(text: kind, role: .attribute, width: 14),
         Piece(text: NumberText.bytes(file.bytes), role: .number, width: 9),
         Piece(text: date, role: .date, width: 27),
-        Piece(text: state.named(file.path) + count, role: .dim),
+        Piece(text: context.known.named(file.path) + count, role: .dim),
       ])
     }
     guard let header = facts.header else { return lines }
@@ -181,13 +182,13 @@ enum StorePanelText {
   }
 
   static func cloudKit(_ facts: StoreFacts) -> [PanelLine] {
-    guard let state = facts.cloudKit else {
+    guard let context = facts.cloudKit else {
       return [.note("The store is not mirrored to CloudKit.")]
     }
     func date(_ seconds: Double?) -> String {
       seconds.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? "never, or not recorded"
     }
-    let waiting = state.backlog.parts.map {
+    let waiting = context.backlog.parts.map {
       PanelLine([
         Piece(text: NumberText.grouped($0.count), role: .number, width: 15),
         Piece(text: $0.count == 1 ? $0.one : $0.several, role: nil),
@@ -197,21 +198,21 @@ enum StorePanelText {
       (waiting.isEmpty
         ? [.note("Nothing is waiting to be uploaded.")] : [.title("Waiting")] + waiting) + [
         .blank,
-        .fact("last import", date(state.lastImport), .date),
-        .fact("last export", date(state.lastExport), .date),
+        .fact("last import", date(context.lastImport), .date),
+        .fact("last export", date(context.lastExport), .date),
       ]
-    if !state.zones.isEmpty {
+    if !context.zones.isEmpty {
       lines += [.blank, .title("Zones")]
-      lines += state.zones.map {
+      lines += context.zones.map {
         .fact(
           $0.name,
           "\(NumberText.counted($0.records, "record"))  owner \($0.owner ?? "unknown")"
             + ($0.lastFetch.map { "  fetched \(date($0))" } ?? ""), width: 34)
       }
     }
-    if !state.entities.isEmpty {
+    if !context.entities.isEmpty {
       lines += [.blank, .title("Records")]
-      lines += state.entities.map {
+      lines += context.entities.map {
         .fact(
           $0.entity,
           "\(NumberText.grouped($0.records))"
@@ -220,9 +221,9 @@ enum StorePanelText {
           .number, width: 34)
       }
     }
-    if !state.events.isEmpty {
+    if !context.events.isEmpty {
       lines += [.blank, .title("Runs, newest first")]
-      lines += state.events.map { event in
+      lines += context.events.map { event in
         let name = event.kind.map { "\($0)" } ?? "unknown"
         return PanelLine([
           Piece(
