@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Rescue
 
 /// What happened when: the last thousand things, for reading afterwards.
@@ -72,11 +73,13 @@ extension State {
   private mutating func record(_ receipt: RescueReceipt) {
     switch receipt {
     case .salvaged(let report, _):
-      for remark in report.remarks { note(remark.text, remark.sign == "!" ? .warning : .plain) }
+      for remark in report.remarks {
+        note(remark.text.typed, remark.mark == .warning ? .warning : .plain)
+      }
       for text in report.notes { note(text) }
     case .restored(let report, _):
-      for line in RestorationText.lines(report, seconds: 0) where line.sign == "!" {
-        note(line.text, .warning)
+      for line in Report(report, seconds: 0).lines where line.mark == .warning {
+        note(line.text.typed, .warning)
       }
       for text in report.salvage.notes { note(text) }
     case .repaired(let receipt):

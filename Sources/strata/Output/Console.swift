@@ -1,6 +1,7 @@
 import Interface
 import JSON
 import ManagedModel
+import Reports
 import RowText
 import Terminal
 
@@ -13,6 +14,8 @@ final class Console {
   let isTerminal: Bool
   /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
   let width: Int
+  /// Whether reports are read aloud, a sentence a line, instead of looked at.
+  var readsAloud = false
   private let errorWidth: () -> Int
   private let environment: (String) -> String?
   private var colorsOutput = false
@@ -234,10 +237,18 @@ enum MarkedLines {
 }
 
 extension Console {
-  /// A text in lines that fit, those after the first as far in as `indent` says; a word that is
-  /// longer than a line stays whole, so that it can be copied.
+  /// A report as it is laid out for the eyes, or as sentences to be read aloud.
+  func report(_ report: Report) {
+    for line in readsAloud
+      ? ReportText.spoken(report) : ReportText.lines(report, width: width)
+    {
+      self.line(line.text, as: line.role)
+    }
+  }
+
+  /// A text in lines that fit, those after the first as far in as `indent` says.
   func paragraph(_ text: String, indent: Int) {
-    for line in Paragraph.lines(of: text, width: width, indent: indent) { self.line(line) }
+    for line in Wrapping.paragraph(text, width: width, indent: indent) { self.line(line) }
   }
 
   /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
@@ -251,29 +262,5 @@ extension Console {
     for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
       self.line(first + (index == 0 ? "" : "  ") + line)
     }
-  }
-}
-
-/// Text broken between words.
-enum Paragraph {
-  static func lines(of text: String, width: Int, indent: Int) -> [String] {
-    // As it is printed: what a terminal would obey takes more cells than one.
-    let start = text.prefix { $0 == " " }
-    let words = Sanitize.text(text).split(separator: " ").map(String.init)
-    let margin = String(repeating: " ", count: indent)
-    var lines: [String] = []
-    var line = String(start)
-    var (cells, isEmpty) = (start.count, true)
-    for word in words {
-      let size = TextWidth.of(word)
-      if !isEmpty, cells + 1 + size > width {
-        lines.append(line)
-        (line, cells, isEmpty) = (margin, indent, true)
-      }
-      line += (isEmpty ? "" : " ") + word
-      cells += (isEmpty ? 0 : 1) + size
-      isEmpty = false
-    }
-    return lines + [line]
   }
 }

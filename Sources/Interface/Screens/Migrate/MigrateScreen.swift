@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// The migration itself: what will happen, how far it is, what it did, and the way back.
@@ -165,19 +166,21 @@ extension MigrateScreen {
   }
 
   /// The lines of the receipt in sight, for scrolling.
-  func lines(_ state: State) -> [ReceiptView.Line] {
+  func lines(_ state: State) -> [ReportView.Line] {
     // The box takes four columns, the sign before each line two.
-    ReceiptView.wrapped(whole(state), width: max(1, state.size.width - 6))
+    report.map {
+      ReportView.lines(
+        $0, keys: ["rollback": "b", "rollback-from": "b"], width: max(1, state.size.width - 6))
+    } ?? []
   }
 
-  /// The same at full length.
-  func whole(_ state: State) -> [ReceiptView.Line] {
+  /// What came of the last run; `nil` where nothing is done, or something runs.
+  var report: Report? {
     switch phase {
-    case .done(let receipt): ReceiptView(receipt: receipt).lines
-    case .verified(let receipt):
-      ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
-    case .rolledBack(let receipt): RollbackText.lines(receipt)
-    default: []
+    case .done(let receipt): Report(receipt)
+    case .verified(let receipt): Report(receipt, .verified)
+    case .rolledBack(let receipt): Report(receipt)
+    default: nil
     }
   }
 
@@ -315,7 +318,7 @@ extension MigrateScreen {
   }
 
   private func receiptFile(_ state: State) -> ReceiptFileLayer? {
-    receipt.map { ReceiptFileLayer(.migration($0), whole(state), storePath: $0.storePath) }
+    receipt.map { ReceiptFileLayer(.migration($0), Report($0), storePath: $0.storePath) }
   }
 
   private mutating func planAgain(in state: inout State) -> [Effect] {

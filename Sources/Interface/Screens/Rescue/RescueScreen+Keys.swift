@@ -24,7 +24,7 @@ extension RescueScreen {
         ["w"], "write the report",
         shows("writeReceipt") { screen, state in
           screen.receipt.map {
-            ReceiptFileLayer(.rescue($0), $0.lines, storePath: state.storePath)
+            ReceiptFileLayer(.rescue($0), $0.report, storePath: state.storePath)
           }
         },
         unless: receipt == nil ? "there is no report yet" : nil,
@@ -205,7 +205,7 @@ extension RescueScreen {
     case .running: return []
     case .done(let receipt):
       return [
-        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(state)))
+        CopyLayer.Choice("report as text", text: ReportText.text(receipt.report))
       ] + (receipt.output.map { [CopyLayer.Choice("path of the new store", text: $0)] } ?? [])
     case .findings:
       if focus == .holdings, let holdings {

@@ -1,7 +1,9 @@
+import Interface
 import JSON
 import ManagedModel
 import Migration
 import ModelSearch
+import Reports
 
 /// `strata reset`: an empty store of a model in the place of one that does not open with it.
 enum ResetCommand {
@@ -50,7 +52,7 @@ enum ResetCommand {
     if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
     for path in receipt.setAside { console.line("set aside: \(path)") }
     if let backup = receipt.backupPath {
-      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
+      console.line("the way back: " + Report.rollback(receipt.storePath, from: backup).typed)
     }
     for note in receipt.notes { console.line("note: \(note)") }
   }

@@ -1,9 +1,9 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
+import Reports
 import Rescue
 import RowText
 
@@ -80,11 +80,14 @@ enum UndeleteCommand {
           !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
         RecoveryNotice.write(forOutput: output, to: console)
         let restoration = Restoration(undeletion)
+        let start = ContinuousClock.now
         let report = try ProgressBar.during("writing the new store", on: console) { progress in
           try restoration.run(
             choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
         }
-        isJSON ? console.json { $0.restoration(report) } : UndeleteText.print(report, to: console)
+        isJSON
+          ? console.json { $0.restoration(report) }
+          : console.report(Report(report, seconds: (.now - start) / .seconds(1)))
         try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects")
         {
           add in
@@ -241,33 +244,6 @@ enum UndeleteText {
       )
     }
     for note in undeletion.notes { console.line("note: " + note.printable) }
-  }
-
-  static func print(_ report: Restoration.Report, to console: Console) {
-    var rows = [["entity", "restored"]]
-    rows += report.restored.sorted { $0.key < $1.key }.map {
-      [$0.key.printable, NumberText.grouped($0.value)]
-    }
-    console.table([.left, .right], rows)
-    if report.links > 0 {
-      console.line(
-        "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "is" : "are") back with them."
-      )
-    }
-    if let text = RestorationText.uncertainty(report) { console.line("! " + text + ".") }
-    for line in RestorationText.hints(report) { console.line("· " + line.printable) }
-    for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
-      let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
-      console.line(
-        "! \(entity.printable): \(NumberText.grouped(keys.count)) were left out, since an object with their unique values or key is there: \(names)\(keys.count > 5 ? " …" : "")."
-      )
-    }
-    for (property, count) in report.emptied.sorted(by: { $0.key < $1.key }) {
-      console.line(
-        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: what it named is not there."
-      )
-    }
-    SalvageText.print(report.salvage, to: console)
   }
 }
 
