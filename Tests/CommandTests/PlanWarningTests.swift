@@ -40,7 +40,7 @@ struct PlanWarningTests {
     #expect(plan.status == .done)
     #expect(
       plan.out.contains(
-        "warning: Note.folder: links that lead to objects that are not there, in 1 row (133000)"))
+        "! Note.folder: links that lead to objects that are not there, in 1 row (133000)"))
     #expect(plan.out.contains("takes a moment"))
     #expect(plan.out.contains("✓ it can run"))
     let json = Captured("plan", path, "--to", bundle, "--json")

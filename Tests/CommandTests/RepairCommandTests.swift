@@ -44,7 +44,7 @@ struct RepairCommandTests {
     #expect(run.status == .done, "\(run.err)")
     #expect(run.lines.first?.hasPrefix("✓ repaired in ") == true, "\(run.out)")
     #expect(run.flat.contains("put right changes ✓ to-one-dangling 1 "), "\(run.out)")
-    #expect(run.lines.contains("  Step/p3.recipe: Recipe/p9999 → nothing"))
+    #expect(run.lines.contains("    Step/p3.recipe: Recipe/p9999 → nothing"))
     #expect(run.lines.contains("the way back: strata rollback \(path)"))
     #expect(Captured("doctor", path).status == .done)
     let list = Captured("rollback", path, "--list")

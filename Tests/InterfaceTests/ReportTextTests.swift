@@ -52,20 +52,20 @@ struct ReportTextTests {
     #expect(text == ReportText.text(Report(SampleStore.receipt)))
   }
 
-  @Test("the screen after a repair, and the file that w writes from there")
-  func repair() throws {
+  @Test("the screen after a salvage, and the file that w writes from there")
+  func salvage() throws {
     var session = try Session()
-    try session.send("5", "f", "⏎", "y")
+    try session.send("5", "s", "⏎", "y")
     guard case .rescue(let id, _)? = session.effects.last else {
-      Issue.record("nothing was started")
+      Issue.record("nothing was begun")
       return
     }
-    try session.send(.answer(id, .rescued(.repaired(SampleStore.repaired))), "5")
+    try session.send(.answer(id, .rescued(.salvaged(SampleStore.salvaged, seconds: 4))))
     let shown = Self.words(
       session.screen().description.split(separator: "\n").filter { $0.hasPrefix("│") })
-    let text = ReportText.text(Report(SampleStore.repaired))
-    let keys = shown.replacing("b on 4 Migrate, or: ", with: "").replacing("w, or: ", with: "")
-    #expect(keys == Self.words([text]) && keys != shown)
+    let text = ReportText.text(Report(SampleStore.salvaged, seconds: 4))
+    let said = shown.replacing("To look for them: u, or: ", with: "To look for them: ")
+    #expect(said == Self.words([text]) && said != shown)
   }
 
   @Test("read aloud, each number has its title, and each line stands alone")
@@ -88,8 +88,8 @@ struct ReportTextTests {
     ])
     #expect(
       ReportText.lines(report, width: 12).map(\.text) == [
-        "✓ one two", "  three four", "  five", "a b c d e f g h", "", "  objects   now",
-        "  Recipe     12", "+ Tag         3",
+        "✓ one two", "  three four", "  five", "a b c d e f g h", "", "  objects  now",
+        "  Recipe    12", "+ Tag        3",
       ])
   }
 }
