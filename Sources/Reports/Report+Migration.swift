@@ -142,6 +142,29 @@ extension Report {
         ])
   }
 
+  /// What was put in the place of a store.
+  ///
+  /// - Parameter model: name of the version that it has now.
+  package init(_ receipt: StoreReset.Receipt, model: String) {
+    let former: Advice =
+      switch receipt.state {
+      case .missing: "There was no store at \(receipt.storePath)."
+      case .compatible: "The store opened with \(model); it was set aside all the same."
+      case .incompatible(let found):
+        "The store did not fit \(model): \(NumberText.counted(found.matching.count, "entity", plural: "entities")) of it did."
+      case .unreadable(let error): "The store could not be opened: \(error.message)."
+      }
+    var lines = [
+      Line(former), Line(.success, "new, empty store of \(model): \(receipt.storePath)", as: .code),
+    ]
+    if receipt.isBackupDeleted { lines.append(Line("the old store was deleted, as asked")) }
+    lines += receipt.setAside.map { Line("set aside: \($0)", as: .code) }
+    if let backup = receipt.backupPath {
+      lines.append(Self.wayBack(of: receipt.storePath, from: backup))
+    }
+    self.init([Section(lines + [Line](notes: receipt.notes))])
+  }
+
   /// What a rollback did.
   ///
   /// - Parameter version: what the version of the backup is called.

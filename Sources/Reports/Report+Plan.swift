@@ -59,7 +59,8 @@ extension Report {
     let verdict =
       !unallowed.isEmpty
       ? [
-        Line("refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
+        Line(
+          .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
       ]
       : plan.failures.isEmpty && plan.obstacles.isEmpty ? [Line(.success, "it can run")] : []
     self.init([

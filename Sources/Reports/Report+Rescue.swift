@@ -6,6 +6,8 @@ import Rescue
 extension Advice.Choice {
   /// A healthy store of the same version.
   package static let sibling = Advice.Choice("sibling", "StoreSalvage.Options.sibling")
+  /// The objects that are to be back.
+  package static let onlyObjects = Advice.Choice("only", "Restoration.Choice.only")
 }
 
 extension Report {
@@ -81,6 +83,75 @@ extension Report {
         Section(Self.uncertainty(report) + refused + emptied),
       ] + Report(report.salvage, seconds: seconds).sections.dropFirst()
         + [Section("the first of them, and where they were found", origins)])
+  }
+
+  /// What was found of deleted objects.
+  package init(_ undeletion: Undeletion) {
+    typealias Number = (Undeletion.Entity) -> Int
+    let all = undeletion.entities
+    func sum(_ number: Number) -> Int { all.reduce(0) { $0 + number($1) } }
+    let lost = sum(\.lost)
+    var columns: [(title: String, of: Number)] = [("deleted", { $0.deleted })]
+    if lost > 0 { columns.append(("maybe lost", { $0.lost })) }
+    columns += [
+      ("key inferred", { $0.inferred }), ("key unknown", { $0.keyless }),
+      ("in part", { $0.partial }), ("older", { $0.older }),
+    ]
+    let rows = all.map { entity in
+      Line("\(entity.name)", numbers: columns.map { NumberText.grouped($0.of(entity)) })
+    }
+    let path = ShellText.quoted(undeletion.path)
+    var next: [Line] = []
+    if let first = all.first(where: { $0.deleted + $0.lost > 0 }) {
+      let name = ShellText.quoted(first.name)
+      let which: Advice = undeletion.distrust == nil ? "them" : "the objects of \(.onlyObjects)"
+      next = [
+        Line("To list them: \(.deed("undeletion-of"), of: [path, name])", as: .code),
+        Line("To write a new store with \(which) restored, add \(.output, "FILE")."),
+      ]
+    } else if let first = all.first {
+      let name = ShellText.quoted(first.name)
+      next = [
+        Line(
+          "To list their earlier states: \(.deed("undeletion-versions"), of: [path, name])",
+          as: .code)
+      ]
+    }
+    var remarks: [Line] = []
+    func add(_ mark: Mark, _ count: Int, _ text: Advice) {
+      if count > 0 { remarks.append(Line(mark, text)) }
+    }
+    add(
+      .warning, undeletion.isWiped == true ? 1 : 0,
+      "The space of deleted rows is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
+    )
+    let (unsure, ambiguous) = (sum(\.unsure), sum(\.ambiguous))
+    add(
+      .note, unsure,
+      "\(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that still exist: look at them before you rely on them."
+    )
+    add(
+      .warning, ambiguous,
+      "\(NumberText.grouped(ambiguous)) have a key that another row with other values has, too, and nothing tells which was there last: look at both, and name one with \(.onlyObjects)."
+    )
+    add(
+      .warning, lost,
+      "\(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
+    )
+    if let distrust = undeletion.distrust {
+      remarks.append(Line(.warning, "Look at each object before you restore it: \(distrust)."))
+    }
+    let unsaved = sum(\.unsaved)
+    add(
+      .note, unsaved,
+      "\(NumberText.grouped(unsaved)) of them were never saved: they are restored only where \(.onlyObjects) names them."
+    )
+    self.init([
+      all.isEmpty
+        ? Section([Line("Nothing of a deleted object was found.")])
+        : Section("entity", columns: columns.map(\.title), rows),
+      Section(next), Section(remarks + [Line](notes: undeletion.notes)),
+    ])
   }
 
   /// The restored objects that may have been lost instead of deleted.

@@ -13,7 +13,7 @@ extension Advice {
     .model: "--model", .source: "--from", .versions: "--via", .documents: "--mapping",
     .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
     .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
-    .keep: "--keep", .sibling: "--like",
+    .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
   ]
 
@@ -40,6 +40,8 @@ extension Advice {
     "rows": "strata rows STORE ENTITY --where PREDICATE",
     "rules": "strata lint --rules", "salvage": "strata salvage STORE --output FILE",
     "stored-model": "strata model STORE", "undeletion": "strata undelete STORE",
+    "undeletion-of": "strata undelete STORE ENTITY",
+    "undeletion-versions": "strata undelete STORE ENTITY --versions",
     "version-checksums": "strata hash SOURCES@SchemaV1",
   ]
 

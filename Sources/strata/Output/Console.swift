@@ -160,8 +160,7 @@ enum LineColor {
     ("~", .changed),
   ]
   private static let heads: [(head: String, role: Theme.Role)] = [
-    ("strata:", .error), ("refused", .error), ("warning:", .warning), ("note:", .dim),
-    ("lost", .changed), ("deleted, as the recipe says", .dim),
+    ("strata:", .error), ("warning:", .warning), ("note:", .dim),
   ]
 
   /// Codes of Select Graphic Rendition.
@@ -251,15 +250,12 @@ extension Console {
     for line in Wrapping.paragraph(text, width: width, indent: indent) { self.line(line) }
   }
 
-  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
-  func paragraph(_ head: String, _ text: String) {
-    let indent = head.prefix { $0 == " " }.count
-    let isBare = indent == head.count
+  /// Text at a margin; the lines that follow the first stand two cells further in.
+  func paragraph(margin: Int, _ text: String) {
+    let first = String(repeating: " ", count: margin)
+    let width = max(20, self.width - margin - 2)
     // What came out of a store holds no line of its own.
-    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
-    let first = isBare ? head + " " : String(repeating: " ", count: indent)
-    let width = max(20, self.width - first.count - 2)
-    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+    for (index, line) in Wrapping.lines(Sanitize.text(text), width: width).enumerated() {
       self.line(first + (index == 0 ? "" : "  ") + line)
     }
   }

@@ -39,10 +39,10 @@ struct StepText {
         console.line(whole, as: role)
       } else {
         console.line(line, as: role)
-        console.paragraph("     ", details)
+        console.paragraph(margin: 6, details)
       }
       for line in MappingText.lines(of: mapping) {
-        console.paragraph(String(repeating: " ", count: 5 + 4 * line.depth), line.whole)
+        console.paragraph(margin: 6 + 4 * line.depth, line.whole)
       }
     }
     print(step.previews, of: step.mapping)

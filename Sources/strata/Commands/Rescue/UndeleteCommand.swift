@@ -103,7 +103,7 @@ enum UndeleteCommand {
       }
       guard let entity else {
         isJSON
-          ? console.json { $0.undeletion(undeletion) } : UndeleteText.print(undeletion, to: console)
+          ? console.json { $0.undeletion(undeletion) } : console.report(Report(undeletion))
         return console.finish(lookedThrough: path, .done)
       }
       try rows(
@@ -174,76 +174,6 @@ extension RowOrigin {
       .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
       .value(.string(isWhole ? "yes" : "in part")),
     ]
-  }
-}
-
-/// What was found, and what is back, as lines.
-enum UndeleteText {
-  static func print(_ undeletion: Undeletion, to console: Console) {
-    if undeletion.entities.isEmpty {
-      console.line("Nothing of a deleted object was found.")
-    } else {
-      let hasLost = undeletion.entities.contains { $0.lost > 0 }
-      var rows = [
-        ["entity", "deleted"] + (hasLost ? ["maybe lost"] : [])
-          + ["key inferred", "key unknown", "in part", "older"]
-      ]
-      rows += undeletion.entities.map { entity in
-        [entity.name.printable]
-          + ([entity.deleted] + (hasLost ? [entity.lost] : [])
-          + [entity.inferred, entity.keyless, entity.partial, entity.older]).map {
-            NumberText.grouped($0)
-          }
-      }
-      console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
-    }
-    let path = ShellText.quoted(undeletion.path)
-    if let first = undeletion.entities.first(where: { $0.deleted + $0.lost > 0 }) {
-      console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
-      console.line(
-        undeletion.distrust == nil
-          ? "with --output FILE a new store is written that has them back."
-          : "with --output FILE --only OBJECT,… a new store is written that has these back.")
-    } else if let first = undeletion.entities.first {
-      console.line(
-        "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints what was otherwise."
-      )
-    }
-    if undeletion.isWiped == true {
-      console.line(
-        "! The room that rows were deleted from is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
-      )
-    }
-    let unsure = undeletion.entities.reduce(0) { $0 + $1.unsure }
-    if unsure > 0 {
-      console.line(
-        "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that live: look at them before you rely on them."
-      )
-    }
-    let ambiguous = undeletion.entities.reduce(0) { $0 + $1.ambiguous }
-    if ambiguous > 0 {
-      console.line(
-        "! \(NumberText.grouped(ambiguous)) have a key that another row with other values has, too, and nothing tells which was there last: look at both, and name one with --only."
-      )
-    }
-    let lost = undeletion.entities.reduce(0) { $0 + $1.lost }
-    if lost > 0 {
-      console.line(
-        "! \(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
-      )
-    }
-    if let distrust = undeletion.distrust {
-      console.line(
-        "! Look at each object before you restore it: \(distrust.printable)."
-      )
-    }
-    let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
-    if unsaved > 0 {
-      console.line(
-        "· \(NumberText.grouped(unsaved)) of them were never saved: they are restored only where --only names them."
-      )
-    }
-    for note in undeletion.notes { console.line("note: " + note.printable) }
   }
 }
 
