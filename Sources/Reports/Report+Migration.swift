@@ -117,23 +117,12 @@ extension Report {
 
   /// A comparison of a store with what became of it.
   package init(_ report: VerificationReport, of before: String, and after: String) {
-    let differences = report.differences.flatMap { difference -> [Line] in
-      let place = [difference.entity, difference.property].compactMap { $0 }
-        .joined(separator: ".")
-      let first = difference.first.map(\.description).joined(separator: ", ")
-      return [
-        Line(
-          .error,
-          "\(place.isEmpty ? "" : place + ": ")\(difference.message) (\(NumberText.grouped(difference.count)))"
-        )
-      ] + (first.isEmpty ? [] : [Line("first: \(first)", as: .detail, depth: 1)])
-    }
     self.init(
       [Section([Line("\(before) → \(after)", as: .code)])]
         + Self.objects(report.entities, links: report.links)
         + [
           Self.compared("what was compared", report.verified, .note),
-          Section([Line](notes: report.notes) + differences),
+          Section([Line](notes: report.notes) + report.differences.flatMap(\.lines)),
           Section([
             report.isEqual
               ? Line(.success, "every object that was compared is as it must be")
@@ -209,5 +198,18 @@ extension Report {
       Section(head),
       Section("objects", columns: ["now"], [Line](counts: receipt.contents.counts)),
     ])
+  }
+}
+
+extension VerificationReport.Difference {
+  /// `Recipe.title`, the entity alone, or nothing.
+  package var place: String { [entity, property].compactMap { $0 }.joined(separator: ".") }
+
+  /// What differs, and the first objects concerned.
+  package var lines: [Report.Line] {
+    let first = first.map(\.description).joined(separator: ", ")
+    let head = place.isEmpty ? "" : place + ": "
+    return [Report.Line(.error, "\(head)\(message) (\(NumberText.grouped(count)))")]
+      + (first.isEmpty ? [] : [Report.Line("first: \(first)", as: .detail, depth: 1)])
   }
 }

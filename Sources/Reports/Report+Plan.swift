@@ -23,7 +23,7 @@ extension DataCheck {
   }
 
   /// The rule, the first objects that break it, and what to do.
-  fileprivate var lines: [Report.Line] {
+  package var lines: [Report.Line] {
     let first = first.map(\.description).joined(separator: ", ")
     return [line] + (first.isEmpty ? [] : [Report.Line("first: \(first)", as: .detail, depth: 1)])
       + [Report.Line(advice ?? "\(hint)", depth: 1)]

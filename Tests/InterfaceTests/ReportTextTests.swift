@@ -28,6 +28,8 @@ struct ReportTextTests {
     let drawn = ReportView.lines(report, width: 50).flatMap { [$0.sign, $0.text] + $0.numbers }
     #expect(printed == Self.words(drawn))
     #expect(report.sections.count > 1 && !printed.isEmpty)
+    // What a library says names no command.
+    #expect(!report.lines.contains { $0.text.text.contains("strata ") })
   }
 
   @Test("the screen after a migration, and the file that w writes from there")
