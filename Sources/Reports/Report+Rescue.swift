@@ -224,7 +224,7 @@ extension Report {
         + (more > 0
           ? [
             Line(
-              "… and \(NumberText.grouped(more)) more. To list all of them: \(.deed("change-list"), of: [ShellText.quoted(receipt.storePath)])",
+              "… and \(NumberText.grouped(more)) more; all of them: \(.deed("change-list"))",
               as: .detail, depth: 1)
           ] : [])
     }

@@ -60,7 +60,9 @@ package enum ReportText {
         return [(head(line).fitted(to: names) + numbers, role)]
       }
       guard line.role != .code else { return [(head(line), role)] }
-      return Wrapping.paragraph(head(line), width: width, indent: 2 * line.depth + 2)
+      // Below a sign or a word that begins a list, what follows stands further in.
+      let hanging = line.mark == .none && line.role == .text ? 0 : 2
+      return Wrapping.paragraph(head(line), width: width, indent: 2 * line.depth + hanging)
         .map { ($0, role) }
     }
   }
