@@ -101,6 +101,12 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // What came of a piece of work, as lines that commands print and screens draw.
+    .target(
+      name: "Reports",
+      dependencies: ["Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel"],
+      swiftSettings: unoptimized),
+
     // New stores of any model, filled with objects that could be an app's.
     .target(
       name: "Seeding",
@@ -121,7 +127,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint",
+        "Rescue", "Lint", "Reports",
       ],
       swiftSettings: small),
     .target(
@@ -135,7 +141,7 @@ let package = Package(
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
         "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON", "RowText", "Demo", "Seeding", "Topics",
+        "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -181,7 +187,8 @@ let package = Package(
     .testTarget(
       name: "RescueTests",
       dependencies: [
-        "Rescue", "Interface", "Salvage", "Demo", "Migration", "ManagedStore", "ManagedModel",
+        "Rescue", "Interface", "Reports", "Salvage", "Demo", "Migration", "ManagedStore",
+        "ManagedModel",
         "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
       ]),
     .testTarget(
@@ -209,14 +216,14 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "TestSupport",
+        "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
+        "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Terminal", "Topics", "Containers", "Lint", "Migration",
+        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",
       ]),

@@ -53,4 +53,7 @@ struct Captured {
   }
 
   var lines: [Substring] { out.split(separator: "\n") }
+
+  /// What was written, in one line: wherever it was broken.
+  var flat: String { out.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 }

@@ -34,8 +34,9 @@ struct CopyingOutputTests {
     try FileSystem.makeDirectory(place.folder.path("out"))
     let told = Captured("migrate", store, "--to", version, "--output", output)
     #expect(told.status == .done, "\(told.err)")
-    #expect(told.out.contains("copied Recipes → Recipes: \(output)"), "\(told.out)")
-    #expect(told.out.contains("this is a copy of it") && told.out.contains("✓ "))
+    #expect(told.out.contains("✓ copied “Recipes” → “Recipes” in "), "\(told.out)")
+    #expect(told.lines.contains { $0.hasPrefix("\(output), ") }, "\(told.out)")
+    #expect(told.flat.contains("this is a copy of it"))
     #expect(Captured("dump", output, "--blobs").out == Captured("dump", store, "--blobs").out)
     #expect(Captured("info", output).status == .done)
     let after = try place.folder.contents().filter { !$0.key.hasPrefix("out") }

@@ -169,7 +169,7 @@ struct DemoTests {
     let output = folder.path("New.sqlite")
     let aside = Captured("migrate", store, "--to", bundle, "--output", output)
     #expect(aside.status == .done && aside.err == "")
-    #expect(aside.out.contains("migrated Recipes → Recipes 2"))
+    #expect(aside.out.contains("✓ migrated “Recipes” → “Recipes 2” in "))
     #expect(Captured("diff", output, bundle).status == .done)
     #expect(Captured("diff", store, bundle + "@Recipes").status == .done)
     let inPlace = Captured("migrate", store, "--to", bundle, "--json")

@@ -106,7 +106,7 @@ struct NotDownloadedTests {
     let undelete = Captured("undelete", path)
     #expect(undelete.status == .no && undelete.err.contains(".Recipes.sqlite-wal.icloud"))
     let saved = Captured("salvage", path, "--output", folder.path("Saved.sqlite"))
-    #expect(saved.out.contains("saved, without what is in Recipes.sqlite-wal"))
+    #expect(saved.flat.contains("without what is in Recipes.sqlite-wal"))
     #expect(saved.status == .no && saved.err.contains(".Recipes.sqlite-wal.icloud"))
   }
 

@@ -40,7 +40,7 @@ struct PlanWarningTests {
     #expect(plan.status == .done)
     #expect(
       plan.out.contains(
-        "warning: Note.folder: references to missing objects, in 1 row (133000)"))
+        "! Note.folder: references to missing objects, in 1 row (133000)"))
     #expect(plan.out.contains("about 1 s"))
     #expect(plan.out.contains("✓ can migrate"))
     let json = Captured("plan", path, "--to", bundle, "--json")

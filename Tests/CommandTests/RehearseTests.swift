@@ -34,7 +34,7 @@ struct RehearseTests {
     let fingerprint = StoreFingerprint(of: store)
     let run = try rehearse()
     #expect(run.status == .done, "\(run.err)")
-    #expect(run.out.contains("rehearsed Recipes → Recipes 2: \(store)"))
+    #expect(run.out.contains("✓ rehearsed “Recipes” → “Recipes 2” in "))
     #expect(run.out.contains("the store itself is as it was"))
     #expect(try FileSystem.read(store) == before)
     #expect(StoreFingerprint(of: store) == fingerprint)

@@ -92,7 +92,7 @@ struct SeveralStoresTests {
     let run = Captured("rehearse", place.stores, "--to", place.bundle)
     #expect(run.status == .unreadable)
     #expect(run.err.contains(broken) && run.err.contains(empty))
-    #expect(run.out.contains("rehearsed Recipes → Recipes 2"))
+    #expect(run.out.contains("✓ rehearsed “Recipes” → “Recipes 2” in "))
   }
 
   @Test("two names of one file are one store")
@@ -114,7 +114,8 @@ struct SeveralStoresTests {
       "migrate", paths[0], paths[1], paths[2], "--to", place.bundle, "--jobs", "2")
     #expect(run.status == .unreadable)
     #expect(run.err.contains(paths[1]))
-    #expect(run.out.contains("migrated Recipes → Recipes 2: \(paths[0])"))
+    #expect(run.flat.contains("✓ migrated “Recipes” → “Recipes 2” in "))
+    #expect(run.lines.contains { $0.hasPrefix("\(paths[0]), ") }, "\(run.out)")
     let table = run.lines.suffix(4)
     #expect(table.first?.hasPrefix("store") == true)
     #expect(

@@ -59,7 +59,7 @@ struct UndeleteCommandTests {
     let restored = Captured(
       "undelete", path, "--only", "Tag/p1,Tag/p2", "--output", output, "--report", report)
     #expect(restored.status == .done, "\(restored.err)")
-    #expect(restored.out.contains("✓ saved"))
+    #expect(restored.lines.first?.hasPrefix("✓ ") == true, "\(restored.out)")
     let store = try Store(path: output)
     #expect(try store.counts()["Tag"] == Store(path: path).counts()["Tag"].map { $0 + 2 })
     let written = String(decoding: try FileSystem.read(report), as: UTF8.self)

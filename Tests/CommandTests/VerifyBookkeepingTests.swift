@@ -85,12 +85,12 @@ struct VerifyBookkeepingTests {
     #expect(run.status == .done, "\(run.err)")
     let told = Captured("verify", before, result)
     #expect(told.status == .done, "\(told.out)")
-    #expect(told.out.contains("transactions of history: 2"), "\(told.out)")
+    #expect(told.flat.contains("transactions of history 2"), "\(told.out)")
     try Self.change(result, "DELETE FROM ACHANGE WHERE Z_PK = 3; DROP TABLE APPNOTE")
     let other = Captured("verify", before, result)
     #expect(other.status == .no)
-    #expect(other.out.contains("1 change of history is missing or new"), "\(other.out)")
-    #expect(other.out.contains("the table APPNOTE is missing"), "\(other.out)")
+    #expect(other.flat.contains("1 change of history is missing or new"), "\(other.out)")
+    #expect(other.flat.contains("the table APPNOTE is missing"), "\(other.out)")
   }
 
   @Test(
@@ -159,8 +159,8 @@ struct VerifyBookkeepingTests {
     connection.close()
     let told = Captured("verify", before, after)
     #expect(told.status == .no)
-    #expect(told.out.contains("(AppKey)"), "\(told.out)")
-    #expect(told.out.contains("the index \(index.key) is missing"), "\(told.out)")
+    #expect(told.flat.contains("(AppKey)"), "\(told.out)")
+    #expect(told.flat.contains("the index \(index.key) is missing"), "\(told.out)")
   }
 
   @Test("what is odd in both stores is no difference")

@@ -80,7 +80,7 @@ struct VerifyDamagedTests {
     try flipIndex(of: before, in: 7)
     let told = verify()
     #expect(told.status == .done, "\(told.out)")
-    #expect(told.out.contains("note: The first store: SQLite finds "), "\(told.out)")
-    #expect(told.out.contains("No row of the tables' own pages is lost by it."), "\(told.out)")
+    #expect(told.flat.contains("· The first store: SQLite finds "), "\(told.out)")
+    #expect(told.flat.contains("No row of the tables' own pages is lost by it."), "\(told.out)")
   }
 }

@@ -2,6 +2,7 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import Reports
 import SQLite
 import TestSupport
 import Testing
@@ -49,7 +50,7 @@ struct SalvageReportTests {
       lost += missing
     }
     #expect(lost > 0)
-    let text = report.remarks.map(\.text).joined(separator: "\n")
+    let text = report.remarks.map(\.text.typed).joined(separator: "\n")
     #expect(text.contains("By the store's own key counters,"), "\(text)")
   }
 
@@ -86,7 +87,7 @@ struct SalvageReportTests {
     let demo = try Self.cut(pages: 12, "DELETE FROM Z_PRIMARYKEY")
     let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
     #expect(report.openKeys.isEmpty)
-    #expect(!report.remarks.contains { $0.text.contains("counters") })
+    #expect(!report.remarks.contains { $0.text.typed.contains("counters") })
   }
 
   @Test("files that did not come along are told, with what their folder is to be called")
@@ -103,7 +104,8 @@ struct SalvageReportTests {
     #expect(files.count > 0 && files.count == files.of)
     #expect(files.properties == ["Recipe.photo"])
     #expect(files.folders == (".Demo_SUPPORT", ".Saved_SUPPORT"))
-    #expect(report.remarks.contains { $0.sign == "!" && $0.text.contains(".Saved_SUPPORT") })
+    #expect(
+      report.remarks.contains { $0.mark == .warning && $0.text.typed.contains(".Saved_SUPPORT") })
   }
 
   @Test("links of all kinds to what is lost are counted")

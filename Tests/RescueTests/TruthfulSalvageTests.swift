@@ -3,6 +3,7 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import Reports
 import SQLite
 import TestSupport
 import Testing
@@ -53,9 +54,12 @@ struct TruthfulSalvageTests {
     let report = try salvage()
     #expect(most != nil && report.gone["Tag"] == most && report.gone.count == 1)
     #expect(report.isLossy && !report.isWhole)
-    let lost = report.remarks.filter { $0.sign == "!" }.map(\.text)
+    let lost = report.remarks.filter { $0.mark == .warning }.map(\.text.typed)
     #expect(lost.contains { $0.hasPrefix("Tag: its table is missing") })
-    #expect(report.remarks.contains { $0.text.hasSuffix("strata undelete \(path)") })
+    #expect(
+      report.remarks.contains {
+        $0.mark == .warning && $0.text.typed.hasSuffix("strata undelete \(path)")
+      })
   }
 
   @Test("the same of a store without a model, with a command that can be pasted")
@@ -67,7 +71,7 @@ struct TruthfulSalvageTests {
     let report = try salvage()
     #expect(most != nil && report.gone == most.map { ["Ingredient": $0] } && report.isLossy)
     let command = "strata undelete \(path) --model MODEL"
-    #expect(report.remarks.contains { $0.sign == "!" && $0.text.hasSuffix(command) })
+    #expect(report.remarks.contains { $0.mark == .warning && $0.text.typed.hasSuffix(command) })
     let findings = try Diagnosis(of: path).findings.filter { $0.kind == .tableMissing }
     #expect(findings.map { $0.command?.typed } == [command] && findings.map(\.severity) == [.error])
     #expect(findings.allSatisfy { $0.first == ["ZINGREDIENT of Ingredient"] })
@@ -111,7 +115,7 @@ struct TruthfulSalvageTests {
     try change(tables.map { "DELETE FROM \($0)" }.joined(separator: "; "))
     let none = try salvage()
     #expect(none.objects == 0 && none.isLossy)
-    #expect(none.remarks.contains { $0.text == "No object was found." })
+    #expect(none.remarks.contains { $0.text.typed == "No object was found." })
   }
 
   @Test("a store that another program changes meanwhile is not called saved")

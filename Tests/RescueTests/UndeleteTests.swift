@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import Reports
 import SQLite
 import TestSupport
 import Testing

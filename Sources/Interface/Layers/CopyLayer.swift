@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import Reports
 import Terminal
 
 /// What of the selected thing goes to the clipboard; the key that opened it takes the first.
@@ -92,10 +93,10 @@ extension CopyLayer {
   }
 
   /// A receipt as the two things that it can be.
-  static func choices(_ receipt: MigrationReceipt, _ lines: [ReceiptView.Line]) -> [Choice] {
+  static func choices(_ receipt: MigrationReceipt, _ report: Report) -> [Choice] {
     [
       Choice("receipt as JSON", .json, .receipt(receipt)),
-      Choice("receipt as text", text: ReceiptView.text(lines)),
+      Choice("receipt as text", text: ReportText.text(report)),
     ]
   }
 }
@@ -192,13 +193,13 @@ extension MappingScreen {
 extension MigrateScreen {
   func copies(_ context: Context) -> [CopyLayer.Choice] {
     var choices: [CopyLayer.Choice] = []
-    if let receipt {
-      choices = CopyLayer.choices(receipt, lines(context))
+    if let receipt, let report {
+      choices = CopyLayer.choices(receipt, report)
       if let backup = receipt.backupPath {
         choices.append(CopyLayer.Choice("path of the backup", text: backup))
       }
-    } else if case .rolledBack = phase {
-      choices = [CopyLayer.Choice("what was done, as text", text: ReceiptView.text(lines(context)))]
+    } else if let report {
+      choices = [CopyLayer.Choice("what was done, as text", text: ReportText.text(report))]
     }
     guard context.planned.to != nil else { return choices }
     return choices + [

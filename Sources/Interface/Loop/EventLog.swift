@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Rescue
 
 /// What happened when: the last thousand things, for reading afterwards.
@@ -70,22 +71,13 @@ extension State {
   }
 
   private mutating func record(_ receipt: RescueReceipt) {
-    switch receipt {
-    case .salvaged(let report, _):
-      for remark in report.remarks { note(remark.text, remark.sign == "!" ? .warning : .plain) }
-      for text in report.notes { note(text) }
-    case .restored(let report, _):
-      for line in RestorationText.lines(report, seconds: 0) where line.sign == "!" {
-        note(line.text, .warning)
-      }
-      for text in report.salvage.notes { note(text) }
-    case .repaired(let receipt):
-      for kind in receipt.kinds {
-        note("\(kind.name): \(NumberText.counted(kind.count, "change"))")
-      }
-      for finding in receipt.left { note("left: \(finding.sentence)", .warning) }
-      for text in receipt.notes { note(text) }
-      if let backup = receipt.backupPath { note("backup: \(backup)") }
+    for line in receipt.report.sections.dropFirst().flatMap(\.lines) where line.mark != .none {
+      note(
+        ([line.words()] + line.numbers).joined(separator: ": "),
+        line.mark == .warning || line.mark == .error ? .warning : .plain)
+    }
+    if case .repaired(let receipt) = receipt, let backup = receipt.backupPath {
+      note("backup: \(backup)")
     }
     note(receipt.notice, receipt.isLossy ? .warning : .success)
   }

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Rescue
 
 extension CoreDataError {
@@ -12,12 +13,14 @@ extension Advice {
     .model: "--model", .source: "--from", .versions: "--via", .documents: "--mapping",
     .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
     .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
-    .keep: "--keep", .log: "--wal", .ignoresLog: "--ignore-wal",
+    .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
+    .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
   ]
 
   /// Commands by the marks that texts have for them; the values that are known replace its words in
   /// capitals in turn.
   package static let commands = [
+    "change-list": "--receipt FILE",
     "checksums": "strata hash STORE and strata hash MODEL", "comparison": "strata diff A B",
     "diagnosis": "strata doctor STORE", "dump": "strata dump STORE",
     "error-explanation": "strata explain --error", "explanation": "strata explain STORE MODEL",
@@ -32,10 +35,13 @@ extension Advice {
     "repair-tables": "strata repair STORE --fix table-missing",
     "repair-tables-forced": "strata repair STORE --fix table-missing --force",
     "repair-uniqueness": "strata repair STORE --fix uniqueness --keep newest",
+    "rollback": "strata rollback STORE", "rollback-from": "strata rollback STORE --from FILE",
     "reset": "strata reset STORE --model MODEL",
     "rows": "strata rows STORE ENTITY --where PREDICATE",
     "rules": "strata lint --rules", "salvage": "strata salvage STORE --output FILE",
     "stored-model": "strata model STORE", "undeletion": "strata undelete STORE",
+    "undeletion-of": "strata undelete STORE ENTITY",
+    "undeletion-versions": "strata undelete STORE ENTITY --versions",
     "version-checksums": "strata hash SOURCES@SchemaV1",
   ]
 

@@ -96,11 +96,6 @@ extension Loss {
   }
 }
 
-extension DataCheck {
-  /// `Recipe.title`, or the entity alone.
-  var place: String { property.map { "\(entity).\($0)" } ?? entity }
-}
-
 extension [Loss] {
   /// What goes in all: `3 objects and 12 values`.
   var counted: String {

@@ -68,8 +68,33 @@ package enum Wrapping {
   }
 }
 
+extension Wrapping {
+  /// A text in lines, those after the first as far in as `indent` says; a word that is longer than a line
+  /// stays whole, so that it can be copied.
+  package static func paragraph(_ text: String, width: Int, indent: Int) -> [String] {
+    // As it is printed: what a terminal would obey takes more cells than one.
+    let start = text.prefix { $0 == " " }
+    let words = Sanitize.text(text).split(separator: " ").map(String.init)
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = String(start)
+    var (cells, isEmpty) = (start.count, true)
+    for word in words {
+      let size = TextWidth.of(word)
+      if !isEmpty, cells + 1 + size > width {
+        lines.append(line)
+        (line, cells, isEmpty) = (margin, indent, true)
+      }
+      line += (isEmpty ? "" : " ") + word
+      cells += (isEmpty ? 0 : 1) + size
+      isEmpty = false
+    }
+    return lines + [line]
+  }
+}
+
 /// A line of text with the role that its look comes from.
-typealias TextLine = (text: String, role: Theme.Role)
+package typealias TextLine = (text: String, role: Theme.Role)
 
 extension Wrapping {
   /// A text in lines of so many cells, all of one look.

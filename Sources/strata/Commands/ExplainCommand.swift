@@ -5,6 +5,7 @@ import ManagedStore
 import Migration
 import ModelSearch
 import ModelWriting
+import Reports
 import SwiftModels
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
@@ -232,8 +233,7 @@ enum ExplainCommand {
         if let hint = refusal.typedHint { console.line("  " + hint) }
       }
       for check in explanation.checks {
-        let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-        console.line("  \(check.isWarning ? "!" : "✗") \(name): \(check.summary)")
+        console.line("  \(check.line.mark.rawValue) \(check.line.text.typed)")
         if !check.isWarning { console.paragraph("    " + check.typedHint, indent: 4) }
       }
     }

@@ -1,3 +1,4 @@
+import Interface
 import Terminal
 import Topics
 
@@ -84,7 +85,7 @@ enum ArticleText {
   }
 
   private static func wrapped(_ text: String, width: Int, indent: Int) -> [Line] {
-    Paragraph.lines(of: text, width: width, indent: indent).map { Line(text: $0) }
+    Wrapping.paragraph(text, width: width, indent: indent).map { Line(text: $0) }
   }
 
   // MARK: Tables
@@ -119,7 +120,7 @@ enum ArticleText {
       return [String(head.reversed().drop { $0 == " " }.reversed())]
     }
     let margin = String(repeating: " ", count: fixed)
-    return Paragraph.lines(of: last, width: max(narrowest, width - fixed), indent: 0)
+    return Wrapping.paragraph(last, width: max(narrowest, width - fixed), indent: 0)
       .enumerated().map { ($0.offset == 0 ? head : margin) + $0.element }
   }
 
@@ -127,8 +128,8 @@ enum ArticleText {
   private static func under(_ row: [String], width: Int) -> [String] {
     row.enumerated().filter { !$0.element.isEmpty }.flatMap { index, cell in
       index == 0
-        ? Paragraph.lines(of: cell, width: width, indent: codeMargin.count)
-        : Paragraph.lines(of: codeMargin + cell, width: width, indent: codeMargin.count)
+        ? Wrapping.paragraph(cell, width: width, indent: codeMargin.count)
+        : Wrapping.paragraph(codeMargin + cell, width: width, indent: codeMargin.count)
     }
   }
 

@@ -1,6 +1,7 @@
 import Interface
 import JSON
 import ManagedModel
+import Reports
 import RowText
 import Terminal
 
@@ -13,6 +14,8 @@ final class Console {
   let isTerminal: Bool
   /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
   let width: Int
+  /// Whether reports are read aloud, a sentence a line, instead of looked at.
+  var readsAloud = false
   private let errorWidth: () -> Int
   private let environment: (String) -> String?
   private var colorsOutput = false
@@ -157,8 +160,7 @@ enum LineColor {
     ("~", .changed),
   ]
   private static let heads: [(head: String, role: Theme.Role)] = [
-    ("strata:", .error), ("refused", .error), ("warning:", .warning), ("note:", .dim),
-    ("lost", .changed), ("deleted, as the recipe says", .dim),
+    ("strata:", .error), ("warning:", .warning), ("note:", .dim),
   ]
 
   /// Codes of Select Graphic Rendition.
@@ -234,46 +236,27 @@ enum MarkedLines {
 }
 
 extension Console {
-  /// A text in lines that fit, those after the first as far in as `indent` says; a word that is
-  /// longer than a line stays whole, so that it can be copied.
-  func paragraph(_ text: String, indent: Int) {
-    for line in Paragraph.lines(of: text, width: width, indent: indent) { self.line(line) }
+  /// A report as it is laid out for the eyes, or as sentences to be read aloud.
+  func report(_ report: Report) {
+    for line in readsAloud
+      ? ReportText.spoken(report) : ReportText.lines(report, width: width)
+    {
+      self.line(line.text, as: line.role)
+    }
   }
 
-  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
-  func paragraph(_ head: String, _ text: String) {
-    let indent = head.prefix { $0 == " " }.count
-    let isBare = indent == head.count
+  /// A text in lines that fit, those after the first as far in as `indent` says.
+  func paragraph(_ text: String, indent: Int) {
+    for line in Wrapping.paragraph(text, width: width, indent: indent) { self.line(line) }
+  }
+
+  /// Text at a margin; the lines that follow the first stand two cells further in.
+  func paragraph(margin: Int, _ text: String) {
+    let first = String(repeating: " ", count: margin)
+    let width = max(20, self.width - margin - 2)
     // What came out of a store holds no line of its own.
-    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
-    let first = isBare ? head + " " : String(repeating: " ", count: indent)
-    let width = max(20, self.width - first.count - 2)
-    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+    for (index, line) in Wrapping.lines(Sanitize.text(text), width: width).enumerated() {
       self.line(first + (index == 0 ? "" : "  ") + line)
     }
-  }
-}
-
-/// Text broken between words.
-enum Paragraph {
-  static func lines(of text: String, width: Int, indent: Int) -> [String] {
-    // As it is printed: what a terminal would obey takes more cells than one.
-    let start = text.prefix { $0 == " " }
-    let words = Sanitize.text(text).split(separator: " ").map(String.init)
-    let margin = String(repeating: " ", count: indent)
-    var lines: [String] = []
-    var line = String(start)
-    var (cells, isEmpty) = (start.count, true)
-    for word in words {
-      let size = TextWidth.of(word)
-      if !isEmpty, cells + 1 + size > width {
-        lines.append(line)
-        (line, cells, isEmpty) = (margin, indent, true)
-      }
-      line += (isEmpty ? "" : " ") + word
-      cells += (isEmpty ? 0 : 1) + size
-      isEmpty = false
-    }
-    return lines + [line]
   }
 }

@@ -1,5 +1,6 @@
 import Lint
 import ManagedModel
+import Reports
 import Terminal
 
 /// What the rules say of the two versions in Diff: a list that leads to its lines, and below it what
@@ -81,9 +82,7 @@ struct FindingsLayer: LayerContent {
       case .heading(let title, _): "-- \(title)\n"
       case .note(let text): "! \(text)\n"
       case .finding(let finding):
-        "\(finding.severity.sign) [\(finding.rule.id)] \(finding.subject ?? "")\n"
-          + [finding.message, "on a device: " + finding.deviceText, finding.advice.typed]
-          .map { "  \($0)\n" }.joined()
+        ReportText.text(Report([.init(finding.lines(withPlace: false))]))
       }
     }.joined()
   }

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// Asks where a receipt is to be written.
@@ -13,9 +14,9 @@ struct ReceiptFileLayer: WaitingLayer {
   private var taken: String?
   private var problem: String?
 
-  init(_ receipt: WrittenReceipt, _ lines: [ReceiptView.Line], storePath: String) {
+  init(_ receipt: WrittenReceipt, _ report: Report, storePath: String) {
     self.receipt = receipt
-    text = ReceiptView.text(lines) + "\n"
+    text = ReportText.text(report)
     let name = storePath.split(separator: "/").last ?? "store"
     let stem = name.split(separator: ".").first ?? name
     prompt = Prompt("\(stem)-\(receipt.noun).json")

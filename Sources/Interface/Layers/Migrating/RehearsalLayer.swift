@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// A whole migration on a copy that goes away: its progress, then what it came to.
@@ -41,7 +42,7 @@ struct RehearsalLayer: WaitingLayer {
 
   private func copy(in context: inout Context) -> [Effect] {
     if case .done(let receipt) = phase,
-      let layer = CopyLayer(CopyLayer.choices(receipt, lines(receipt)))
+      let layer = CopyLayer(CopyLayer.choices(receipt, Report(receipt, .rehearsed)))
     {
       context.show(layer)
     }
@@ -102,8 +103,8 @@ struct RehearsalLayer: WaitingLayer {
     }
   }
 
-  private func lines(_ receipt: MigrationReceipt) -> [ReceiptView.Line] {
-    ReceiptView(receipt: receipt, verb: "rehearsed", isInPlace: false).lines
+  private func lines(_ receipt: MigrationReceipt) -> [ReportView.Line] {
+    ReportView.lines(Report(receipt, .rehearsed))
   }
 
   private func drawReceipt(
@@ -114,6 +115,6 @@ struct RehearsalLayer: WaitingLayer {
     let head = Wrapping.lines(text, width: inside.width)
     grid.write(head, in: inside, style: theme[.success])
     let rest = inside.droppingRows(head.count + 1)
-    ReceiptView.draw(lines(receipt), list, in: &grid, rest, theme: theme)
+    ReportView.draw(lines(receipt), list, in: &grid, rest, theme: theme)
   }
 }

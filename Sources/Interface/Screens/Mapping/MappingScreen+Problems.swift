@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// The lower pane: what would be lost, what would fail, what was changed.

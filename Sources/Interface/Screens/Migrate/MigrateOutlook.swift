@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// What a migration would do, as lines: whether it can run, what it would lose, how it goes.
@@ -37,6 +38,10 @@ struct MigrateOutlook {
     for (index, line) in Wrapping.lines(text, width: width).enumerated() {
       lines.append([Span(index == 0 ? sign + "  " : "   ", theme[role]), Span(line)])
     }
+  }
+
+  private mutating func item(_ line: Report.Line) {
+    item(line.mark.rawValue, Theme.Role(line), line.words())
   }
 
   private mutating func addTitle(_ version: ModelVersion, index: Int) {
@@ -111,11 +116,7 @@ struct MigrateOutlook {
         + (counted.isEmpty ? "" : ": \(counted)")
         + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
     for loss in plan.losses {
-      let isAllowed = loss.isAllowed(by: context.planned.allowedLosses)
-      item(
-        "!", .warning,
-        "\(loss.name): \(loss.counted) lost"
-          + (loss.isIntended ? ", as the recipe says" : isAllowed ? ", accepted" : ""))
+      item(loss.line(isAccepted: loss.isAllowed(by: context.planned.allowedLosses)))
     }
   }
 
@@ -123,11 +124,7 @@ struct MigrateOutlook {
     if plan.failures.isEmpty {
       item("✓", .success, "the rows satisfy every rule that is new in this version")
     }
-    for check in plan.failures + plan.checks.filter(\.isWarning) {
-      item(
-        check.isWarning ? "!" : "✗", check.isWarning ? .warning : .error,
-        "\(check.place): \(check.summary)")
-    }
+    for check in plan.failures + plan.checks.filter(\.isWarning) { item(check.line) }
   }
 
   private mutating func add(pathOf plan: MigrationPlan) {

@@ -72,7 +72,7 @@ extension MigrateScreen {
   ) {
     let lines = lines(context)
     let inside = drawBox(title, lines.count, with: theme, in: &grid, rect)
-    ReceiptView.draw(
+    ReportView.draw(
       lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
   }
 

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// The migration itself: what will happen, how far it is, what it did, and the way back.
@@ -168,6 +169,25 @@ extension MigrateScreen {
     return [.cancel(task)]
   }
 
+  /// The lines of the receipt in sight, for scrolling.
+  func lines(_ context: Context) -> [ReportView.Line] {
+    // The box takes four columns, the sign before each line two.
+    report.map {
+      ReportView.lines(
+        $0, keys: ["rollback": "b", "rollback-from": "b"], width: max(1, context.size.width - 6))
+    } ?? []
+  }
+
+  /// What came of the last run; `nil` where nothing is done, or something runs.
+  var report: Report? {
+    switch phase {
+    case .done(let receipt): Report(receipt)
+    case .verified(let receipt): Report(receipt, .verified)
+    case .rolledBack(let receipt): Report(receipt)
+    default: nil
+    }
+  }
+
   func bindings(_ context: Context) -> [Binding] {
     let busy = context.work.map { "\($0) is running" }
     let hasReceipt = if case .done = phase { true } else { false }
@@ -305,7 +325,7 @@ extension MigrateScreen {
   }
 
   private func receiptFile(_ context: Context) -> ReceiptFileLayer? {
-    receipt.map { ReceiptFileLayer(.migration($0), whole(context), storePath: $0.storePath) }
+    receipt.map { ReceiptFileLayer(.migration($0), Report($0), storePath: $0.storePath) }
   }
 
   private mutating func planAgain(in context: inout Context) -> [Effect] {

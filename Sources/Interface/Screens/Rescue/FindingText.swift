@@ -1,4 +1,5 @@
 import ManagedModel
+import Reports
 import Rescue
 import Terminal
 
@@ -26,18 +27,12 @@ struct FindingText {
     func add(_ text: String, _ role: Theme.Role) {
       lines += Wrapping.lines(text, width: width).map { ($0, role) }
     }
-    add(finding.sentence, .text)
-    if !finding.first.isEmpty {
-      // Five are reported at most.
-      let more = finding.first.count >= 5 && (finding.count ?? .max) > 5 ? " …" : ""
-      add("first: " + finding.first.joined(separator: ", ") + more, .dim)
+    for (index, line) in finding.found.enumerated() {
+      add(line.words(), index == 0 ? .text : Theme.Role(line))
     }
     lines.append(("", .text))
-    if let consequence = finding.consequence {
-      add("Core Data: " + consequence.text, .text)
-    } else {
-      add("Core Data reports no error.", .dim)
-    }
+    if finding.reported.isEmpty { add("Core Data reports no error.", .dim) }
+    for line in finding.reported { add(line.words(), .text) }
     lines.append(("", .text))
     add("what helps", .columnTitle)
     // What brings everything back is reported before the key that gives it up.
@@ -69,10 +64,7 @@ struct FindingText {
 extension Finding {
   /// The sign of its severity, and how it looks.
   var mark: (sign: String, role: Theme.Role) {
-    switch severity {
-    case .error: ("✗", .error)
-    case .warning: ("!", .warning)
-    case .note: ("·", .dim)
-    }
+    let mark = Report.Mark(severity)
+    return (mark.rawValue, Theme.Role(Report.Line(mark, "")))
   }
 }

@@ -1,4 +1,5 @@
 import ManagedModel
+import Reports
 import Rescue
 
 extension RescueReceipt {
@@ -39,18 +40,12 @@ extension RescueReceipt {
     }
   }
 
-  /// The lines of the report.
-  var lines: [ReceiptView.Line] {
+  /// What was done, as lines.
+  package var report: Report {
     switch self {
-    case .salvaged(let report, let seconds):
-      SalvageReportText.lines(report, seconds: seconds)
-    case .restored(let report, let seconds): RestorationText.lines(report, seconds: seconds)
-    case .repaired(let receipt): RepairReceiptText.lines(receipt)
+    case .salvaged(let report, let seconds): Report(report, seconds: seconds)
+    case .restored(let report, let seconds): Report(report, seconds: seconds)
+    case .repaired(let receipt): Report(receipt)
     }
   }
-}
-
-extension Restoration.Report {
-  /// Objects that are back.
-  var count: Int { restored.values.reduce(0, +) }
 }

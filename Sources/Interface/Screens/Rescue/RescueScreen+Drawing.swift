@@ -20,16 +20,19 @@ extension RescueScreen {
       let inside = grid.box(
         rect, style: theme[.borderFocused],
         title: [Span("report", theme[.title]), Span(place, theme[.dim])])
-      ReceiptView.draw(
+      ReportView.draw(
         lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
     }
   }
 
   /// The lines of the report in sight, for scrolling.
-  func lines(_ context: Context) -> [ReceiptView.Line] {
+  func lines(_ context: Context) -> [ReportView.Line] {
     guard let receipt else { return [] }
     // The box takes four columns, the sign before each line two.
-    return ReceiptView.wrapped(receipt.lines, width: max(1, context.size.width - 6))
+    return ReportView.lines(
+      receipt.report,
+      keys: ["rollback": "b on 4 Migrate", "undeletion": "u", "change-list": "w"],
+      width: max(1, context.size.width - 6))
   }
 
   private func drawFindings(_ context: Context, with theme: Theme, in grid: inout Grid) {

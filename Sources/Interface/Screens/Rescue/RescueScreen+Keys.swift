@@ -24,7 +24,7 @@ extension RescueScreen {
         ["w"], "write the report",
         shows("writeReceipt") { screen, context in
           screen.receipt.map {
-            ReceiptFileLayer(.rescue($0), $0.lines, storePath: context.storePath)
+            ReceiptFileLayer(.rescue($0), $0.report, storePath: context.storePath)
           }
         },
         unless: receipt == nil ? "there is no report yet" : nil,
@@ -203,7 +203,7 @@ extension RescueScreen {
     case .running: return []
     case .done(let receipt):
       return [
-        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(context)))
+        CopyLayer.Choice("report as text", text: ReportText.text(receipt.report))
       ] + (receipt.output.map { [CopyLayer.Choice("path of the new store", text: $0)] } ?? [])
     case .findings:
       if focus == .holdings, let holdings {

@@ -2,6 +2,7 @@ import Files
 import JSON
 import ManagedModel
 import Migration
+import Reports
 import SQLite
 
 /// Several stores migrated at once: a receipt or an error for each, and one table in the end.
@@ -34,7 +35,7 @@ struct StoreBatch {
   }
 
   /// What a receipt begins with: migrated, or rehearsed.
-  let title: String
+  let title: Report.Outcome
   let isJSON: Bool
   /// For a build server, in the place of everything else that is printed.
   var format: CheckReport.Format?
@@ -96,7 +97,7 @@ struct StoreBatch {
     let kept = zip(all, outcomes).compactMap { row, outcome in outcome.map { (row, $0) } }
     let status = all.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
     if let format {
-      let title = "strata " + (title == "rehearsed" ? "rehearse" : "migrate")
+      let title = "strata " + (title == .rehearsed ? "rehearse" : "migrate")
       let cases = kept.map { row, outcome in
         CheckReport.Case(outcome, of: row.path, group: title, seconds: row.seconds)
       }
@@ -148,8 +149,8 @@ struct StoreBatch {
 
   private func print(_ outcome: Outcome, _ path: String) {
     switch outcome {
-    case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
-    case .rehearsal(let result): return result.print(title, path, to: console)
+    case .receipt(let receipt): console.report(Report(receipt, title))
+    case .rehearsal(let result): return result.print(path, to: console)
     case .nothingToDo(let plan, let faults):
       console.line("nothing to do: \(path) already has that model")
       for note in plan.notes { console.line("note: \(note)") }

@@ -2,6 +2,7 @@ import Files
 import JSON
 import Lint
 import ManagedModel
+import Reports
 
 /// `strata lint`: models against what is known to go wrong on devices.
 enum LintCommand {
@@ -110,17 +111,18 @@ enum LintCommand {
   }
 
   private static func print(_ run: LintRun, _ format: Format, _ console: Console) {
+    if format != .json {
+      for error in run.unreadable { CommandLineTool.report(error, asJSON: false, console) }
+      for note in run.notes { console.note("! " + note) }
+    }
     switch format {
-    case .text: LintText(run: run, console: console).print()
+    case .text: console.report(Report(run))
     case .json: console.json { $0.lint(run) }
     case .sarif: console.json { $0.sarif(run) }
     case .junit, .github:
       let report = CheckReport(run)
       console.write(report.text(format == .junit ? .junit : .github))
     }
-    guard format != .text, format != .json else { return }
-    for error in run.unreadable { CommandLineTool.report(error, asJSON: false, console) }
-    for note in run.notes { console.note("! " + note) }
   }
 
   // MARK: The rules themselves
@@ -151,43 +153,6 @@ enum LintCommand {
       console.paragraph(paragraph, indent: 0)
     }
     return .done
-  }
-}
-
-/// Findings for a person: by file, the words of a rule once.
-struct LintText {
-  let run: LintRun
-  let console: Console
-
-  func print() {
-    for finding in run.findings { print(finding) }
-    if !run.findings.isEmpty { console.line() }
-    for error in run.unreadable { CommandLineTool.report(error, asJSON: false, console) }
-    for note in run.notes { console.note("! " + note) }
-    console.line(summary)
-    if let base = run.base { console.line("shipped: " + base) }
-  }
-
-  private func print(_ finding: LintFinding) {
-    let sign = finding.severity == .error ? "✗" : "!"
-    let place = finding.line.map { "\(finding.path):\($0)" } ?? finding.path
-    console.line("\(sign) \(place): [\(finding.rule.id)] \(finding.subject ?? "")")
-    console.paragraph("  " + finding.message, indent: 2)
-    console.paragraph("  on a device: " + finding.deviceText, indent: 2)
-    console.paragraph("  " + finding.advice.typed, indent: 2)
-  }
-
-  private var summary: String {
-    let (errors, warnings) = (run.count(.error), run.count(.warning))
-    let silenced =
-      (run.silenced.isEmpty ? "" : "; \(run.silenced.count) silenced")
-      + (run.known.isEmpty
-        ? "" : "; \(NumberText.counted(run.known.count, "warning")) shipped as it is (--all)")
-    let models = NumberText.counted(run.models.count, "model")
-    if errors + warnings == 0 { return "✓ no findings in \(models)\(silenced)" }
-    let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }
-      .map { NumberText.counted($0, $1) }
-    return "\(counts.joined(separator: ", ")) in \(models)\(silenced)"
   }
 }
 

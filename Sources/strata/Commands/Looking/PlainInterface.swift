@@ -22,6 +22,7 @@ struct PlainInterface {
   private let console: Console
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    console.readsAloud = true
     guard let path = arguments[InterfaceCommand.place] else {
       throw CoreDataError(
         .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")

@@ -1,6 +1,7 @@
 import Interface
 import ManagedModel
 import Migration
+import Reports
 
 /// What a migration's checks say, for build servers.
 extension CheckReport {
@@ -43,19 +44,16 @@ extension CheckReport {
     let place = plan.storePath
     notes = plan.notes
     for loss in plan.losses {
-      let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
-      let lines = ["\(loss.values) \(loss.noun) would be lost\(samples)", loss.suggestion]
       let isAllowed = loss.isAllowed(by: allowed)
+      let lines = [loss.line(isAccepted: isAllowed).text.typed, loss.suggestion]
       add(
         "loss: \(loss.name)", place, isAllowed ? .notice : .error,
         lines + [isAllowed ? nil : "--allow-loss \(ShellText.quoted(loss.name)) accepts it."])
     }
     for check in plan.checks {
-      let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-      let first = check.first.map(\.description).joined(separator: ", ")
       add(
-        "check: \(name)", place, check.isWarning ? .warning : .error,
-        [check.summary, first.isEmpty ? nil : "first: \(first)", check.typedHint])
+        "check: \(check.place)", place, check.isWarning ? .warning : .error,
+        check.lines.map(\.text.typed))
     }
     for obstacle in plan.obstacles {
       add("obstacle", place, .error, [obstacle.description, obstacle.typedHint])
@@ -72,11 +70,9 @@ extension CheckReport {
     self.init(name: "strata verify")
     notes = report.notes
     for difference in report.differences {
-      let name = [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
-      let first = difference.first.map(\.description).joined(separator: ", ")
       add(
-        name.isEmpty ? "difference" : name, after, .error,
-        ["\(difference.message) (\(difference.count))", first.isEmpty ? nil : "first: \(first)"])
+        difference.place.isEmpty ? "difference" : difference.place, after, .error,
+        difference.lines.map(\.text.typed))
     }
     if cases.isEmpty { cases = [Case(name: "\(before) → \(after)", group: after)] }
   }

@@ -1,7 +1,9 @@
 import Files
+import Interface
 import JSON
 import ManagedModel
 import Migration
+import Reports
 
 /// `strata migrate`: carries a plan out, reporting how far it is, and prints the receipt.
 enum MigrateCommand {
@@ -35,7 +37,7 @@ enum MigrateCommand {
         hint: "Migrate them one by one, or leave out --output.")
     }
     let batch = StoreBatch(
-      title: "migrated", isJSON: arguments[.json], receiptFile: file, console: console)
+      title: .migrated, isJSON: arguments[.json], receiptFile: file, console: console)
     RecoveryNotice.write(for: stores.paths, to: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       var plan = try request.plan(for: path)
@@ -89,7 +91,7 @@ enum MigrateCommand {
     }
     isJSON
       ? console.json { $0.receipt(receipt) }
-      : ReceiptText.print(receipt, verb: plan.isNothingToDo ? "copied" : "migrated", to: console)
+      : console.report(Report(receipt, plan.isNothingToDo ? .copied : .migrated))
     try file?.write(JSONWriter.line { $0.receipt(receipt) })
     return .done
   }
@@ -202,15 +204,8 @@ struct CutoverConfirmation {
 
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
   private func ask(_ receipt: MigrationReceipt) -> Bool {
-    console.note("made and verified; the store is not replaced yet:")
-    for count in receipt.entities {
-      console.note("  \(count.entity): \(count.before) before, \(count.after) after")
-    }
-    for verified in receipt.verified { console.note("  ✓ \(verified.what): \(verified.count)") }
-    for loss in receipt.losses {
-      console.note(
-        "  ! lost: \(loss.name), \(loss.values)\(loss.isOfFile || loss.misfit != nil ? " " + loss.noun : "")"
-      )
+    for line in ReportText.lines(Report(receipt, .verified), width: console.progressWidth) {
+      console.note(line.text)
     }
     console.rewrite("Replace the store? [y/N] ")
     guard let answer = Self.line() else {

@@ -2,6 +2,7 @@ import Files
 import JSON
 import ManagedModel
 import Migration
+import Reports
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
@@ -55,10 +56,13 @@ enum PlanCommand {
       console.write(CheckReport(plan, allowing: allowed, unused: unused).text(format))
     } else {
       for warning in unused { console.note("warning: \(warning)") }
-      if isJSON { plan.notes += unused }
-      isJSON
-        ? console.json { $0.plan(plan) }
-        : PlanText(plan: plan, unallowed: plan.unallowedLosses(allowed), console: console).print()
+      if isJSON {
+        plan.notes += unused
+        console.json { $0.plan(plan) }
+      } else {
+        if !plan.isNothingToDo { StepText.print(plan.steps, on: console) }
+        console.report(Report(plan, allowing: allowed))
+      }
     }
     return plan.isAcceptable(allowing: allowed) ? .done : .refused
   }

@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import Reports
 
 /// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
 enum RehearseCommand {
@@ -43,7 +44,7 @@ enum RehearseCommand {
     }
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
     let batch = StoreBatch(
-      title: "rehearsed", isJSON: arguments[.json],
+      title: .rehearsed, isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: stores.paths), isOne: stores.isOne,
       console: console)
@@ -169,10 +170,10 @@ struct Rehearsal {
 }
 
 extension Rehearsal.Result {
-  func print(_ verb: String, _ path: String, to console: Console) {
+  func print(_ path: String, to console: Console) {
     if seeded != nil { return printSeeded(path, to: console) }
     if let receipt {
-      ReceiptText.print(receipt, verb: verb, to: console)
+      console.report(Report(receipt, .rehearsed))
     } else {
       console.line("nothing to do: \(path) already has that model")
     }

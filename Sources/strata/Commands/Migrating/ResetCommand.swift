@@ -2,6 +2,7 @@ import JSON
 import ManagedModel
 import Migration
 import ModelSearch
+import Reports
 
 /// `strata reset`: an empty store of a model in the place of one that does not open with it.
 enum ResetCommand {
@@ -31,28 +32,8 @@ enum ResetCommand {
     let receipt = try StoreReset.run(path: arguments[.store], model: model.model, options: options)
     arguments[.json]
       ? console.json { write(receipt, &$0) }
-      : print(receipt, model.name, console)
+      : console.report(Report(receipt, model: model.name))
     return .done
-  }
-
-  private static func print(
-    _ receipt: StoreReset.Receipt, _ model: String, _ console: Console
-  ) {
-    switch receipt.state {
-    case .missing: console.line("There was no store at \(receipt.storePath).")
-    case .compatible: console.line("The store opened with \(model); it was set aside anyway.")
-    case .incompatible(let compatibility):
-      console.line(
-        "The store did not fit \(model): \(compatibility.matching.count) entities of it did.")
-    case .unreadable(let error): console.line("The store could not be opened: \(error.message).")
-    }
-    console.line("new, empty store of \(model): \(receipt.storePath)")
-    if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
-    for path in receipt.setAside { console.line("set aside: \(path)") }
-    if let backup = receipt.backupPath {
-      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
-    }
-    for note in receipt.notes { console.line("note: \(note)") }
   }
 
   private static func write(_ receipt: StoreReset.Receipt, _ json: inout JSONWriter) {

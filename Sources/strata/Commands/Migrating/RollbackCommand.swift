@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import Migration
 import ModelSearch
+import Reports
 
 /// `strata rollback`: puts the kept backup back, or lists those there are.
 enum RollbackCommand {
@@ -33,7 +34,9 @@ enum RollbackCommand {
       try StoreRollback.run(
         path: path, options: options, isCancelled: { Interruption.isRequested })
     }
-    isJSON ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
+    isJSON
+      ? console.json { write(receipt, to: &$0) }
+      : console.report(Report(receipt, version: name(of: receipt.contents, beside: path)))
     return .done
   }
 
@@ -78,37 +81,6 @@ enum RollbackCommand {
   /// What the version of a backup is called: by its name in a bundle beside the store, where that has one.
   private static func name(of contents: StoreBackup.Contents, beside path: String) -> String {
     ModelBundle.version(besideStore: path, making: contents.versionHashes)?.name ?? contents.version
-  }
-
-  private static func print(_ receipt: StoreRollback.Receipt, to console: Console) {
-    let version = name(of: receipt.contents, beside: receipt.storePath)
-    console.line(
-      "rolled back to \(FileSystem.name(of: receipt.backup.path))"
-        + ", version \(version): \(receipt.storePath)")
-    var rows = [["entity", "objects"]]
-    rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.table([.left, .right], rows)
-    console.line(
-      "✓ opens, is intact, and holds what the backup held: \(NumberText.bytes(receipt.bytes))")
-    if receipt.isBackupRemoved {
-      console.line("the backup's own file was removed: its content is the store now")
-    }
-    if let undone = receipt.undonePath {
-      console.line("kept: \(undone)")
-      console.line("to roll back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
-    }
-    if let support = receipt.undoneSupportPath {
-      console.line("kept: \(support), with the external data of what was there before")
-    }
-    for note in receipt.notes { console.line("note: \(note)") }
-    if !receipt.orphaned.isEmpty {
-      console.line(
-        "note: \(receipt.orphaned.count) external data files are no longer referenced by any object; they stay."
-      )
-    }
-    if !receipt.missing.isEmpty {
-      console.line("! \(receipt.missing.count) external data files of the backup are missing.")
-    }
   }
 
   private static func write(_ receipt: StoreRollback.Receipt, to json: inout JSONWriter) {

@@ -39,7 +39,7 @@ enum SeededRehearsal {
     let named = versions.versions.map { (label: "\(bundle)@\($0.name)", version: $0) }
     let unreadable = versions.unreadable.map { (label: $0.path ?? bundle, error: $0) }
     let batch = StoreBatch(
-      title: "rehearsed", isJSON: arguments[.json],
+      title: .rehearsed, isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: []), isSeeded: true, console: console,
       shown: { String($0.dropFirst($0.hasPrefix(bundle + "@") ? bundle.count + 1 : 0)) })

@@ -2,6 +2,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import Reports
 
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
@@ -65,7 +66,7 @@ enum VerifyCommand {
     } else {
       arguments[.json]
         ? console.json { write(report, to: &$0) }
-        : print(report, pathBefore, pathAfter, to: console)
+        : console.report(Report(report, of: pathBefore, and: pathAfter))
     }
     let status = console.finish(before, report.isEqual ? .done : .no)
     return console.finish(after, status)
@@ -91,30 +92,6 @@ enum VerifyCommand {
     }
     try after.inspect(isForPlan: false)
     return try report()
-  }
-
-  private static func print(
-    _ report: VerificationReport, _ before: String, _ after: String, to console: Console
-  ) {
-    console.line("\(before) → \(after)")
-    ReceiptText.print(report.entities, links: report.links, to: console)
-    for compared in report.verified { console.line("· \(compared.what): \(compared.count)") }
-    for note in report.notes { console.line("note: " + note) }
-    for difference in report.differences {
-      let place = [difference.entity, difference.property].compactMap { $0 }
-        .joined(separator: ".")
-      console.line(
-        "✗ " + (place.isEmpty ? "" : place + ": ") + difference.message + " (\(difference.count))")
-      if !difference.first.isEmpty {
-        console.line(
-          "  first: " + difference.first.map(\.description).joined(separator: ", "))
-      }
-    }
-    let count = report.differences.count
-    console.line(
-      report.isEqual
-        ? "✓ every object that was compared is as it must be"
-        : NumberText.counted(count, "difference"))
   }
 
   private static func write(_ report: VerificationReport, to json: inout JSONWriter) {

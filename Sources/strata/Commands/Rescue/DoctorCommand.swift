@@ -1,7 +1,9 @@
 import Files
+import Interface
 import JSON
 import ManagedModel
 import ModelSearch
+import Reports
 import Rescue
 
 /// `strata doctor`: everything that is wrong with a store, the gravest first.
@@ -32,81 +34,20 @@ enum DoctorCommand {
         of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    arguments[.json]
-      ? console.json { diagnosis.write(to: &$0) } : print(diagnosis, to: console)
+    if arguments[.json] {
+      console.json { diagnosis.write(to: &$0) }
+    } else {
+      console.report(Report(diagnosis))
+      if let refusal = diagnosis.refusal, !diagnosis.isReadable {
+        CommandLineTool.report(refusal, asJSON: false, console)
+      }
+    }
     guard diagnosis.isReadable else { return .unreadable }
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
-  }
-
-  private static func print(_ finding: Finding, to console: Console) {
-    console.paragraph(
-      "\(finding.severity.sign) \(finding.sentence) [\(finding.kind.rawValue)]", indent: 2)
-    guard !finding.first.isEmpty else { return }
-    console.paragraph("  first: " + finding.first.joined(separator: ", "), indent: 4)
-  }
-
-  private static func print(_ diagnosis: Diagnosis, to console: Console) {
-    var rest = diagnosis.findings[...]
-    while let finding = rest.first {
-      // What follows from them, and what helps, is reported once for all that agree in it.
-      let group = rest.prefix {
-        ($0.kind, $0.severity, $0.advice, $0.command)
-          == (finding.kind, finding.severity, finding.advice, finding.command)
-      }
-      for finding in group { print(finding, to: console) }
-      if let consequence = finding.consequence {
-        console.paragraph("  Core Data: " + consequence.text, indent: 4)
-      }
-      console.paragraph("  " + finding.advice.typed, indent: 2)
-      if let command = finding.command { console.line("    " + command.typed) }
-      rest = rest.dropFirst(group.count)
-    }
-    if !diagnosis.findings.isEmpty { console.line() }
-    // Of another program's database nothing is wrong: it is no store.
-    if diagnosis.refusal?.code != .persistentStoreInvalidType || diagnosis.isReadable {
-      console.line(diagnosis.summary)
-    }
-    if let check = diagnosis.migrationChecks.first {
-      let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-      let rest = diagnosis.migrationChecks.count - 1
-      console.paragraph(
-        "!",
-        "strata plan refuses to migrate the store as it is: \(name): \(check.summary)"
-          + (rest > 0 ? ", and \(rest) more" : ""))
-    }
-    if let refusal = diagnosis.refusal, !diagnosis.isReadable {
-      CommandLineTool.report(refusal, asJSON: false, console)
-    }
-  }
-}
-
-extension Finding.Severity {
-  fileprivate var sign: String {
-    switch self {
-    case .error: "✗"
-    case .warning: "!"
-    case .note: "·"
-    }
   }
 }
 
 extension Diagnosis {
-  /// How many there are of each severity, in a line.
-  fileprivate var summary: String {
-    func number(_ severity: Finding.Severity) -> String {
-      NumberText.counted(count(severity), severity.rawValue)
-    }
-    if !isReadable { return "✗ nothing of the store can be read" }
-    let rest =
-      isComplete ? "" : "; the store does not open, so its objects were not checked"
-    if count(.error) + count(.warning) == 0, isComplete {
-      let notes = count(.note) == 0 ? "" : " (\(number(.note)))"
-      return "✓ nothing is wrong\(notes)"
-    }
-    return Finding.Severity.allCases.filter { count($0) > 0 }.map(number).joined(separator: ", ")
-      + rest
-  }
-
   fileprivate func write(to json: inout JSONWriter) {
     json.fields([
       "path": path, "readable": isReadable, "complete": isComplete, "errors": count(.error),

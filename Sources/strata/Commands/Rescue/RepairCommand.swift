@@ -1,7 +1,9 @@
 import Files
+import Interface
 import JSON
 import ManagedModel
 import ModelSearch
+import Reports
 import Rescue
 import SQLite
 
@@ -71,7 +73,7 @@ enum RepairCommand {
       try repaired.changes { change in console.json { $0.object("change") { $0.change(change) } } }
       console.json { $0.repair(repaired.receipt) }
     } else {
-      RepairText.print(repaired.receipt, to: console)
+      console.report(Report(repaired.receipt))
     }
     try file.map { try repaired.write(to: $0) }
     return repaired.receipt.left.contains { $0.severity == .error } ? .no : .done
@@ -89,52 +91,6 @@ enum RepairCommand {
     options.isRehearsal = arguments[dryRun]
     options.isForced = arguments[force]
     return options
-  }
-}
-
-/// A repair as a person reads it.
-enum RepairText {
-  static func print(_ receipt: RepairReceipt, to console: Console) {
-    guard receipt.isDone else {
-      for note in receipt.notes { console.note("note: " + note.printable) }
-      console.line(
-        receipt.left.isEmpty
-          ? "✓ nothing to repair" : "nothing to repair without a decision")
-      return left(receipt, console)
-    }
-    let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
-    console.line("\(verb): \((receipt.resultPath ?? receipt.storePath).printable)")
-    for kind in receipt.kinds {
-      console.line("  \(kind.name): \(NumberText.counted(kind.count, "change"))")
-      for change in kind.first { console.paragraph("    " + change.words.printable, indent: 6) }
-      if kind.count > kind.first.count {
-        console.line("    … all of them with --json, or in the file of --receipt")
-      }
-    }
-    for verified in receipt.verified {
-      console.line("✓ \(verified.what): \(NumberText.grouped(verified.count))")
-    }
-    for note in receipt.notes { console.line("note: " + note.printable) }
-    if let folder = receipt.orphanFolder {
-      console.line("unreferenced files are now in: \(folder.printable)")
-    }
-    if let sum = receipt.checksums.result { console.line("SHA-256 of the result: \(sum)") }
-    if let backup = receipt.backupPath {
-      console.line("backup: \(backup.printable)")
-      if let sum = receipt.checksums.backup { console.line("SHA-256 of the backup: \(sum)") }
-      console.line("to roll back: \(ReceiptText.wayBack(receipt.storePath))")
-    }
-    left(receipt, console)
-  }
-
-  private static func left(_ receipt: RepairReceipt, _ console: Console) {
-    guard !receipt.left.isEmpty else { return }
-    console.line("what is left:")
-    for finding in receipt.left {
-      let sign = finding.severity == .error ? "✗" : "!"
-      console.paragraph(
-        "  \(sign) \(finding.sentence.printable) [\(finding.kind.rawValue)]", indent: 4)
-    }
   }
 }
 
@@ -196,7 +152,7 @@ extension JSONWriter {
       json.object(
         "checksums", ["result": receipt.checksums.result, "backup": receipt.checksums.backup])
       json.field(
-        "rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt.storePath))
+        "rollback", receipt.backupPath == nil ? nil : Report.rollback(receipt.storePath).typed)
       json.fields([
         "notes": receipt.notes, "seconds": receipt.seconds,
         "verificationSeconds": receipt.verificationSeconds, "bytes": receipt.bytes,

@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
+import Reports
 import Rescue
 
 /// `strata salvage`: a new store of everything that can be read of a damaged one.
@@ -36,6 +37,7 @@ enum SalvageCommand {
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
     RecoveryNotice.write(forOutput: output, to: console)
+    let start = ContinuousClock.now
     let report = try ProgressBar.during("reading pages", on: console) { progress in
       try StoreSalvage.run(
         path: path, output: output, options: options,
@@ -44,8 +46,10 @@ enum SalvageCommand {
     let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(path))
     arguments[.json]
       ? console.json { $0.salvage(report) }
-      : SalvageText.print(
-        report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
+      : console.report(
+        Report(
+          report, seconds: (.now - start) / .seconds(1),
+          lacking: missing.map(\.file).map(FileSystem.name(of:))))
     try file?.write(JSONWriter.line { $0.salvage(report) })
     return console.finish(lookedThrough: path, report.isLossy ? .no : .done)
   }
@@ -80,24 +84,6 @@ extension StoreSalvage.Options {
     choosesVersion = reference.version == nil && !versions.isEmpty
     model =
       choosesVersion ? try? bundle?.currentVersion?.model : try reference.load().model
-  }
-}
-
-/// What was saved, as lines.
-enum SalvageText {
-  /// - Parameter missing: names of the store's files that are not downloaded.
-  static func print(_ report: SalvageReport, lacking missing: [String] = [], to console: Console) {
-    var rows = [["entity", "objects"]]
-    rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
-    console.table([.left, .right], rows)
-    for remark in report.remarks { console.line("\(remark.sign) \(remark.text)") }
-    for note in report.notes { console.line("note: " + note.printable) }
-    let result =
-      report.isWhole
-      ? missing.isEmpty
-        ? "✓ saved" : "saved, without what is in \(missing.joined(separator: ", ").printable)"
-      : report.isLossy ? "saved, with losses" : "saved, without all files"
-    console.line("\(result): " + report.outputPath.printable)
   }
 }
 

@@ -1,9 +1,9 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
+import Reports
 import Rescue
 import RowText
 
@@ -81,11 +81,14 @@ enum UndeleteCommand {
           !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
         RecoveryNotice.write(forOutput: output, to: console)
         let restoration = Restoration(undeletion)
+        let start = ContinuousClock.now
         let report = try ProgressBar.during("writing the new store", on: console) { progress in
           try restoration.run(
             choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
         }
-        isJSON ? console.json { $0.restoration(report) } : UndeleteText.print(report, to: console)
+        isJSON
+          ? console.json { $0.restoration(report) }
+          : console.report(Report(report, seconds: (.now - start) / .seconds(1)))
         try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects")
         {
           add in
@@ -101,7 +104,7 @@ enum UndeleteCommand {
       }
       guard let entity else {
         isJSON
-          ? console.json { $0.undeletion(undeletion) } : UndeleteText.print(undeletion, to: console)
+          ? console.json { $0.undeletion(undeletion) } : console.report(Report(undeletion))
         return console.finish(lookedThrough: path, .done)
       }
       try rows(
@@ -172,103 +175,6 @@ extension RowOrigin {
       .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
       .value(.string(isWhole ? "yes" : "in part")),
     ]
-  }
-}
-
-/// What was found, and what is back, as lines.
-enum UndeleteText {
-  static func print(_ undeletion: Undeletion, to console: Console) {
-    if undeletion.entities.isEmpty {
-      console.line("Nothing of a deleted object was found.")
-    } else {
-      let hasLost = undeletion.entities.contains { $0.lost > 0 }
-      var rows = [
-        ["entity", "deleted"] + (hasLost ? ["maybe lost"] : [])
-          + ["key inferred", "key unknown", "in part", "older"]
-      ]
-      rows += undeletion.entities.map { entity in
-        [entity.name.printable]
-          + ([entity.deleted] + (hasLost ? [entity.lost] : [])
-          + [entity.inferred, entity.keyless, entity.partial, entity.older]).map {
-            NumberText.grouped($0)
-          }
-      }
-      console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
-    }
-    let path = ShellText.quoted(undeletion.path)
-    if let first = undeletion.entities.first(where: { $0.deleted + $0.lost > 0 }) {
-      console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
-      console.line(
-        undeletion.distrust == nil
-          ? "with --output FILE they are restored into a new store."
-          : "with --output FILE --only OBJECT,… these are restored into a new store.")
-    } else if let first = undeletion.entities.first {
-      console.line(
-        "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints earlier states."
-      )
-    }
-    if undeletion.isWiped == true {
-      console.line(
-        "! The space of deleted rows was probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
-      )
-    }
-    let unsure = undeletion.entities.reduce(0) { $0 + $1.unsure }
-    if unsure > 0 {
-      console.line(
-        "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that still exist: look at them before you rely on them."
-      )
-    }
-    let ambiguous = undeletion.entities.reduce(0) { $0 + $1.ambiguous }
-    if ambiguous > 0 {
-      console.line(
-        "! \(NumberText.grouped(ambiguous)) have the same key as another row with different values, and it is not known which was last: look at both, and name one with --only."
-      )
-    }
-    let lost = undeletion.entities.reduce(0) { $0 + $1.lost }
-    if lost > 0 {
-      console.line(
-        "! \(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
-      )
-    }
-    if let distrust = undeletion.distrust {
-      console.line(
-        "! Look at each object before you restore it: \(distrust.printable)."
-      )
-    }
-    let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
-    if unsaved > 0 {
-      console.line(
-        "· \(NumberText.grouped(unsaved)) of them were never saved: they are restored only if --only names them."
-      )
-    }
-    for note in undeletion.notes { console.line("note: " + note.printable) }
-  }
-
-  static func print(_ report: Restoration.Report, to console: Console) {
-    var rows = [["entity", "restored"]]
-    rows += report.restored.sorted { $0.key < $1.key }.map {
-      [$0.key.printable, NumberText.grouped($0.value)]
-    }
-    console.table([.left, .right], rows)
-    if report.links > 0 {
-      console.line(
-        "· \(NumberText.counted(report.links, "link")) between objects \(report.links == 1 ? "was" : "were") restored with them."
-      )
-    }
-    if let text = RestorationText.uncertainty(report) { console.line("! " + text + ".") }
-    for line in RestorationText.hints(report) { console.line("· " + line.printable) }
-    for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
-      let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
-      console.line(
-        "! \(entity.printable): \(NumberText.grouped(keys.count)) were left out, because an object with their unique values or key exists: \(names)\(keys.count > 5 ? " …" : "")."
-      )
-    }
-    for (property, count) in report.emptied.sorted(by: { $0.key < $1.key }) {
-      console.line(
-        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: the object that it referenced is missing."
-      )
-    }
-    SalvageText.print(report.salvage, to: console)
   }
 }
 

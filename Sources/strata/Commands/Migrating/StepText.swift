@@ -4,70 +4,6 @@ import Migration
 import RowText
 import Terminal
 
-/// A plan as a person reads it.
-struct PlanText {
-  let plan: MigrationPlan
-  let unallowed: [Loss]
-  let console: Console
-
-  func print() {
-    if plan.isNothingToDo {
-      console.line("nothing to do: the store already has that model")
-      for note in plan.notes { console.paragraph("note:", note) }
-      for loss in plan.losses { print(loss) }
-      for check in plan.checks { print(check) }
-      return
-    }
-    StepText.print(plan.steps, on: console)
-    let free = plan.bytesFree.map { " of \(NumberText.bytes($0)) free" } ?? ""
-    console.line(
-      "\(plan.strategy.rawValue), needs \(NumberText.bytes(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
-    )
-    for obstacle in plan.obstacles {
-      console.paragraph("✗", obstacle.message + (obstacle.code.map { " (\($0))" } ?? ""))
-      if let hint = obstacle.typedHint { console.paragraph(" ", hint) }
-    }
-    for note in plan.notes { console.paragraph("note:", note) }
-    for loss in plan.losses { print(loss) }
-    for check in plan.failures { print(check) }
-    for check in plan.checks where check.isWarning { print(check) }
-    if !unallowed.isEmpty {
-      console.line(
-        "refused unless allowed: "
-          + unallowed.map { "--allow-loss \(ShellText.quoted($0.name))" }.joined(separator: " "))
-    } else if plan.failures.isEmpty, plan.obstacles.isEmpty {
-      console.line("✓ can migrate")
-    }
-  }
-
-  private func print(_ loss: Loss) {
-    let mark =
-      loss.isIntended
-      ? "deleted, as the recipe says" : unallowed.contains(loss) ? "! lost" : "lost, as allowed"
-    let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
-    console.paragraph(
-      "\(mark):", "\(loss.name), \(loss.values) \(loss.noun)\(samples)")
-    if let suggestion = loss.suggestion { console.paragraph(" ", suggestion) }
-  }
-
-  private func print(_ check: DataCheck) {
-    let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-    console.paragraph(check.isWarning ? "warning:" : "✗", "\(place): \(check.summary)")
-    if !check.first.isEmpty {
-      console.paragraph(" ", "first: " + check.first.map(\.description).joined(separator: ", "))
-    }
-    console.paragraph(" ", check.typedHint)
-  }
-
-  /// A guess in words: no more exact than it is.
-  private static func duration(_ seconds: Double) -> String {
-    if seconds < 2 { return "a moment" }
-    if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
-    let minutes = min(seconds / 60, 1e9).rounded()
-    return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
-  }
-}
-
 /// The steps of a plan as a person reads them: what becomes of each entity, with its objects.
 struct StepText {
   let console: Console
@@ -103,10 +39,10 @@ struct StepText {
         console.line(whole, as: role)
       } else {
         console.line(line, as: role)
-        console.paragraph("     ", details)
+        console.paragraph(margin: 6, details)
       }
       for line in MappingText.lines(of: mapping) {
-        console.paragraph(String(repeating: " ", count: 5 + 4 * line.depth), line.whole)
+        console.paragraph(margin: 6 + 4 * line.depth, line.whole)
       }
     }
     print(step.previews, of: step.mapping)

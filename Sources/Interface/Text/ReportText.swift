@@ -1,0 +1,89 @@
+import ManagedModel
+import Reports
+import Terminal
+
+extension Theme.Role {
+  /// The look of a line of a report.
+  init(_ line: Report.Line) {
+    self =
+      switch (line.mark, line.role) {
+      case (.success, _): .success
+      case (.warning, _): .warning
+      case (.error, _): .error
+      case (.added, _): .added
+      case (.removed, _): .removed
+      case (.note, _), (.none, .detail): .dim
+      case (.none, .title): .columnTitle
+      case (.none, .text), (.none, .code): .text
+      }
+  }
+}
+
+extension Report.Line {
+  /// Its text with what a person types, and the keys that do the same where there are any.
+  func words(keys: [String: String] = [:]) -> String {
+    text.text { choice, values in
+      (keys[choice.id].map { $0 + ", or: " } ?? "") + Advice.typed(choice, values)
+    }
+  }
+
+  /// What stands before its text, by its depth.
+  var indent: String { String(repeating: "  ", count: depth) }
+}
+
+/// A report as text: as commands print it and files hold it, and as it is read aloud.
+package enum ReportText {
+  /// Cells that a name in a table may take.
+  private static let widest = 60
+
+  /// The lines as a command prints them. Names and numbers of a section stand below each other.
+  package static func lines(_ report: Report, width: Int) -> [TextLine] {
+    let empty: [TextLine] = [("", .text)]
+    return Array(report.sections.map { lines($0, width) }.joined(separator: empty))
+  }
+
+  private static func lines(_ section: Report.Section, _ width: Int) -> [TextLine] {
+    let rows = section.titled.filter { !$0.numbers.isEmpty }
+    let isMarked = rows.contains { $0.mark != .none }
+    func head(_ line: Report.Line) -> String {
+      let sign = line.mark == .none ? "" : line.mark.rawValue + " "
+      return line.indent + (sign.isEmpty && isMarked ? "  " : sign) + line.words()
+    }
+    let names = min(widest, rows.map { TextWidth.of(head($0)) }.max() ?? 0)
+    let columns = section.columns.indices.map { column in
+      rows.map { TextWidth.of($0.numbers.element(column) ?? "") }.max() ?? 0
+    }
+    return section.titled.flatMap { line -> [TextLine] in
+      let role = Theme.Role(line)
+      guard line.numbers.isEmpty else {
+        let numbers = zip(line.numbers, columns).map { "  " + $0.trailing(in: $1) }.joined()
+        return [(head(line).fitted(to: names) + numbers, role)]
+      }
+      guard line.role != .code else { return [(head(line), role)] }
+      // Below a sign or a word that begins a list, what follows stands further in.
+      let hanging = line.mark == .none && line.role == .text ? 0 : 2
+      return Wrapping.paragraph(head(line), width: width, indent: 2 * line.depth + hanging)
+        .map { ($0, role) }
+    }
+  }
+
+  /// The lines as sentences that can each stand alone: no table, and each number with its title.
+  package static func spoken(_ report: Report) -> [TextLine] {
+    report.sections.flatMap { section in
+      section.titled.map { line -> TextLine in
+        let sign = line.mark == .none ? "" : line.mark.rawValue + " "
+        let numbers = zip(section.columns, line.numbers).map { "\($0) \($1)" }
+        let end = line.role == .title ? ":" : numbers.isEmpty ? "" : ": "
+        return (
+          sign + line.words() + end + (line.role == .title ? "" : numbers.joined(separator: ", ")),
+          Theme.Role(line)
+        )
+      }
+    }
+  }
+
+  /// The whole as a file holds it; nothing that a store holds is a line or a control of its own.
+  package static func text(_ report: Report) -> String {
+    lines(report, width: 100).map { $0.text.printable + "\n" }.joined()
+  }
+}

@@ -1,0 +1,480 @@
+import ManagedModel
+import ManagedStore
+import Migration
+import Rescue
+
+extension Advice.Choice {
+  /// A healthy store of the same version.
+  package static let sibling = Advice.Choice("sibling", "StoreSalvage.Options.sibling")
+  /// The objects that are to be back.
+  package static let onlyObjects = Advice.Choice("only", "Restoration.Choice.only")
+}
+
+extension Report {
+  /// What was saved of a damaged store.
+  ///
+  /// - Parameter missing: names of the store's files that are not downloaded.
+  package init(_ report: SalvageReport, seconds: Double, lacking missing: [String] = []) {
+    let objects = NumberText.counted(report.objects, "object")
+    let isWhole = report.isWhole && missing.isEmpty
+    let loss =
+      report.isLossy
+      ? "some are lost: see below"
+      : !report.isWhole
+        ? "files that they name are missing: see below"
+        : missing.isEmpty
+          ? "nothing is known to be lost"
+          : "without what is in \(missing.joined(separator: ", "))"
+    var head = [
+      Line(
+        isWhole ? .success : .warning,
+        "\(objects) saved in \(NumberText.seconds(seconds)); \(loss)"),
+      Line("the new store: \(report.outputPath)", as: .code),
+      report.isComplete
+        ? Line(.success, "it opens with the model in it")
+        : Line(.warning, "Core Data will not open it as it is: see the notes"),
+      Line("the damaged store is as it was: \(report.storePath)", as: .detail),
+    ]
+    if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
+    let remarks = report.remarks
+    self.init([
+      Section(head),
+      Section(
+        "objects", columns: ["saved"],
+        report.entities.map { Line("\($0.name)", numbers: [NumberText.grouped($0.objects)]) }),
+      Section("lost", remarks.filter { $0.mark == .warning }),
+      Section("notes", remarks.filter { $0.mark != .warning } + [Line](notes: report.notes)),
+    ])
+  }
+
+  /// Which deleted objects are back in a new store.
+  package init(_ report: Restoration.Report, seconds: Double) {
+    let head = [
+      Line(
+        report.count > 0 ? .success : .warning,
+        "\(NumberText.counted(report.count, "deleted object")) restored in \(NumberText.seconds(seconds))"
+      ),
+      Line("the new store: \(report.salvage.outputPath)", as: .code),
+      Line("the store is as it was: \(report.salvage.storePath)", as: .detail),
+    ]
+    var restored = [Line](counts: report.restored, .added)
+    if report.links > 0 {
+      restored.append(
+        Line("links between objects", numbers: [NumberText.grouped(report.links)]))
+    }
+    let refused = report.refused.sorted { $0.key < $1.key }.map { entity, keys in
+      let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+      return Line(
+        .warning,
+        "\(entity): \(NumberText.grouped(keys.count)) left out, because an object with their unique values or key exists: \(first)\(keys.count > 5 ? " …" : "")"
+      )
+    }
+    let emptied = report.emptied.sorted { $0.key < $1.key }.map {
+      Line(
+        .warning,
+        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: the object that it referenced is missing")
+    }
+    let origins = report.first.prefix(50).map {
+      Line("\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)")
+    }
+    self.init(
+      [
+        Section(head), Section("restored", columns: ["objects"], restored + Self.hints(report)),
+        Section(Self.uncertainty(report) + refused + emptied),
+      ] + Report(report.salvage, seconds: seconds).sections.dropFirst()
+        + [Section("the first of them, and where they were found", origins)])
+  }
+
+  /// What was found of deleted objects.
+  package init(_ undeletion: Undeletion) {
+    typealias Number = (Undeletion.Entity) -> Int
+    let all = undeletion.entities
+    func sum(_ number: Number) -> Int { all.reduce(0) { $0 + number($1) } }
+    let lost = sum(\.lost)
+    var columns: [(title: String, of: Number)] = [("deleted", { $0.deleted })]
+    if lost > 0 { columns.append(("maybe lost", { $0.lost })) }
+    columns += [
+      ("key inferred", { $0.inferred }), ("key unknown", { $0.keyless }),
+      ("in part", { $0.partial }), ("older", { $0.older }),
+    ]
+    let rows = all.map { entity in
+      Line("\(entity.name)", numbers: columns.map { NumberText.grouped($0.of(entity)) })
+    }
+    let path = ShellText.quoted(undeletion.path)
+    var next: [Line] = []
+    if let first = all.first(where: { $0.deleted + $0.lost > 0 }) {
+      let name = ShellText.quoted(first.name)
+      let which: Advice = undeletion.distrust == nil ? "them" : "the objects of \(.onlyObjects)"
+      next = [
+        Line("To list them: \(.deed("undeletion-of"), of: [path, name])", as: .code),
+        Line("To write a new store with \(which) restored, add \(.output, "FILE")."),
+      ]
+    } else if let first = all.first {
+      let name = ShellText.quoted(first.name)
+      next = [
+        Line(
+          "To list their earlier states: \(.deed("undeletion-versions"), of: [path, name])",
+          as: .code)
+      ]
+    }
+    var remarks: [Line] = []
+    func add(_ mark: Mark, _ count: Int, _ text: Advice) {
+      if count > 0 { remarks.append(Line(mark, text)) }
+    }
+    add(
+      .warning, undeletion.isWiped == true ? 1 : 0,
+      "The space of deleted rows is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
+    )
+    let (unsure, ambiguous) = (sum(\.unsure), sum(\.ambiguous))
+    add(
+      .note, unsure,
+      "\(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that still exist: look at them before you rely on them."
+    )
+    add(
+      .warning, ambiguous,
+      "\(NumberText.grouped(ambiguous)) have the same key as another row with other values has, too, and it is
+    not known which was there last: look at both, and name one with \(.onlyObjects)."
+    )
+    add(
+      .warning, lost,
+      "\(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
+    )
+    if let distrust = undeletion.distrust {
+      remarks.append(Line(.warning, "Look at each object before you restore it: \(distrust)."))
+    }
+    let unsaved = sum(\.unsaved)
+    add(
+      .note, unsaved,
+      "\(NumberText.grouped(unsaved)) of them were never saved: they are restored only where \(.onlyObjects) names them."
+    )
+    self.init([
+      all.isEmpty
+        ? Section([Line("Nothing of a deleted object was found.")])
+        : Section("entity", columns: columns.map(\.title), rows),
+      Section(next), Section(remarks + [Line](notes: undeletion.notes)),
+    ])
+  }
+
+  /// The restored objects that may have been lost instead of deleted.
+  private static func uncertainty(_ report: Restoration.Report) -> [Line] {
+    let uncertain = report.uncertain
+    guard uncertain > 0 else { return [] }
+    return [
+      Line(
+        .warning,
+        "\(NumberText.grouped(uncertain)) of them may have been lost instead of deleted, and \(uncertain == 1 ? "was" : "were") restored in a state that may be an earlier one"
+      )
+    ]
+  }
+
+  /// What a person should know of the links of objects that are back.
+  private static func hints(_ report: Restoration.Report) -> [Line] {
+    let (freedLinks, unset) = (report.freedLinks, report.unset)
+    var hints: [Line] = []
+    if freedLinks > 0 {
+      let isOne = freedLinks == 1
+      hints.append(
+        Line(
+          .note,
+          "\(NumberText.counted(freedLinks, "more link")) \(isOne ? "was" : "were") found where rows were deleted, and \(isOne ? "is" : "are") back, too: a link that the app removed earlier looks the same."
+        ))
+    }
+    if !unset.isEmpty {
+      let names = unset.prefix(6).joined(separator: ", ") + (unset.count > 6 ? " …" : "")
+      hints.append(
+        Line(
+          .note,
+          "References to them from other objects (\(names)) were emptied when they were deleted: which objects had any is not known."
+        ))
+    }
+    return hints
+  }
+
+  /// What was put right in a store, and what is left.
+  package init(_ receipt: RepairReceipt) {
+    let notes = Section([Line](notes: receipt.notes))
+    let left = Section(
+      "what is left",
+      receipt.left.map { Line(Mark($0.severity), "\($0.sentence) [\($0.kind.rawValue)]") })
+    guard receipt.isDone || receipt.resultPath != nil else {
+      let isWhole = receipt.left.isEmpty
+      let head = Line(
+        isWhole ? .success : .none, "nothing to repair\(isWhole ? "" : " that needs no choice")")
+      self.init([Section([head]), notes, left])
+      return
+    }
+    let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
+    var head = [
+      Line(
+        .success,
+        "\(verb) in \(NumberText.seconds(receipt.seconds)), \(NumberText.seconds(receipt.verificationSeconds)) of them to verify"
+      ),
+      Line(
+        "\(receipt.resultPath ?? receipt.storePath), \(NumberText.bytes(receipt.bytes))",
+        as: .detail),
+    ]
+    head += Self.sum("result", receipt.checksums.result)
+    head += Self.backup(receipt.backupPath, sum: receipt.checksums.backup, of: receipt.storePath)
+    if let folder = receipt.orphanFolder {
+      head.append(Line("unreferenced files are now in: \(folder)", as: .code))
+    }
+    let kinds = receipt.kinds.flatMap { kind -> [Line] in
+      let more = kind.count - kind.first.count
+      return [Line(.success, "\(kind.name)", numbers: [NumberText.grouped(kind.count)])]
+        + kind.first.map { Line("\($0.words)", as: .detail, depth: 1) }
+        + (more > 0
+          ? [
+            Line(
+              "… and \(NumberText.grouped(more)) more; all of them: \(.deed("change-list"))",
+              as: .detail, depth: 1)
+          ] : [])
+    }
+    self.init([
+      Section(head), Section("repaired", columns: ["changes"], kinds),
+      Self.compared("verified", receipt.verified), notes, left,
+    ])
+  }
+}
+
+extension Report.Mark {
+  /// The sign of a finding.
+  package init(_ severity: Finding.Severity) {
+    self =
+      switch severity {
+      case .error: .error
+      case .warning: .warning
+      case .note: .note
+      }
+  }
+}
+
+extension Restoration.Report {
+  /// Objects that are back.
+  package var count: Int { restored.values.reduce(0, +) }
+}
+
+extension RepairChange {
+  /// `Step/p5.recipe: Recipe/p88888 → nothing`
+  fileprivate var words: String {
+    let object = [entity, key.map { "p\($0)" }].compactMap { $0 }.joined(separator: "/")
+    let place = [object, property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+    let values = "\(Self.short(old)) → \(Self.short(new))"
+    return place.isEmpty ? values : place + ": " + values
+  }
+
+  private static func short(_ text: String?) -> String {
+    guard let text else { return "nothing" }
+    return text.count > 80 ? text.prefix(79) + "…" : text
+  }
+}
+
+extension SalvageReport {
+  /// What was lost, and what was found otherwise than by its tree, as sentences.
+  package var remarks: [Report.Line] {
+    typealias Line = Report.Line
+    var remarks = tables.flatMap(\.remarks)
+    func lose(_ count: Int, _ text: Advice) {
+      guard count > 0 else { return }
+      remarks.append(Line(.warning, text))
+    }
+    lose(
+      missingPages,
+      "\(NumberText.counted(missingPages, "page")) \(missingPages == 1 ? "is" : "are") missing or unreadable, and it is not known to which table \(missingPages == 1 ? "it" : "they") belonged."
+    )
+    lose(
+      unknownHoles,
+      "\(NumberText.grouped(unknownHoles)) pages of tables whose names are lost cannot be read."
+    )
+    lose(
+      unplaced - undecided,
+      "\(NumberText.counted(unplaced - undecided, "row")) \(unplaced - undecided == 1 ? "belongs" : "belong") to no known table."
+    )
+    lose(
+      undecided,
+      "\(NumberText.counted(undecided, "link")) between objects could belong to several relationships: \(undecided == 1 ? "it is" : "they are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store, with the names of the possible tables."
+    )
+    remarks += ofLostTables
+    if let obstacle {
+      remarks.append(
+        Line(
+          .warning,
+          "The new store does not open as a Core Data store: \(obstacle.printable). Its tables have \(NumberText.counted(tables.reduce(0) { $0 + $1.rows }, "row")). Salvage again with \(.commandModel, "MODEL"): then metadata and model cache."
+        ))
+    } else if lacksModel {
+      remarks.append(
+        Line(
+          .note,
+          "The new store has no model in it. The app opens it with its own model; to read it here, give \(.commandModel, "MODEL")."
+        ))
+    }
+    lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
+    lose(
+      misplaced,
+      "\(NumberText.counted(misplaced, "page or row", plural: "pages or rows")) found where those of another table, or of other keys, belong: what belongs there is lost unless it was found elsewhere."
+    )
+    for (table, keys) in missing.sorted(by: { $0.key < $1.key }) {
+      let name = tables.first { $0.name == table }?.entity ?? table
+      let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+      lose(
+        keys.count,
+        "\(name.printable): \(NumberText.counted(keys.count, "object")) in an index \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older version."
+      )
+    }
+    if zeroed > 0 {
+      remarks.append(
+        Line(
+          .note,
+          "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that ends in" : "have values that end in") zeros up to the end of a page: either the app stored them, or the page was not written completely."
+        ))
+    }
+    lose(
+      doubtful,
+      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, and it is not known which. Those in the table were saved."
+    )
+    let undeletion: Advice = undeleteCommand.map { ". To look for them: \($0)" } ?? "."
+    for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
+      remarks.append(
+        Line(
+          .warning,
+          "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
+        ))
+    }
+    if let first = unreadableFiles.first {
+      let count = NumberText.counted(unreadableFiles.count, "file")
+      remarks.append(
+        Line(
+          .warning,
+          "\(count) beside the store cannot be read and were not copied, such as \(first.path.printable): \(first.reason)."
+        ))
+    }
+    if isChanged {
+      remarks.append(
+        Line(
+          .warning,
+          "Another program changed the store while it was read: the result may mix two states. Close that program, and salvage the store again."
+        ))
+    }
+    if objects == 0, gone.isEmpty, opens {
+      remarks.append(Line(.warning, "No object was found."))
+    }
+    if let counted { remarks.append(counted) }
+    if let files = missingFiles {
+      remarks.append(
+        Line(
+          .warning,
+          "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are missing: the hidden folder \(files.folders.own.printable) was not copied with the store. Ask for it, and put it beside the new store as \(files.folders.new.printable)."
+        ))
+    }
+    if isLossy {
+      remarks.append(
+        Line(
+          .note,
+          "Earlier states of lost objects may still be in the file. To look for them: \(.deed("undeletion"), of: [ShellText.quoted(storePath)])"
+        ))
+    }
+    return remarks
+  }
+}
+
+extension SalvageReport {
+  private static let mostNames = 12
+
+  /// What is not known of tables whose CREATE statement is gone.
+  private var ofLostTables: [Report.Line] {
+    typealias Line = Report.Line
+    let sorted = lostTables.sorted { $0.key < $1.key }
+    func names(_ all: [String]) -> String {
+      all.prefix(Self.mostNames).joined(separator: ", ").printable
+        + (all.count > Self.mostNames ? " …" : "")
+    }
+    let plain = sorted.filter { $0.value.doubtful.isEmpty }.map(\.key)
+    let advice: Advice =
+      "Give all versions of the model (\(.commandModel) with the .momd or .xcdatamodeld), or a healthy store of the same version (\(.sibling, "STORE")), to be sure."
+    var remarks: [Line] = []
+    if !plain.isEmpty {
+      remarks.append(
+        Line(
+          .warning,
+          "\(plain.count == 1 ? "The CREATE statement of a table is" : "The CREATE statements of \(plain.count) tables are") lost (\(names(plain))): the column order of a new store was assumed. A store that was migrated in place may have another order. \(advice)"
+        ))
+    }
+    for (table, lost) in sorted where !lost.doubtful.isEmpty {
+      remarks.append(
+        Line(
+          .warning,
+          lost.isUnfit
+            ? "The CREATE statement of \(table.printable) is lost, and its rows do not fit the model: the column order of a new store was assumed. Do not rely on the values. \(advice)"
+            : "The CREATE statement of \(table.printable) is lost. These columns may have each other's values: \(names(lost.doubtful)). \(advice)"
+        ))
+    }
+    return remarks
+  }
+
+  /// What the store's own counters say of pages of which nobody knows whose they were.
+  private var counted: Report.Line? {
+    guard missingPages + unknownHoles > 0, !openKeys.isEmpty else { return nil }
+    let sorted = openKeys.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let open = sorted.filter { $0.value > 0 }
+    let whole = sorted.filter { $0.value == 0 }.map { $0.key.printable }
+    let uncounted = Set(tables.compactMap(\.entity)).subtracting(openKeys.keys).sorted()
+    var text = "By the store's own key counters, "
+    if open.isEmpty {
+      text += "no object is missing"
+    } else {
+      let most = open.map { "\($0.key.printable) \(NumberText.grouped($0.value))" }
+      text +=
+        "at most these are missing: \(most.joined(separator: ", ")) (including deleted ones)"
+    }
+    if !whole.isEmpty { text += "; nothing of \(whole.joined(separator: ", "))" }
+    if !uncounted.isEmpty {
+      text +=
+        "; the counters of \(uncounted.map(\.printable).joined(separator: ", ")) are lost, too"
+    }
+    return Report.Line(.note, "\(text).")
+  }
+}
+
+extension SalvageReport.Table {
+  fileprivate var remarks: [Report.Line] {
+    typealias Line = Report.Line
+    let name = (entity ?? name).printable
+    var remarks: [Line] = []
+    if guessed > 0 {
+      remarks.append(
+        Line(
+          .note,
+          "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
+        ))
+    }
+    for hole in holes where hole.missing != 0 {
+      let lost =
+        hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost"
+      remarks.append(
+        Line(
+          .warning,
+          "\(name): \(lost) (keys \(hole.text)): the page of the file that they were on cannot be read."
+        ))
+    }
+    if !cut.isEmpty {
+      remarks.append(
+        Line(
+          .warning, "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is NULL now."))
+    }
+    if !refused.isEmpty {
+      remarks.append(
+        Line(
+          .warning,
+          "\(name): \(NumberText.grouped(refused.count)) were left out, because the table's constraints refuse them."
+        ))
+    }
+    return remarks
+  }
+}
+
+extension SalvageReport.Hole {
+  /// Its keys: `p4920–p4965`.
+  fileprivate var text: String {
+    let (first, last) = (keys.lowerBound, keys.upperBound)
+    return last == first ? "p\(first)" : "p\(first)–" + (last == .max ? "" : "p\(last)")
+  }
+}
