@@ -35,6 +35,8 @@ package enum ByteShift: Sendable, Equatable {
     var moves: [Move] = []
     /// Pages that are not read from the file.
     var pages: [Int: [UInt8]] = [:]
+    /// Where a 0D stands in the file as it was that is not in it any more, in order.
+    var inserted: [Int] = []
     static let step = 4096
   }
 
@@ -62,10 +64,12 @@ package enum ByteShift: Sendable, Equatable {
         shift: .lineFeeds(lost: loss.lost, cells: loss.cells, pages: loss.unknown),
         pageSize: pageSize, size: file.size + loss.lost, moves: loss.moves, pages: loss.pages)
     }
-    let moves = try moves(in: file, pageSize)
+    let usable = pageSize - FileHeader(head).reserved
+    let (moves, pages) = try moves(in: file, pageSize, usable: usable)
     guard let last = moves.last else { return nil }
     return Reading(
-      shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, moves: moves)
+      shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, moves: moves,
+      pages: pages)
   }
 
   /// Finds out whether the bytes of a -wal were moved, as those of its main file: what stands before it, and line
@@ -83,7 +87,21 @@ package enum ByteShift: Sendable, Equatable {
     }
     let frame = LogHeader.frameHeaderSize + size
     guard (file.size - LogHeader.size) % frame != 0 else { return nil }
-    return try lineEnds(of: file, size) { ($0 - LogHeader.size) % frame == 0 }
+    if let found = try lineEnds(of: file, size, isWhole: { ($0 - LogHeader.size) % frame == 0 }) {
+      return found
+    }
+    guard let loss = try LogLineFeedLoss(file, pageSize: size) else { return nil }
+    return Reading(
+      shift: .lineFeeds(lost: loss.places.count, cells: 0, pages: loss.unknown), pageSize: size,
+      size: loss.size, inserted: loss.places)
+  }
+
+  /// Finds out how the bytes of a -wal were moved of which SQLite does not read every frame.
+  ///
+  /// - Parameter pageSize: that of its frames, where the log does not tell it.
+  /// - Throws: `CoreDataError` where it cannot be read.
+  package static func ofLog(_ file: OpenFile, pageSize: Int) throws -> ByteShift? {
+    try reading(ofLog: file, pageSize: pageSize)?.shift
   }
 
   /// Of a file in which no 0A stands without a 0D before it, and that has whole pages without these.
@@ -111,14 +129,18 @@ package enum ByteShift: Sendable, Equatable {
   private static let window = 24
   private static let enough = 5
 
-  /// Where pages begin to stand elsewhere: as many begin there as in order would.
-  private static func moves(in file: OpenFile, _ pageSize: Int) throws -> [Move] {
+  /// Where pages begin to stand elsewhere: as many begin there as in order would; and the pages around each such
+  /// place, as far as they are known.
+  private static func moves(
+    in file: OpenFile, _ pageSize: Int, usable: Int
+  ) throws -> (moves: [Move], pages: [Int: [UInt8]]) {
     var moves: [Move] = []
-    var by = 0
-    var page = 2
+    var pages: [Int: [UInt8]] = [:]
+    var (by, page, last) = (0, 2, 1)
     let most = file.size / pageSize + 2
     while page <= most, moves.count < 16 {
       if try sound(from: page, by, file, pageSize, count: 1) == 1 {
+        last = page
         page += 1
         continue
       }
@@ -131,14 +153,20 @@ package enum ByteShift: Sendable, Equatable {
         page += window
         continue
       }
+      let seam = try ByteSeam(
+        file, pageSize: pageSize, usable: usable, behind: last, from: by, to: found,
+        upTo: page + window)
+      pages.merge(seam.pages) { first, _ in first }
       by = found
-      moves.append(Move(page: page, by: by))
+      last = seam.next
+      page = max(page, seam.next)
+      moves.append(Move(page: seam.next, by: by))
     }
-    return moves
+    return (moves, pages)
   }
 
   /// How many pages from one on are of trees, where all stands so many bytes behind its place.
-  private static func sound(
+  static func sound(
     from page: Int, _ by: Int, _ file: OpenFile, _ pageSize: Int, count: Int
   ) throws -> Int {
     let start = (page - 1) * pageSize + by
@@ -198,6 +226,7 @@ extension ByteShift.Reading {
     switch shift {
     case .header(let start): return try file.read(at: offset + start, count: count)
     case .lineEnds: return try unescaped(file, at: offset, count: count)
+    case .lineFeeds where !inserted.isEmpty: return try filled(file, at: offset, count: count)
     case .moved, .lineFeeds:
       // Pages are read one by one where a move lies between.
       var result: [UInt8] = []
@@ -227,14 +256,20 @@ extension ByteShift.Reading {
     }
   }
 
+  private func filled(_ file: OpenFile, at offset: Int, count: Int) throws -> [UInt8] {
+    let before = inserted.partitioningIndex { $0 >= offset }
+    let own = inserted[before...].prefix { $0 < offset + count }
+    var result = try file.read(at: offset - before, count: count - own.count)
+    for place in own where place - offset <= result.count {
+      result.insert(0x0D, at: place - offset)
+    }
+    return result
+  }
+
   private func unescaped(_ file: OpenFile, at offset: Int, count: Int) throws -> [UInt8] {
     // The last step that begins at the offset or before it.
-    var (low, high) = (0, removed.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if middle * Self.step - removed[middle] <= offset { low = middle + 1 } else { high = middle }
-    }
-    let step = max(0, low - 1)
+    let behind = removed.indices.partitioningIndex { $0 * Self.step - removed[$0] > offset }
+    let step = max(0, behind - 1)
     var place = step * Self.step
     var skipped = offset - (place - removed[step])
     var before = place > 0 ? try file.read(at: place - 1, count: 1).first ?? 0 : 0

@@ -49,18 +49,17 @@ public final class LogFrames {
     try scan(header)
   }
 
+  /// How the log's bytes were moved; `nil` where they are read as they stand.
+  package var shift: ByteShift? { file.shift }
+
   /// How many frames are read as the database's last committed state.
   public var applied: Int { frames.count { $0.state == .committed || $0.state == .mended } }
 
   /// The last frame of a page among the first ones, up to `frame`; `nil` for none.
   func frame(of page: Int, upTo frame: Int) -> Int? {
     guard let own = places[page] else { return nil }
-    var (low, high) = (0, own.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if own[middle] <= frame { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? Int(own[low - 1]) : nil
+    let behind = own.partitioningIndex { $0 > frame }
+    return behind > 0 ? Int(own[behind - 1]) : nil
   }
 
   /// The page of a frame; `nil` where it is not whole.
@@ -190,7 +189,7 @@ public final class LogFrames {
     return Self.checksum(second, from: LogChecksum(first, 16), true) == LogChecksum(second, 16)
   }
 
-  private static func checksum(
+  static func checksum(
     _ frame: [UInt8], from start: LogChecksum, _ isBigEndian: Bool
   ) -> LogChecksum {
     var sum = start
@@ -206,6 +205,8 @@ private struct LogFile {
   let size: Int
   private let file: OpenFile
   private let moved: ByteShift.Reading?
+
+  var shift: ByteShift? { moved?.shift }
 
   init(_ path: String, pageSize: Int?, isRealigned: Bool) throws {
     file = try OpenFile(path)

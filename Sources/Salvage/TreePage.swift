@@ -105,6 +105,35 @@ public struct TreePage: Sendable {
   }
 }
 
+extension TreePage {
+  /// Where a cell stands that is whole by what it says of itself, with its key where it is a table's, and how many
+  /// values it has; `nil` where it is none.
+  ///
+  /// - Parameter pageCount: how many pages the database has.
+  func extent(
+    of place: Int, in page: [UInt8], pageCount: Int
+  ) -> (range: Range<Int>, key: Int64?, columns: Int)? {
+    if kind.isInterior {
+      guard place + 4 <= usable, (2...max(2, pageCount)).contains(Int(BigEndian.word(page, place)))
+      else { return nil }
+    }
+    guard kind != .tableInterior else {
+      return Varint.read(page, place + 4).map { (place..<$0.end, Int64(bitPattern: $0.value), 0) }
+    }
+    guard let cell = Cell(page, at: place, of: kind, present: page.count, usable: usable),
+      cell.local == cell.size || (2...max(2, pageCount)).contains(cell.overflow)
+    else { return nil }
+    var columns = 0
+    let stated = page.withUnsafeBytes { bytes in
+      Record.parse(
+        UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local])
+      ) { _ in columns += 1 }
+    }
+    guard stated == cell.size else { return nil }
+    return (place..<max(cell.end, place + 4), kind == .tableLeaf ? cell.key : nil, columns)
+  }
+}
+
 /// A cell that has a payload, of a table's leaf or of an index: where the payload is, and a row's key.
 package struct TreeCell: Sendable, Equatable {
   /// The row's key; 0 for an entry of an index, whose payload ends with it.

@@ -120,6 +120,50 @@ struct MovedBytesTests {
     #expect(saved.count * 100 > demo.lines.count * 90, "\(saved.count) of \(demo.lines.count)")
   }
 
+  @Test(
+    "of the page in whose middle bytes were put in or are missing, every other row comes back",
+    arguments: [5, -1000])
+  func seam(by: Int) throws {
+    let demo = try DamagedDemo(objects: 2_000)
+    let root = try #require(demo.roots["ZSTEP"])
+    let leaves = try DamagedFile(demo.path).leaves(root: root)
+    let leaf = leaves[leaves.count / 2]
+    let before = try Self.steps(demo.path)
+    let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf)).bytes
+    let tree = try #require(TreePage(page, number: leaf, usable: 4096))
+    let cells = tree.cells(in: page).compactMap {
+      Cell(page, at: $0, present: 4096, usable: 4096)
+    }
+    // In the last value of a row that has others on both sides.
+    let middle = try #require(cells.first { $0.end < 3_000 && $0.start > 600 })
+    let place = middle.end - 3
+    let gone = place..<place + max(1, -by)
+    let lost = Set(
+      cells.filter { $0.start - 3 < gone.upperBound && gone.lowerBound < $0.end }.map(\.key))
+    #expect(lost.count < cells.count - 2 && lost.contains(middle.key))
+    try demo.change { bytes in
+      let place = (leaf - 1) * 4096 + place
+      if by > 0 {
+        bytes.insert(contentsOf: repeatElement(0, count: by), at: place)
+      } else {
+        bytes.removeSubrange(place..<place - by)
+      }
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy)
+    let after = try Self.steps(output)
+    // Nothing that never was, and nothing less than what is there.
+    for (key, row) in after { #expect(before[key] == row, "p\(key)") }
+    #expect(Set(before.keys).subtracting(after.keys).isSubset(of: lost))
+    #expect(after[middle.key] == nil)
+  }
+
+  private static func steps(_ path: String) throws -> [Int64: [Value]] {
+    let rows = try Connection(path: path, mode: .immutable).rows("SELECT * FROM ZSTEP")
+    return Dictionary(rows.map { ($0[0].integer ?? 0, $0) }) { first, _ in first }
+  }
+
   private func expectAll(of demo: DamagedDemo, kind words: String...) throws {
     let before = try demo.bytes()
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)

@@ -34,7 +34,8 @@ extension WriteAheadLog {
   private mutating func refuse(_ path: String, of store: String) throws {
     // What a program is writing now is seen neither before nor after it.
     guard frames > 0, !isOlderThanStore, !isCheckpointed, StoreLock.user(of: store) == nil,
-      let found = try LogKinship.contradiction(of: path, store: store, journal: store + "-journal")
+      let found = try LogKinship(of: path, store: store, journal: store + "-journal")?
+        .contradiction()
     else { return }
     unapplied = Unapplied(
       reason: .foreign, frames: frames + (unapplied?.frames ?? 0), missing: frames,
@@ -111,8 +112,10 @@ private struct LogReading {
     guard let group = try group() else { return nil }
     let missing = try missing(in: group.frames) + (group.isCut ? 1 : 0)
     guard missing > 0 else { return nil }
+    let isMoved = group.reason != .uncommitted && group.reason != .zeros
     return .init(
-      reason: group.reason, frames: group.frames.count + (group.isCut ? 1 : 0), missing: missing)
+      reason: group.reason, frames: group.frames.count + (group.isCut ? 1 : 0), missing: missing,
+      shift: isMoved ? try ByteShift.ofLog(file, pageSize: pageSize) : nil)
   }
 
   private struct Group {

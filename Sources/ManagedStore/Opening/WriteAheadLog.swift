@@ -33,6 +33,8 @@ public struct WriteAheadLog: Sendable, Equatable {
     public var missing: Int
     /// The sign that the log does not belong to the main file; `nil` for any other reason.
     package var contradiction: LogKinship.Contradiction?
+    /// How the log's bytes were moved on their way; `nil` where nothing shows that they were.
+    package var shift: ByteShift?
   }
 
   /// Whether the file is there, of whatever size.
@@ -104,7 +106,7 @@ extension WriteAheadLog.Unapplied {
       switch reason {
       case .uncommitted: ""
       case .foreign: " The store is read without it: SQLite and Core Data would mix the two."
-      default: " Rows may be missing."
+      default: (shift.map { " In the -wal: " + $0.sentence } ?? "") + " Rows may be missing."
       }
     return "\(count) of the -wal \(frames == 1 ? "is" : "are") not applied: \(why)." + rest
   }

@@ -112,11 +112,19 @@ package struct KeySet: Sendable {
 
   /// The last range that begins at a key or below it.
   private func place(atOrBelow key: Int64) -> Int? {
-    var (low, high) = (0, ranges.count)
+    let behind = ranges.partitioningIndex { $0.lowerBound > key }
+    return behind > 0 ? behind - 1 : nil
+  }
+}
+
+extension RandomAccessCollection where Index == Int {
+  /// The first place from which on every element is of a kind; the end where none is.
+  func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
     while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].lowerBound <= key { low = middle + 1 } else { high = middle }
+      let middle = low + (high - low) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
     }
-    return low > 0 ? low - 1 : nil
+    return low
   }
 }
