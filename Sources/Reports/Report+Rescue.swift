@@ -272,7 +272,7 @@ extension SalvageReport {
   /// What was lost, and what was found otherwise than by its tree, as sentences.
   package var remarks: [Report.Line] {
     typealias Line = Report.Line
-    var remarks = tables.flatMap(\.remarks)
+    var remarks = tables.flatMap { $0.remarks(isMixed: isMixed) }
     func lose(_ count: Int, _ text: Advice) {
       guard count > 0 else { return }
       remarks.append(Line(.warning, text))
@@ -435,15 +435,17 @@ extension SalvageReport {
 }
 
 extension SalvageReport.Table {
-  fileprivate var remarks: [Report.Line] {
+  fileprivate func remarks(isMixed: Bool) -> [Report.Line] {
     typealias Line = Report.Line
     let name = (entity ?? name).printable
     var remarks: [Line] = []
     if guessed > 0 {
       remarks.append(
         Line(
-          .note,
-          "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
+          isMixed ? .warning : .note,
+          isMixed
+            ? "\(NumberText.grouped(guessed)) of \(name) may be the other store's: nothing vouches for their pages. A report lists these pages as not certain."
+            : "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
         ))
     }
     for hole in holes where hole.missing != 0 {

@@ -1,13 +1,34 @@
-extension LogKinship {
-  /// More pages than these take too long to read whenever a store is opened.
-  private static let mostPagesOfIndexes = 1_000
+extension DatabaseImage {
+  /// Whether its indexes can be compared with their tables whenever a store is opened: more take too long.
+  package var hasFewPages: Bool { pageCount * pageSize <= 4_096_000 }
 
+  /// A table whose whole indexes have rows that it lacks, and lack rows that it has, though it is whole as well: so
+  /// where pages of two databases are mixed that fit each other. `nil` where there is none, or where one wrong byte
+  /// explains it, and for a database that is not small.
+  package func tableOfOtherIndexes() throws -> String? {
+    guard header.isMagic, hasFewPages else { return nil }
+    let witness = try IndexWitness(self)
+    // Tables of which few rows differ both ways.
+    var differing: Set<String> = []
+    for index in witness.indexes {
+      guard let found = try witness.found(index), let table = witness.tables[index.table] else {
+        continue
+      }
+      let count = min(found.keys.subtracting(table).count, table.subtracting(found.keys).count)
+      if count > 1, count * 10 >= table.count { return index.tableName }
+      if count > 0 { differing.insert(index.tableName) }
+    }
+    return differing.count > 1 ? differing.min() : nil
+  }
+}
+
+extension LogKinship {
   /// An index that does not have the rows of its table with the log, and has them without it.
   ///
   /// Each row has its one entry in each index after every commit. Pages of another store laid over those of
   /// this one seldom hold both.
   func indexes() throws -> Contradiction? {
-    guard max(image.pageCount, main.pageCount) <= Self.mostPagesOfIndexes else { return nil }
+    guard image.hasFewPages, main.hasFewPages else { return nil }
     let own = try IndexWitness(main)
     guard !own.indexes.isEmpty else { return nil }
     let both = try IndexWitness(image)
@@ -28,28 +49,15 @@ private struct IndexWitness {
     var root: Int
     /// The first page of its table.
     var table: Int
+    var tableName: String
     /// Whether it holds nothing but values of columns.
     var isPlain: Bool
   }
 
-  /// The keys of a table or of an index, whatever their order.
-  private struct Keys: Equatable {
-    var count = 0
-    var sum: UInt64 = 0
-
-    mutating func add(_ key: Int64) {
-      count += 1
-      // Spread over all bits, so that other keys do not come to the same.
-      var bits = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
-      bits ^= bits >> 32
-      sum &+= bits &* 0xD6E8_FEB8_6659_FD93
-    }
-  }
-
   private let image: DatabaseImage
   private(set) var indexes: [Index] = []
-  /// Of each table that was read whole, by its first page.
-  private var tables: [Int: Keys] = [:]
+  /// The keys of each table that was read whole, by its first page.
+  private(set) var tables: [Int: Set<Int64>] = [:]
   /// Each value of a row, mixed with the row's key and its table.
   private var values: Set<Int> = []
 
@@ -61,37 +69,42 @@ private struct IndexWitness {
     let trees = try TreeMap(image, roots: roots.sorted(), isComplete: true)
     var scan = RowScan(image, trees)
     for root in roots where !trees.holes.contains(where: { $0.root == root }) {
-      tables[root] = Keys()
+      tables[root] = []
     }
     try scan.rows(where: { [tables] role, root in role == .leaf && tables[root] != nil }) {
       row, record in
-      tables[row.root]?.add(row.key)
+      tables[row.root]?.insert(row.key)
       for column in 0..<record.count {
         if let value = Self.hash(record, column, of: row.root, row.key) { values.insert(value) }
       }
     }
-    // Whose row it was that could not be read is not known.
-    if scan.unreadable > 0 { tables = [:] }
+    // What rows they are that cannot be read is not known.
+    for hole in scan.lost { tables[hole.root] = nil }
   }
 
   /// Whether an index has the rows of its table, and what they hold; `nil` where it cannot be determined.
   func agrees(_ index: Index) throws -> Bool? {
-    guard let table = tables[index.table] else { return nil }
-    var (keys, isStrange, isTold) = (Keys(), false, true)
+    guard let table = tables[index.table], let found = try found(index) else { return nil }
+    return found.keys == table && !found.isStrange
+  }
+
+  /// The rows that an index has, and whether a value is none of its table's; `nil` where it cannot be read whole.
+  func found(_ index: Index) throws -> (keys: Set<Int64>, isStrange: Bool)? {
+    var (keys, isStrange, isTold) = (Set<Int64>(), false, true)
     let isWhole = try IndexTree.rows(of: index.root, in: image) { record in
       guard record.count >= 2, let key = record.integer(record.count - 1) else {
         isTold = false
         return
       }
-      keys.add(key)
+      // One row twice is as wrong as one too many.
+      if !keys.insert(key).inserted { isStrange = true }
       guard index.isPlain else { return }
       for column in 0..<record.count - 1 {
         guard let value = Self.hash(record, column, of: index.table, key) else { continue }
         if !values.contains(value) { isStrange = true }
       }
     }
-    guard isWhole, isTold else { return nil }
-    return keys == table && !isStrange
+    return isWhole && isTold ? (keys, isStrange) : nil
   }
 
   /// Longer values are not compared.
@@ -145,7 +158,7 @@ private struct IndexWitness {
       // One with a condition leaves rows out.
       guard !words.contains("WHERE") else { return nil }
       return Index(
-        name: index.name, root: index.root, table: table,
+        name: index.name, root: index.root, table: table, tableName: index.table,
         isPlain: index.sql.map(namesColumnsAlone) ?? true)
     }
   }

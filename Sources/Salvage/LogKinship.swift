@@ -49,17 +49,15 @@ package struct LogKinship {
     self.log = log
   }
 
-  /// What speaks against a log beside a main file; `nil` where nothing does.
+  /// Compares a log with the main file beside it; `nil` where there is nothing to compare.
   ///
   /// - Parameter journal: where the main file's rollback journal would be.
   /// - Throws: `CoreDataError` where a file cannot be read.
-  package static func contradiction(
-    of log: String, store: String, journal: String
-  ) throws -> Contradiction? {
+  package init?(of log: String, store: String, journal: String) throws {
     guard try FileSystem.present(store) != nil else { return nil }
-    let image = try DatabaseImage(path: store, log: log, journal: journal)
-    let main = try DatabaseImage(path: store, log: nil, journal: journal)
-    return try LogKinship(image, main: main)?.contradiction()
+    try self.init(
+      DatabaseImage(path: store, log: log, journal: journal),
+      main: DatabaseImage(path: store, log: nil, journal: journal))
   }
 
   /// What speaks against it; `nil` where nothing does.
@@ -113,34 +111,48 @@ package struct LogKinship {
     return nil
   }
 
+  /// Whether the log has objects with keys above the last one that was given out, where the main file has none. Rows
+  /// of another store have, and rows that an app put in by SQL: it does not tell the two apart.
+  ///
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  package func hasKeysBeyondCounters() throws -> Bool {
+    guard log.pageSize == main.pageSize,
+      let root = try Self.names(in: image)?.objects["Z_PRIMARYKEY"]
+    else { return false }
+    let counters = try KeyCounters(image, root: root)
+    var record = Record()
+    func isBeyond(_ page: DatabaseImage.Page?) -> Bool {
+      guard let page, let tree = TreePage(page.bytes, number: page.number, usable: image.usable),
+        tree.kind == .tableLeaf
+      else { return false }
+      return tree.cells(in: page.bytes).contains { place in
+        guard
+          let cell = Cell(page.bytes, at: place, present: page.present, usable: image.usable),
+          record.read(page.bytes, cell.start..<cell.start + cell.local)
+        else { return false }
+        return counters.isBeyond(cell.key, record)
+      }
+    }
+    for number in log.newest.keys where number > 1 && number <= image.pageCount {
+      if try isBeyond(image.page(number)), try !isBeyond(main.page(number)) { return true }
+    }
+    return false
+  }
+
   /// Whether an object has a key above the last one that Z_PRIMARYKEY says was given out.
   private static func hasKeysBeyondCounters(
     _ image: DatabaseImage, _ objects: [String: Int]
   ) throws -> Bool {
     guard let root = objects["Z_PRIMARYKEY"] else { return false }
     let trees = try TreeMap(image, roots: Array(Set(objects.values)), isComplete: true)
-    var counters: [Int64: (parent: Int64, greatest: Int64)] = [:]
-    var scan = RowScan(image, trees)
-    try scan.rows(where: { role, owner in role == .leaf && owner == root }) { row, record in
-      guard record.count == 4, let parent = record.integer(2), let greatest = record.integer(3)
-      else { return }
-      counters[row.key] = (parent, greatest)
-    }
+    let counters = try KeyCounters(image, root: root)
     var isBeyond = false
-    scan = RowScan(image, trees)
+    var scan = RowScan(image, trees)
     try scan.rows(
       where: { role, owner in role == .leaf && owner != root && !isBeyond },
       isCancelled: { isBeyond }
     ) { row, record in
-      guard record.count > 3, record.kind(0) == .null, var number = record.integer(1) else {
-        return
-      }
-      // The counter is that of the entity at the top.
-      for _ in 0..<64 {
-        guard let parent = counters[number]?.parent, parent > 0, parent != number else { break }
-        number = parent
-      }
-      if let greatest = counters[number]?.greatest, row.key > greatest { isBeyond = true }
+      if counters.isBeyond(row.key, record) { isBeyond = true }
     }
     return isBeyond
   }
@@ -188,9 +200,39 @@ package struct LogKinship {
   }
 }
 
+/// The last key that was given out of each entity, as Z_PRIMARYKEY has it.
+private struct KeyCounters {
+  private var counters: [Int64: (parent: Int64, greatest: Int64)] = [:]
+
+  init(_ image: DatabaseImage, root: Int) throws {
+    let tree = try TreeMap(image, roots: [root], isComplete: true)
+    var counters: [Int64: (parent: Int64, greatest: Int64)] = [:]
+    var scan = RowScan(image, tree)
+    try scan.rows(where: { role, owner in role == .leaf && owner == root }) { row, record in
+      guard record.count == 4, let parent = record.integer(2), let greatest = record.integer(3)
+      else { return }
+      counters[row.key] = (parent, greatest)
+    }
+    self.counters = counters
+  }
+
+  /// Whether a row is an object whose key nobody gave out.
+  func isBeyond(_ key: Int64, _ record: borrowing Record) -> Bool {
+    guard record.count > 3, record.kind(0) == .null, var number = record.integer(1) else {
+      return false
+    }
+    // The counter is that of the entity at the top.
+    for _ in 0..<64 {
+      guard let parent = counters[number]?.parent, parent > 0, parent != number else { break }
+      number = parent
+    }
+    return counters[number].map { key > $0.greatest } ?? false
+  }
+}
+
 extension DatabaseImage {
-  /// How many pages of trees there are, and how many of them a sound page should reference which does not, or leads
-  /// to with other keys: many where pages of two databases are mixed.
+  /// How many pages there are of which the map says whose they are, and how many of them a sound page should reference
+  /// which does not, or leads to with other keys, or are of another kind: many where pages of two databases are mixed.
   ///
   /// - Returns: `nil` for a database without a pointer map.
   package func strangers() throws -> (count: Int, of: Int)? {
@@ -198,7 +240,6 @@ extension DatabaseImage {
     var fit = PageFit(self)
     var (count, all) = (0, 0)
     for number in 2..<max(2, pageCount + 1) {
-      guard let kind = try kind(of: number), TreePage.Kind(rawValue: kind) != nil else { continue }
       switch try fit.isStranger(number) {
       case true?:
         count += 1
@@ -249,12 +290,19 @@ struct PageFit {
     return true
   }
 
-  /// Whether a sound page should reference this one and does not; `nil` where none is known to.
+  /// Whether a sound page should reference this one and does not, or the map has it for one of another kind; `nil`
+  /// where that cannot be told.
   mutating func isStranger(_ number: Int) throws -> Bool? {
-    guard !pointers.isOwn(number), let tree = try tree(number),
-      let entry = try pointers.entry(number), entry.kind == .tree,
-      let above = try self.tree(entry.parent)
-    else { return nil }
+    guard !pointers.isOwn(number), let entry = try pointers.entry(number) else { return nil }
+    let isOfTree = entry.kind == .tree || entry.kind == .root
+    guard let tree = try tree(number) else {
+      // What is too long for a row begins with the number of the page that follows.
+      guard isOfTree, let page = try image.page(number) else { return nil }
+      let next = Int(BigEndian.word(page.bytes, 0))
+      return next > 1 && next <= image.pageCount ? true : nil
+    }
+    if entry.kind == .firstOverflow || entry.kind == .laterOverflow { return true }
+    guard entry.kind == .tree, let above = try self.tree(entry.parent) else { return nil }
     guard above.page.kind.isInterior, above.page.kind.isOfTable == tree.page.kind.isOfTable,
       let range = range(of: number, in: above)
     else { return true }

@@ -37,6 +37,9 @@ public struct TreeMap {
   private var greatest: [Int: Int64] = [:]
   /// Leaves that stand where their tree has other keys.
   package private(set) var outOfPlace: Set<Int> = []
+  /// Whether pages of two databases are mixed, so that no page which leads to a leaf vouches for it: it may be of the
+  /// other one itself.
+  package var isMixed = false
 
   /// Walks the trees of a database.
   ///
@@ -68,7 +71,10 @@ public struct TreeMap {
     }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
     try takeLastLeaves(unreached)
-    if isMapped, !holes.isEmpty { try takeHeaderless() }
+    if isMapped, !holes.isEmpty {
+      try takeHeaderless()
+      try leaveWipedInteriors()
+    }
   }
 
   /// Whether the pointer map says of a page that it is free, or of the tree of the list of tables.
@@ -252,6 +258,20 @@ extension TreeMap {
       take(place, .broken)
       ranges[number] = place
     }
+  }
+
+  /// Leaves out pages without a header that were interior ones, since the map has pages of the table under them:
+  /// the cells in them are of a leaf that the page was before, and their rows may have been deleted since.
+  private mutating func leaveWipedInteriors() throws {
+    var wiped: Set<Int> = []
+    for number in 2...max(2, image.pageCount) {
+      guard let entry = try pointers?.entry(number), entry.kind == .tree,
+        role(of: entry.parent) == .broken, !wiped.contains(entry.parent)
+      else { continue }
+      let kind = try image.kind(of: number).flatMap { TreePage.Kind(rawValue: $0) }
+      if kind?.isOfTable ?? (role(of: number) == .broken) { wiped.insert(entry.parent) }
+    }
+    for page in wiped { roles[page - 1] = .interior }
   }
 
   /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not reference

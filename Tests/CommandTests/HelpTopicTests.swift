@@ -108,6 +108,8 @@ struct HelpTopicTests {
     for status in CommandStatus.allCases {
       #expect(rows.contains { $0.hasPrefix("| \(status.rawValue) |") }, "\(status)")
     }
+    // Of rows that are all there, too.
+    #expect(rows.contains { $0.contains("other values in an index") })
   }
 
   @Test("the README's table is that of the commands, and the article on commands names every one")

@@ -1,7 +1,8 @@
 import SQLite
-import Salvage
 import TestSupport
 import Testing
+
+@testable import Salvage
 
 /// A leaf whose header and first places are gone, in which an older row stands whose end was written over.
 ///
@@ -89,6 +90,34 @@ struct BrokenLeafTests {
     try file.write()
     let found = try headerless(path, root)
     #expect(found.keys == whole && found.pages == [leaves[2]])
+  }
+
+  @Test("an interior page without a header gives no rows of the leaf that it was before")
+  func wipedInterior() throws {
+    let folder = try TemporaryFolder()
+    let (path, root) = try table(folder)
+    let leaves = try DamagedFile(path).leaves(root: root)
+    let before = try #require(try DatabaseImage(path: path, log: nil).page(leaves[0])).bytes
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("DELETE FROM a WHERE id = 3")
+    connection.close()
+    var file = try DamagedFile(path)
+    // What SQLite leaves there unless it wipes what it frees.
+    file.poke(page: root, at: 512, Array(before[512...]))
+    file.poke(page: root, at: 0, [UInt8](repeating: 0, count: 512))
+    try file.write()
+    let image = try DatabaseImage(path: path, log: nil)
+    let trees = try TreeMap(image, roots: [1, root], isComplete: true)
+    #expect(trees.role(of: root) == .interior)
+    #expect(trees.holes.contains { $0.root == root })
+    var keys: Set<Int64> = []
+    var scan = RowScan(image, trees)
+    try scan.rows(where: { $1 == root && $0 != .interior }) { row, _ in keys.insert(row.key) }
+    let live: Set<Int64> = Set(1...300).subtracting([3]).filter { $0 % 40 != 10 }
+    #expect(keys == live)
+    // Looked at by itself it seems to be a leaf.
+    let page = try #require(try image.page(root))
+    #expect(BrokenLeaf(page, usable: 4096, range: nil).cells.contains { $0.key == 3 })
   }
 
   @Test("a leaf without a header is none where other leaves have its keys")

@@ -16,13 +16,15 @@ struct DamagedDemo {
   /// The root page of each table.
   let roots: [String: Int]
 
-  /// - Parameter isLogged: whether the store's last state stands in its -wal alone.
-  init(objects: Int = 2_000, isLogged: Bool = false) throws {
+  /// - Parameters:
+  ///   - isLogged: whether the store's last state stands in its -wal alone.
+  ///   - statements: what is changed there besides.
+  init(objects: Int = 2_000, isLogged: Bool = false, logging statements: [String] = []) throws {
     folder = try TemporaryFolder()
     path = folder.path("Demo.sqlite")
     _ = try DemoStore.write(
       to: path, model: #require(DemoModels.versions().first).model, objects: objects)
-    if isLogged { try Self.log(path) }
+    if isLogged { try Self.log(path, statements) }
     let store = try Store(path: path)
     lines = try StoreDump.lines(store)
     roots = Dictionary(
@@ -34,8 +36,8 @@ struct DamagedDemo {
     ) { first, _ in first }
   }
 
-  /// Changes rows in two transactions that stay in the -wal.
-  private static func log(_ path: String) throws {
+  /// Changes rows in two transactions, and others, that stay in the -wal.
+  private static func log(_ path: String, _ statements: [String]) throws {
     let copy = path + ".open"
     try FileSystem.copyOver(path, to: copy)
     do {
@@ -44,6 +46,7 @@ struct DamagedDemo {
       try StoreFunctions.define(on: connection)
       try connection.execute("UPDATE ZPERSON SET Z_OPT = Z_OPT + 1")
       try connection.execute("DELETE FROM ZSTEP WHERE Z_PK % 7 = 0")
+      for statement in statements { try connection.execute(statement) }
       try FileSystem.write(FileSystem.read(copy), to: path)
       try FileSystem.write(FileSystem.read(copy + "-wal"), to: path + "-wal")
     }

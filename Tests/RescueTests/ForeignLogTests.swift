@@ -38,6 +38,26 @@ struct ForeignLogTests {
     return demo
   }
 
+  @Test("keys that the store never gave out make a -wal doubtful, and nothing else does")
+  func keysBeyondCounters() throws {
+    func look(_ statements: String...) throws -> (findings: [Finding], report: SalvageReport) {
+      let demo = try DamagedDemo(objects: 300, isLogged: true, logging: statements)
+      let report = try StoreSalvage.run(
+        path: demo.path, output: demo.folder.path("Saved.sqlite"))
+      return (try Diagnosis(of: demo.path).findings.filter { $0.kind == .walForeign }, report)
+    }
+    // No page is added: the first one, which counts them, is not in the log.
+    let insert =
+      "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 900, Z_ENT, 1, 'new' FROM ZTAG LIMIT 1"
+    let doubtful = try look(insert)
+    #expect(doubtful.findings.map(\.severity) == [.warning])
+    #expect(doubtful.report.isPartial && doubtful.report.isLossy)
+    #expect(doubtful.report.notes.contains { $0.hasSuffix(SalvageSource.keysBeyondCounters) })
+    let own = try look(
+      insert, "UPDATE Z_PRIMARYKEY SET Z_MAX = 900 WHERE Z_NAME = 'Tag'")
+    #expect(own.findings.isEmpty && !own.report.isPartial, "\(own.report.notes)")
+  }
+
   @Test(
     "it is named, and nothing of it comes into the store",
     arguments: TestScale.pairs([(600, 900), (900, 600), (600, 650)], [false, true]))

@@ -59,6 +59,67 @@ struct LogSalvageTests {
     #expect(try store.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
+  @Test(
+    "line ends of a -wal that were translated are put right",
+    arguments: [[0x0D, 0x0A], [0x0A]] as [[UInt8]])
+  func lineEnds(to end: [UInt8]) throws {
+    let store = try DamagedDemo(
+      objects: 700, isLogged: true,
+      logging: [
+        "UPDATE ZTAG SET ZNAME = 'one' || x'0D0A' || 'end' WHERE Z_PK = 3",
+        "UPDATE ZSTEP SET ZTEXT = 'a' || x'0D0A' || 'b' || x'0A' || 'c' WHERE Z_PK % 40 = 2",
+      ])
+    let isShorter = end.count == 1
+    try store.change("-wal") { log in
+      let old = log
+      let new = old.indices.flatMap { place -> [UInt8] in
+        if isShorter {
+          return old[place] == 0x0D && place + 1 < old.count && old[place + 1] == 0x0A
+            ? [] : [old[place]]
+        }
+        return old[place] == 0x0A ? end : [old[place]]
+      }
+      #expect(new.count != old.count && (new.count < old.count) == isShorter)
+      log = new
+    }
+    let words = isShorter ? "0D before an 0A" : "0D 0A"
+    let findings = try Diagnosis(of: store.path).findings
+    #expect(
+      findings.contains { $0.severity == .error && $0.sentence.contains(words) },
+      "\(findings.map(\.sentence))")
+    let output = store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: store.path, output: output)
+    #expect(!report.isLossy && report.notes.contains { $0.contains(words) }, "\(report.notes)")
+    #expect(try StoreDump.lines(at: output) == store.lines)
+  }
+
+  @Test(
+    "a frame of which nothing tells where its line ends stood ends the -wal, and that is a loss")
+  func lostLineEnds() throws {
+    let store = try DamagedDemo(
+      objects: 700, isLogged: true,
+      logging: [
+        "UPDATE ZTAG SET ZNAME = 'one' || x'0D0A' || 'end' WHERE Z_PK = 3",
+        "UPDATE ZPERSON SET Z_OPT = Z_OPT + 1",
+      ])
+    try store.change("-wal") { log in
+      // In the last frame another byte is gone as well.
+      log.remove(at: log.count - 700)
+      let old = log
+      let new = old.indices.filter {
+        old[$0] != 0x0D || $0 + 1 == old.count || old[$0 + 1] != 0x0A
+      }.map { old[$0] }
+      #expect(new.count < old.count)
+      log = new
+    }
+    let report = try StoreSalvage.run(
+      path: store.path, output: store.folder.path("Saved.sqlite"))
+    #expect(report.isPartial && report.isLossy)
+    #expect(
+      report.notes.contains { $0.contains("it is not known where the bytes stood") },
+      "\(report.notes)")
+  }
+
   @Test("what was cut off with its commit is left out")
   func cut() throws {
     let store = try DamagedDemo(isLogged: true)

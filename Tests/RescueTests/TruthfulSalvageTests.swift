@@ -96,6 +96,17 @@ struct TruthfulSalvageTests {
       error?.kind == .refused && error?.message.contains("there is no model to rebuild") == true)
   }
 
+  @Test("without model and metadata the report still says whose the rows are")
+  func tablesWithoutModel() throws {
+    try change("DROP TABLE Z_MODELCACHE; DELETE FROM Z_METADATA")
+    let tags = try Connection(path: path, mode: .immutable).value("SELECT count(*) FROM ZTAG")?
+      .integer.map { Int($0) }
+    let report = try salvage()
+    #expect(tags ?? 0 > 0)
+    #expect(report.tables.contains { $0.entity == "Tag" && $0.rows == tags })
+    #expect(report.tables.allSatisfy { $0.entity != nil || !$0.name.hasPrefix("ZRECIPE") })
+  }
+
   @Test("a table that is gone of which no key was given out is none")
   func emptyTable() throws {
     try change(

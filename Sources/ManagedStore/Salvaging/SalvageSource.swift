@@ -39,14 +39,16 @@ package struct SalvageSource {
   let trees: TreeMap
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
-  /// Whether something that belongs to the store is not in what is read of it: frames that are damaged or cut
-  /// off, a -journal that is not restored.
+  /// Whether something that belongs to the store is not in what is read of it, such as frames that are damaged or cut
+  /// off, a -journal that is not restored; or something is that may be another store's.
   package private(set) var isPartial = false
   /// Whether rows may be missing from any table though nobody deleted them, and nothing says of which.
   private(set) var hidesRows = false
   /// Why rows that no tree references may never have been in this store, as a clause; `nil` where nothing
   /// speaks against them.
   package private(set) var distrust: String?
+  /// Whether pages of two stores are mixed, or of two times of one.
+  package private(set) var isMixed = false
   /// Whether the bytes of any value, and of any key, may be others than they were.
   private(set) var isGarbled = false
 
@@ -113,7 +115,8 @@ package struct SalvageSource {
     }
     if let log, image.log?.newest.isEmpty == false {
       let main = try DatabaseImage(path: path, log: nil, journal: journalPath, isRealigned: true)
-      if let found = try LogKinship(image, main: main)?.contradiction() {
+      let kinship = LogKinship(image, main: main)
+      if let found = try kinship?.contradiction() {
         switch choice {
         case .own: throw Self.foreign(log, of: path, found)
         case .ownIfFitting:
@@ -127,12 +130,24 @@ package struct SalvageSource {
             "\(FileSystem.name(of: log)) does not belong to this state of the main file (\(found.words)): rows may be of another store."
           )
         }
+      } else if try kinship?.hasKeysBeyondCounters() == true {
+        notes.append("\(FileSystem.name(of: log)): \(Self.keysBeyondCounters)")
+        (isPartial, hidesRows) = (true, true)
       }
     }
     let isLogApplied = image.log?.newest.isEmpty == false
     if log != nil, !isLogApplied, image.pageCount == 0 { throw Self.nothing(path, image) }
     guard image.looksLikeDatabase, try !image.isMainEncrypted() else {
       throw try Self.unknown(path, image)
+    }
+    if let shift = image.log?.shift, let log {
+      notes.append("\(FileSystem.name(of: log)): \(shift.sentence) It is read as it was.")
+      if case .lineFeeds(_, _, let unknown) = shift, unknown > 0 {
+        notes.append(
+          "\(FileSystem.name(of: log)): in \(NumberText.counted(unknown, "frame")) it is not known where the bytes stood: they are left out."
+        )
+        (isPartial, hidesRows) = (true, true)
+      }
     }
     if let frames = image.log?.frames, let log {
       let count = { (state: LogFrame.State) in frames.count { $0.state == state } }
@@ -185,11 +200,14 @@ package struct SalvageSource {
     let tables = objects.filter {
       $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
     }.map(\.root)
-    trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
-    if !trees.holes.isEmpty, let mixed = try Self.mixed(image) {
+    var trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+    let mixed = try Self.mixed(image, hasHoles: !trees.holes.isEmpty)
+    trees.isMixed = mixed != nil
+    self.trees = trees
+    if let mixed {
       notes.append(mixed)
       distrust = "pages of two stores are mixed, and rows may be of the other one"
-      (isPartial, hidesRows) = (true, true)
+      (isMixed, isPartial, hidesRows) = (true, true, true)
     }
     if let log, isLogApplied {
       let count = try rowsOfLog()
@@ -201,17 +219,31 @@ package struct SalvageSource {
     }
   }
 
+  /// What is told of a -wal that may be another store's.
+  package static let keysBeyondCounters =
+    "It has objects with keys beyond the store's counters (Z_MAX), as only a -wal of another store has, or rows that were added by SQL without Core Data."
+
   /// What is reported about a file that was saved as text.
   package static let savedAsText =
     "The file was opened as text and saved: bytes that were not valid text became EF BF BD, and their values are lost."
 
-  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that reference them.
-  package static func mixed(_ image: DatabaseImage) throws -> String? {
-    guard let strangers = try image.strangers(), strangers.count >= 4,
+  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that reference them,
+  /// and the indexes of a small store have the rows of their tables.
+  ///
+  /// - Parameter hasHoles: whether any page does not fit; without one, no page of a large store is looked at for that.
+  package static func mixed(_ image: DatabaseImage, hasHoles: Bool = true) throws -> String? {
+    let sign: String
+    if hasHoles || image.hasFewPages, let strangers = try image.strangers(), strangers.count >= 4,
       strangers.count * 10 >= strangers.of
-    else { return nil }
+    {
+      sign = "\(strangers.count) of \(strangers.of) pages do not fit those that lead to them"
+    } else if let table = try image.tableOfOtherIndexes() {
+      sign = "indexes have rows that their table \(table) lacks, and lack rows that it has"
+    } else {
+      return nil
+    }
     return
-      "Pages of two stores, or of two states of one, are mixed: \(strangers.count) of \(strangers.of) pages do not match those that reference them. Rows of pages that do match may still be of another store."
+      "Pages of two stores, or of two states of one, are mixed: \(sign). Rows of pages that do match may be another store."
   }
 
   /// How many rows of tables stand in frames of the -wal that are read.

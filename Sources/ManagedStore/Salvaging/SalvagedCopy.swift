@@ -14,7 +14,8 @@ package final class SalvagedCopy {
     package var name: String
     /// Rows that are in it now.
     package var rows: Int
-    /// Rows of them that no tree referenced, or whose place in the page had to be looked for.
+    /// Rows of them that no tree referenced, whose place in the page had to be looked for, or whose page nothing
+    /// vouches for.
     package var guessed: Int
     /// Keys of rows that were read and that a constraint of the table refuses.
     package var refused: [Int64]
@@ -118,7 +119,8 @@ package final class SalvagedCopy {
       connection = try Self.open(path, of: source)
       schema = try model.map { try source.schema(for: $0, numbers: sibling?.numbers ?? []) }
       hasCopiedTrees =
-        copiesTrees && contents == .everything && TreeCopy.isPossible(source.image)
+        copiesTrees && contents == .everything && !source.isMixed
+        && TreeCopy.isPossible(source.image)
         && (source.isSchemaWhole || schema != nil)
       try connection.execute("BEGIN")
       try makeTables(versions)
@@ -188,10 +190,10 @@ package final class SalvagedCopy {
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
       switch owning.place(row, record) {
-      case .table(let table): try table.insert(row.key, record, isGuessed: false)
+      case .table(let table): try table.insert(row.key, record, row.certainty)
       case .other(let table):
         misplaced += 1
-        try table.insert(row.key, record, isGuessed: true)
+        try table.insert(row.key, record, .guessed)
       case .none, .unknown: unplaced += 1
       }
     }
@@ -208,7 +210,7 @@ package final class SalvagedCopy {
       switch owning.placeFound(row, record) {
       case .table(let table), .other(let table):
         guard contents.holds(table) else { return }
-        try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
+        try table.insert(row.key, record, row.certainty)
       case .none: unplaced += 1
       case .unknown:
         if contents == .everything, joining.add(row, record) {
@@ -234,7 +236,7 @@ package final class SalvagedCopy {
       guard known[row.root] == nil, let table = groups[JoinPlacing.group(of: row)],
         table.fits(record)
       else { return }
-      try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
+      try table.insert(row.key, record, row.certainty)
       waiting -= 1
     }
     try check()
@@ -319,6 +321,42 @@ extension SalvagedCopy {
 }
 
 extension SalvagedCopy {
+  /// The entity at the top of each table's hierarchy, by the table: without a model as Z_PRIMARYKEY names them.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func entities() throws -> [String: String] {
+    let found: [(String, String)]
+    if let schema {
+      found = schema.tables.map { ($0.name, $0.root) }
+    } else {
+      found = try rawSchema()?.tables.filter(\.isWholeTable).map { ($0.table, $0.entity) } ?? []
+    }
+    return Dictionary(found) { first, _ in first }
+  }
+
+  /// What Z_PRIMARYKEY tells of the tables; `nil` where it tells of none.
+  private func rawSchema() throws -> RawSchema? {
+    let database = try DatabaseTables(connection)
+    guard Self.hasCounters(database) else { return nil }
+    do { return try RawSchema(connection, database) } catch is CoreDataError { return nil }
+  }
+
+  private static func hasCounters(_ database: DatabaseTables) -> Bool {
+    database.columns(of: "Z_PRIMARYKEY").isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
+  }
+
+  /// How many of a range of keys no row of a table has; `nil` where they are more than a number holds.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func keys(in range: ClosedRange<Int64>, lackedBy table: String) throws -> Int? {
+    let span = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+    guard !span.overflow, span.partialValue < .max else { return nil }
+    let there = try connection.value(
+      "SELECT count(*) FROM \(quoted(table)) WHERE rowid BETWEEN ? AND ?",
+      [.integer(range.lowerBound), .integer(range.upperBound)])
+    return Int(max(0, span.partialValue + 1 - (there?.integer ?? 0)))
+  }
+
   /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
   /// objects that were deleted, never saved, or lost. More than these cannot be lost.
   ///
@@ -351,20 +389,14 @@ extension SalvagedCopy {
   ///
   /// - Throws: `SQLiteError`.
   package func goneTables(of source: SalvageSource) throws -> [String: Int] {
-    let database = try DatabaseTables(connection)
-    guard
-      database.columns(of: "Z_PRIMARYKEY").isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
-    else { return [:] }
     var gone: [String: Int] = [:]
     guard let schema else {
-      // Without a model Z_PRIMARYKEY names the entities.
-      let missing: [StoreDrift.Table]
-      do { missing = try RawSchema(connection, database).missingTables } catch is CoreDataError {
-        return [:]
+      for table in try rawSchema()?.missingTables ?? [] {
+        gone[table.entity] = table.lastKey.map { Int(clamping: $0) }
       }
-      for table in missing { gone[table.entity] = table.lastKey.map { Int(clamping: $0) } }
       return gone.filter { $0.value > 0 }
     }
+    guard try Self.hasCounters(DatabaseTables(connection)) else { return [:] }
     for table in schema.tables {
       let isEmpty =
         !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }

@@ -18,7 +18,7 @@ final class SalvagedTable {
 
   /// Rows that were put in.
   private(set) var rows = 0
-  /// Rows of them that were found by looking, not by the tree.
+  /// Rows of them that were found by looking, not by the tree, or whose page nothing vouches for.
   private(set) var guessed = 0
   /// Rows that the table's constraints refuse, and that had to be left out.
   private(set) var refused: [Int64] = []
@@ -69,8 +69,10 @@ final class SalvagedTable {
 
   /// Puts a row in, unless one with its key is there; of two that were found by looking, the one that was
   /// saved more often stays.
-  func insert(_ key: Int64, _ record: borrowing Record, isGuessed: Bool) throws {
-    let saves = isGuessed && !numbers.isEmpty ? record.integer(2) : nil
+  func insert(
+    _ key: Int64, _ record: borrowing Record, _ certainty: RowScan.Certainty = .certain
+  ) throws {
+    let saves = certainty == .guessed && !numbers.isEmpty ? record.integer(2) : nil
     if let saves, let other = savesOfGuessed[key] {
       guard saves > other else { return }
       try connection.run("DELETE FROM \(quoted(name)) WHERE rowid = ?", [.integer(key)])
@@ -95,9 +97,9 @@ final class SalvagedTable {
     try statement.step()
     if connection.changes > 0 {
       rows += 1
-      if isGuessed { guessed += 1 }
+      if certainty != .certain { guessed += 1 }
       if let saves, savesOfGuessed.count < Self.mostCompared { savesOfGuessed[key] = saves }
-    } else if !isGuessed, refused.count < Self.mostListed {
+    } else if certainty != .guessed, refused.count < Self.mostListed {
       refused.append(key)
     }
   }

@@ -243,7 +243,7 @@ package final class RemainsCopy {
       guard let place = remnant.shape else {
         guard let join = joins[remnant.root], join.fits(record) else { return }
         joinRows += 1
-        return try join.insert(joinRows, record, isGuessed: false)
+        return try join.insert(joinRows, record)
       }
       let digest = record.digest
       guard try !catalogue.holds(place, digest: digest, key: remnant.key) else {
@@ -255,7 +255,7 @@ package final class RemainsCopy {
       found += 1
       // Not one that an object can have.
       let pk = -found
-      try entities[place].insert(pk, record, isGuessed: false)
+      try entities[place].insert(pk, record)
       let isRemembered = doubtful.add(record, place, pk: pk)
       // One with fewer values than every row of the table is of before a migration: its columns may be others.
       let isOfTable =

@@ -143,9 +143,14 @@ public struct Diagnosis: Sendable {
     } catch let error as CoreDataError {
       return found + [Finding(.walUnreadable, error.message + ".", in: place)]
     }
+    let kinship =
+      knownLog.frames > 0 && !isInUse
+      ? try? LogKinship(of: files.walPath, store: files.path, journal: files.journalPath) : nil
     return found
       + WALLayer(
-        place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
+        place: place, log: knownLog,
+        mayBeForeign: (try? kinship?.hasKeysBeyondCounters()) ?? false,
+        strays: store?.strays ?? StrayLog.all(beside: files.path),
         placeholders: store?.placeholders ?? CloudPlaceholder.companions(ofStore: files.path),
         isRolledBack: facts.isRolledBack, isInUse: isInUse, isLogged: facts.isLogged
       ).findings()

@@ -6,6 +6,8 @@ import ManagedStore
 struct WALLayer {
   let place: StorePlace
   let log: WriteAheadLog
+  /// Whether it has objects that another store's would have.
+  let mayBeForeign: Bool
   let strays: [StrayLog]
   /// Those of a -wal or a -journal that is not downloaded.
   let placeholders: [CloudPlaceholder]
@@ -34,6 +36,12 @@ struct WALLayer {
     }
     if log.isOlderThanStore, let sentence = log.sentences(isInUse: isInUse).last {
       found.append(Finding(.walOlder, sentence, count: log.frames, in: place))
+    }
+    if mayBeForeign {
+      found.append(
+        Finding(
+          .walForeign, "The -wal may belong to another store. \(SalvageSource.keysBeyondCounters)",
+          severity: .warning, count: log.frames, in: place))
     }
     for stray in strays where stray.kind == .journal {
       let isNeeded = !isRolledBack && !stray.isOfAnotherTime

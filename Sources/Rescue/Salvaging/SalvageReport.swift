@@ -19,7 +19,8 @@ package struct SalvageReport: Sendable, Equatable {
     package var entity: String?
     /// Rows in the new store.
     package var rows: Int
-    /// Rows of them that no tree referenced: they were found on a page by looking.
+    /// Rows of them that no tree referenced: they were found on a page by looking. Where pages of two stores are
+    /// mixed, also those whose page nothing vouches for.
     package var guessed: Int
     /// Rows that the table's own constraints refuse, by key.
     package var refused: [Int64]
@@ -93,6 +94,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var doubtful = 0
   /// Whether something that belongs to the store is not in what was read: frames of its -wal, or its -journal.
   package var isPartial = false
+  /// Whether pages of two stores are mixed, so that rows may be the other one's.
+  package var isMixed = false
   /// Pages that the file should have and has not, where the schema does not say whose they were.
   package var missingPages = 0
   /// Pages of tables that are not known by name, and that cannot be read.

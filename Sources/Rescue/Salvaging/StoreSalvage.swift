@@ -107,7 +107,7 @@ package enum StoreSalvage {
         report.unreadable = copy.unreadable
         report.zeroed = copy.doubtful
         report.misplaced = copy.misplaced + source.pagesOutOfPlace
-        report.isPartial = source.isPartial
+        (report.isPartial, report.isMixed) = (source.isPartial, source.isMixed)
         report.missingPages = try source.missingPages + source.pagesOfNothing()
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
@@ -175,26 +175,19 @@ package enum StoreSalvage {
 
   private static func tables(of copy: SalvagedCopy) throws -> [SalvageReport.Table] {
     let schema = copy.schema
+    let entities = try copy.entities()
     return try copy.tables.compactMap { table in
-      let entity = schema?.table(named: table.name)?.root
+      let entity = entities[table.name]
       let greatest = try entity.flatMap { schema?.numbers[$0] }.flatMap {
         try copy.greatestKey(of: $0, in: table.name)
       }
       let holes = try table.holes.map { keys in
         let end = keys.upperBound == .max ? greatest : keys.upperBound
         guard let end else { return SalvageReport.Hole(keys: keys, missing: nil) }
-        let keys = keys.lowerBound...max(keys.lowerBound, end)
-        let there =
-          try copy.connection.value(
-            "SELECT count(*) FROM \(quoted(table.name)) WHERE rowid BETWEEN ? AND ?",
-            [.integer(keys.lowerBound), .integer(keys.upperBound)])?.integer ?? 0
-        let span = keys.upperBound.subtractingReportingOverflow(keys.lowerBound)
-        guard !span.overflow, span.partialValue < .max else {
-          return SalvageReport.Hole(keys: keys, missing: nil)
-        }
+        let known = keys.lowerBound...max(keys.lowerBound, end)
         return SalvageReport.Hole(
-          keys: keys,
-          missing: end < keys.lowerBound ? 0 : Int(max(0, span.partialValue + 1 - there)))
+          keys: known,
+          missing: end < keys.lowerBound ? 0 : try copy.keys(in: known, lackedBy: table.name))
       }
       return SalvageReport.Table(
         name: table.name, entity: entity, rows: table.rows, guessed: table.guessed,

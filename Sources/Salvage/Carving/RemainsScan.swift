@@ -98,9 +98,13 @@ public struct RemainsScan: ~Copyable {
     switch trees.role(of: number) {
     case .map, .broken, .adopted: return
     case .leaf, .interior:
-      guard let page = try image.page(number),
-        let room = DeadRoom(page.bytes, number: number, usable: image.usable)
-      else { return }
+      guard let page = try image.page(number) else { return }
+      guard let room = DeadRoom(page.bytes, number: number, usable: image.usable) else {
+        // An interior page without a header has the cells of the leaf that it was.
+        guard trees.role(of: number) == .interior else { return }
+        let rows = carver.rows(in: 0..<image.usable, of: page.bytes, likely: carver.all)
+        return try give(rows, rows.map { _ in nil }, number, .room, [:], body)
+      }
       note(page)
       try carve(page.bytes, number, room, .room, body)
     case .free, .stray, .unknown:

@@ -72,14 +72,8 @@ final class MendedCopy {
         [.blob(PropertyList.binary(.dictionary([:])))])
     }
     for table in copy.tables {
-      for keys in table.holes {
-        // What stood there may have been found elsewhere.
-        let there =
-          try connection.value(
-            "SELECT count(*) FROM \(quoted(table.name)) WHERE rowid BETWEEN ? AND ?",
-            [.integer(keys.lowerBound), .integer(keys.upperBound)])?.integer ?? 0
-        let span = keys.upperBound.subtractingReportingOverflow(keys.lowerBound)
-        if !span.overflow, span.partialValue == there - 1 { continue }
+      // What stood there may have been found elsewhere.
+      for keys in table.holes where try copy.keys(in: keys, lackedBy: table.name) != 0 {
         holes.append(
           .init(
             table: table.name, first: keys.lowerBound,
