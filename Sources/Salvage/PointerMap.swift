@@ -114,3 +114,121 @@ struct Freelist {
     if pages.count != image.header.freePages { isSound = false }
   }
 }
+
+/// Follows the pages that hold what of a row does not fit into its leaf, as far as they are the row's own.
+///
+/// Each page has one owner. Where a chain runs into a page that another row lays claim to, the pointer map
+/// says whose it is; without a map it is neither's, and so are those behind it.
+final class OverflowChains {
+  /// What was found of a chain.
+  struct Chain {
+    /// Its pages, in order, up to the first that is not its own.
+    var pages: [Int] = []
+    /// Whether these are all, and the last says that none follows.
+    var isWhole = false
+    /// Whether one page, and not the last, ends in a sector of zeros, which no other does: it may not have been
+    /// written to its end.
+    var isDoubtful = false
+  }
+
+  private let image: DatabaseImage
+  private let trees: TreeMap
+  private var pointers: PointerMap?
+  private lazy var shared: Set<Int> = (try? findShared()) ?? []
+
+  init(_ image: DatabaseImage, _ trees: TreeMap) {
+    self.image = image
+    self.trees = trees
+    pointers = trees.isMapped ? PointerMap(image) : nil
+  }
+
+  /// How many pages hold a rest of so many bytes.
+  private func count(_ rest: Int) -> Int { (rest + image.usable - 5) / (image.usable - 4) }
+
+  /// The pages of a rest.
+  ///
+  /// - Parameters:
+  ///   - first: the page that the cell names.
+  ///   - leaf: the cell's page.
+  ///   - rest: bytes that are to stand on them.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  func chain(_ first: Int, of leaf: Int, rest: Int) throws -> Chain {
+    let count = count(rest)
+    var chain = Chain()
+    guard count <= image.pageCount else { return chain }
+    // Of each page whether the map has it where the chain has it.
+    var told: [Bool?] = []
+    var (next, before, zeros) = (first, leaf, 0)
+    while chain.pages.count < count, isOverflow(next), let page = try image.page(next),
+      page.present > 4
+    {
+      told.append(try isMapped(next, after: before, isFirst: before == leaf))
+      chain.pages.append(next)
+      if chain.pages.count < count,
+        !page.bytes[..<image.usable].suffix(512).contains(where: { $0 != 0 })
+      {
+        zeros += 1
+      }
+      before = next
+      next = Int(BigEndian.word(page.bytes, 0))
+    }
+    chain.isDoubtful = zeros == 1
+    let isEnded = chain.pages.count == count && next == 0
+    // The map may be what is wrong, as long as nobody else has the pages.
+    let other = chain.pages.indices.first { index in
+      switch told[index] {
+      case true?: false
+      case false?: !isEnded || shared.contains(chain.pages[index])
+      case nil: shared.contains(chain.pages[index])
+      }
+    }
+    if let other { chain.pages.removeSubrange(other...) }
+    chain.isWhole = isEnded && other == nil
+    return chain
+  }
+
+  /// Whether a page may be one of these: none of a tree, of the map, or free.
+  private func isOverflow(_ page: Int) -> Bool {
+    page > 1 && page <= image.pageCount && trees.role(of: page) == .unknown
+  }
+
+  /// Whether the map has a page as the one that follows another; `nil` where it does not say.
+  private func isMapped(_ page: Int, after before: Int, isFirst: Bool) throws -> Bool? {
+    guard let entry = try pointers?.entry(page) else { return nil }
+    return entry.kind == (isFirst ? .firstOverflow : .laterOverflow) && entry.parent == before
+  }
+
+  /// The pages that more than one row lays claim to, or one row twice.
+  private func findShared() throws -> Set<Int> {
+    var claimed = [Bool](repeating: false, count: image.pageCount)
+    var shared: Set<Int> = []
+    for number in 1...max(1, image.pageCount) {
+      switch trees.role(of: number) {
+      case .leaf, .adopted: break
+      default: continue
+      }
+      guard let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable)
+      else { continue }
+      for offset in tree.cells(in: page.bytes) {
+        guard
+          let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: image.usable),
+          cell.local < cell.size
+        else { continue }
+        let count = count(cell.size - cell.local)
+        guard count <= image.pageCount else { continue }
+        var (next, done) = (cell.overflow, 0)
+        while done < count, isOverflow(next), let page = try image.page(next) {
+          if claimed[next - 1] {
+            // What follows was claimed with it.
+            guard shared.insert(next).inserted else { break }
+          }
+          claimed[next - 1] = true
+          done += 1
+          next = Int(BigEndian.word(page.bytes, 0))
+        }
+      }
+    }
+    return shared
+  }
+}

@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
-import SQLite
 import Salvage
+import SQLite
 
 /// What shows that objects were deleted: keys that were given out and are in no row, pages that are free and
 /// hold rows, changes in history. Nothing is wrong with a store that has them.
@@ -82,5 +82,186 @@ struct DeletionCheck {
         try store.connection.value("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 2")?.integer
           ?? 0)
     }
+  }
+}
+
+/// Persistent history whose rows reference others that are gone.
+struct HistoryCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() throws -> [Finding] {
+    try HistoryTable.keys(in: store.database).compactMap(dangling)
+      + [unknownEntities(), missingColumns].compactMap { $0 }
+  }
+
+  private func dangling(_ key: KeyColumn) throws -> Finding? {
+    let rows = "\(key.rows) WHERE \(key.isDangling)"
+    let (count, first) = try store.counted(
+      "SELECT count(*) \(rows)", "SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
+    guard count > 0 else { return nil }
+    let what =
+      key.table == HistoryTable.change.name
+      ? "changes belong to no transaction" : "transactions reference a missing name (\(key.column))"
+    return Finding(
+      .history, "\(count) \(what).", entity: key.table, count: Int(count),
+      first: first.compactMap { $0.first?.integer.map { "\(key.table)/p\($0)" } }, in: place)
+  }
+
+  /// That the table of changes has fewer columns for values of deleted objects than the model needs, as versions
+  /// of strata left it that did not add them.
+  private var missingColumns: Finding? {
+    let missing = store.missingTombstones
+    guard let first = missing.first else { return nil }
+    return Finding(
+      .historyColumns,
+      "ACHANGE has no column \(first)\(missing.count > 1 ? " to \(missing.last ?? first)" : ""), which the model needs for values of deleted objects: every save that writes history fails.",
+      entity: "ACHANGE", count: missing.count, first: Array(missing.prefix(5)), in: place)
+  }
+
+  /// Changes of entities that have no number here.
+  private func unknownEntities() throws -> Finding? {
+    guard let (key, condition) = store.unknownEntity() else { return nil }
+    let rows = "\(key.rows) WHERE \(condition)"
+    let (count, first) = try store.counted(
+      "SELECT count(*) \(rows)", "SELECT DISTINCT \(key.value) \(rows) ORDER BY 1 LIMIT 5")
+    guard count > 0 else { return nil }
+    return Finding(
+      .history, "\(count) changes have entity IDs that the store does not have.",
+      entity: key.table, count: Int(count),
+      first: first.compactMap { $0.first?.integer.map { "entity \($0)" } }, in: place,
+      // A repair asks a model, too.
+      remedy: store.modelSource == .raw ? .repairByModel : nil)
+  }
+}
+
+extension Store {
+  /// Columns that history's table of changes needs for values of deleted objects, and does not have.
+  var missingTombstones: [String] {
+    guard hasHistory, modelMatches else { return [] }
+    let there = Tombstones.count(in: database.columns(of: "ACHANGE"))
+    return (there..<max(there, Tombstones.count(for: model))).map(Tombstones.column)
+  }
+}
+
+/// An index of a SwiftData model that the store does not have.
+///
+/// `#Index` does not enter the version hash: an app that adds one to a version which shipped opens its
+/// stores as they are, and nothing ever makes the index.
+struct MissingIndex {
+  let entity: String
+  let properties: [String]
+  let statement: SchemaStatement
+
+  /// All of them, of the model that a store is read with.
+  static func all(of store: Store) -> [MissingIndex] {
+    guard store.modelSource != .raw else { return [] }
+    let missing = Dictionary(
+      store.schema.indexStatements().filter {
+        store.database.indexes[$0.name] == nil && store.database.contains($0.table)
+      }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    guard !missing.isEmpty else { return [] }
+    return store.model.entities.flatMap { entity in
+      entity.fetchIndexes.filter { $0.name.hasPrefix("SwiftDataIndexOnBinary") }.compactMap {
+        index in
+        missing["Z_\(entity.name)_\(index.name)"].map {
+          MissingIndex(
+            entity: entity.name, properties: index.elements.compactMap(\.property), statement: $0)
+        }
+      }
+    }
+  }
+}
+
+/// Indexes that are in the model and were never made.
+struct MissingIndexCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() -> [Finding] {
+    MissingIndex.all(of: store).map { index in
+      let names = index.properties.joined(separator: ", ")
+      return Finding(
+        .indexMissing,
+        "The model has an index of \(index.entity) on \(names), and the store does not.",
+        entity: index.entity, property: index.properties.joined(separator: ","), count: 1,
+        first: [index.statement.name], in: place)
+    }
+  }
+}
+
+/// Triggers that call a function or name a table or column that is not there: whatever writes to
+/// their table fails.
+///
+/// SQLite compiles the triggers of a table with each statement that sets them off; nothing is run.
+struct TriggerCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() throws -> [Finding] {
+    let tables = Set(store.database.triggers.values).sorted()
+    return try tables.flatMap { table -> [Finding] in
+      // A view has triggers of its own, which only those know who made it.
+      guard let columns = store.database.tables[table], !columns.isEmpty else { return [] }
+      return try findings(of: table, columns.map { quoted($0.name) })
+    }
+  }
+
+  /// Statements that set off every trigger of a table.
+  static func statements(for table: String, _ columns: [String]) -> [String] {
+    let name = quoted(table)
+    return [
+      "EXPLAIN INSERT INTO \(name) DEFAULT VALUES",
+      "EXPLAIN UPDATE \(name) SET \(columns.map { "\($0) = \($0)" }.joined(separator: ", "))",
+      "EXPLAIN DELETE FROM \(name)",
+    ]
+  }
+
+  private func findings(of table: String, _ columns: [String]) throws -> [Finding] {
+    let statements = Self.statements(for: table, columns)
+    // They are compiled as for a program that writes, and not run.
+    store.connection.trustSchema(true)
+    defer { store.connection.trustSchema(false) }
+    var told: [String] = []
+    for statement in statements {
+      guard
+        let reason = try store.translating({ try Self.reason(of: statement, on: store.connection) }
+        ),
+        !told.contains(reason)
+      else { continue }
+      told.append(reason)
+    }
+    return told.map { reason in
+      let missing = reason.split(separator: " ").last.map(String.init) ?? ""
+      let bare = missing.split(separator: ".").last.map(String.init) ?? missing
+      let names = store.database.triggers.filter { $0.value == table }.keys.sorted()
+      let own = names.filter { store.database.sql[$0]?.contains(bare) == true }
+      let entity = store.entityTables.first { $0.table == table && $0.isWholeTable }?.entity
+      return Finding(
+        .triggers, "Writing to the table \(table) fails in a trigger: \(reason).",
+        entity: entity ?? table, count: own.isEmpty ? 1 : own.count,
+        first: Array((own.isEmpty ? names : own).prefix(5)), in: place)
+    }
+  }
+
+  /// Why a statement cannot be compiled; `nil` where it can.
+  static func reason(of statement: String, on connection: Connection) throws -> String? {
+    // Each round gives SQLite one function that Core Data brings.
+    for _ in 0..<20 {
+      do {
+        _ = try connection.prepare(statement)
+        return nil
+      } catch let error as SQLiteError where error.message.hasPrefix("no such ") {
+        let name = error.message.split(separator: " ").last.map(String.init) ?? ""
+        guard error.message.hasPrefix("no such function: NSCoreData") else {
+          return error.message.hasPrefix("no such module") ? nil : error.message
+        }
+        try connection.defineNullFunction(name)
+      } catch is SQLiteError {
+        // A store that may not be written, or a table that takes no such statement: no trigger's fault.
+        return nil
+      }
+    }
+    return nil
   }
 }

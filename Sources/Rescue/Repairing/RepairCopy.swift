@@ -2,8 +2,8 @@ import Files
 import ManagedModel
 import ManagedStore
 import Migration
-import SQLite
 import Salvage
+import SQLite
 
 /// The copy of a store that is mended: page by page what the store is, or where its free pages, its
 /// map of pages or an index are wrong, a file that SQLite writes again.
@@ -210,5 +210,120 @@ struct IndexMending {
       made.notes.append(
         "The index \(index.name) was left as it is: it cannot be created here (\(error.message)).")
     }
+  }
+}
+
+/// The room that a repair of some kinds of fault takes beside the store.
+package enum RepairRoom {
+  /// Bytes that must be free for a repair of these kinds.
+  package static func bytesNeeded(for kinds: Set<FindingKind>, of path: String) -> Int {
+    let size = StoreFiles(path: FileSystem.canonical(path)).size
+    return kinds.contains(where: \.asksForNewFile) ? 2 * size : size + size / 4
+  }
+
+  /// Whether only files of external data are moved, so that the store stays the file that it is and
+  /// no backup of it is made.
+  package static func movesFilesAlone(_ kinds: Set<FindingKind>) -> Bool {
+    kinds == [.externalOrphaned]
+  }
+}
+
+/// A copy of a store that is being mended, and what each step needs for it.
+///
+/// The copy is `main` on the connection, the list of changes `log`. Every step first notes what it is
+/// going to change, by the same rows that it then changes.
+struct RepairWork {
+  /// The store as it was, which is only read.
+  let source: Store
+  let connection: Connection
+  let options: RepairOptions
+  /// The kinds of fault that are to be mended.
+  let kinds: Set<FindingKind>
+  let meter: ProgressMeter
+
+  /// Notes a change of each row; all but the kind is SQL.
+  ///
+  /// - Parameter rows: FROM and WHERE.
+  /// - Returns: how many there are.
+  @discardableResult
+  func note(
+    _ kind: FindingKind, entity: String, key: String, property: String, old: String,
+    new: String = "NULL", _ rows: String
+  ) throws -> Int {
+    try connection.execute(
+      """
+      INSERT INTO log.changes (kind, entity, key, property, old, new)
+      SELECT \(kind.rawValue.literal), \(entity), \(key), \(property), \(old), \(new) \(rows)
+      """)
+    return connection.changes
+  }
+
+  /// Notes one change.
+  func note(_ change: RepairChange) throws {
+    func value(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+    try connection.run(
+      """
+      INSERT INTO log.changes (kind, entity, key, property, old, new) VALUES (?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .text(change.kind), value(change.entity), change.key.map { .integer($0) } ?? .null,
+        value(change.property), value(change.old), value(change.new),
+      ])
+  }
+
+  /// The name of the entity of a row, as SQL.
+  func entity(of row: String, else name: String) -> String {
+    "coalesce((SELECT name FROM log.entities WHERE number = \(row).Z_ENT), \(name.literal))"
+  }
+}
+
+extension String {
+  /// The text as SQL.
+  var literal: String { Value.text(self).literal }
+}
+
+/// Files of external data that no object names, moved into a folder beside the store.
+///
+/// After the store is in place: a run that is killed before leaves some where they were, where they do
+/// no harm. Nothing is ever deleted; what a backup or another store of the same folder still names stays.
+struct OrphanedFiles {
+  let files: StoreFiles
+  let names: [String]
+
+  /// Those of a store that neither it nor any store that shares its folder names.
+  init(of store: Store, at target: String) throws {
+    files = StoreFiles(path: target)
+    let orphaned = store.modelSource == .raw ? [] : try store.externalData().orphaned
+    let sharing = orphaned.isEmpty ? nil : SupportSharing(of: target)
+    names = orphaned.filter { sharing?.isNamed($0) == false }
+  }
+
+  /// The changes that moving them is, for the list.
+  var changes: [RepairChange] {
+    names.map {
+      RepairChange(
+        kind: FindingKind.externalOrphaned.rawValue, property: $0,
+        old: FileSystem.name(of: files.externalDataFolder), new: "moved aside")
+    }
+  }
+
+  /// - Returns: the folder they are in now, `nil` where there were none; and which could not be moved,
+  ///   as sentences.
+  func move() throws -> (folder: String?, notes: [String]) {
+    guard !names.isEmpty, let data = try ExternalFolder(files).folder() else { return (nil, []) }
+    let place = StoreNames(files.path)
+    let name = place.orphaned
+    let target = try Folder(place.folder).createFolder(name)
+    let notes = names.compactMap { name -> String? in
+      do {
+        guard try data.entry(name)?.kind == .file else { return nil }
+        try data.renameExclusively(name, to: name, in: target)
+        return nil
+      } catch {
+        return "The file \(name) could not be moved aside: \(error.clause)."
+      }
+    }
+    for note in notes { LeftBehind.add("In \(data.path): \(note)") }
+    return (place.path(name), notes)
   }
 }

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Migration
 import ModelSearch
 
 /// What of a store's faults is to be mended, found by looking alone.
@@ -99,5 +100,212 @@ extension String {
     let isName = dropFirst().first.map { $0.isUppercase || $0 == "_" } ?? false
     let text = (isName ? String(first) : first.lowercased()) + dropFirst()
     return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}
+
+/// What a repair is asked for.
+package struct RepairOptions: Sendable {
+  /// Which of objects stays that are equal and must differ.
+  package enum Kept: String, Sendable, CaseIterable {
+    /// The one with the greatest key: keys are given out in order.
+    case newest
+    /// The one with the smallest key.
+    case oldest
+  }
+
+  /// The kinds of fault to mend; empty for all that need no choice.
+  package var kinds: Set<FindingKind> = []
+  /// The model that made the store, where the store itself no longer has it.
+  package var model: Model?
+  /// What commands call that model.
+  package var modelName: String?
+  /// Which of equal objects stays; `nil` leaves them all.
+  package var kept: Kept?
+  /// The entity that rows of an unknown one become where nothing in the store shows theirs; `nil` leaves them.
+  package var entity: String?
+  /// Write the result here and leave the store alone.
+  package var output: String?
+  /// Whether the old store is kept beside the new one.
+  package var keepsBackup = true
+  /// Whether it is all done on a private copy, verified, and nothing put in place.
+  package var isRehearsal = false
+
+  /// Whether to repair although deleted objects can still be restored that the repair takes something from.
+  package var isForced = false
+
+  /// Everything that can be put right without a choice, in place, with a backup.
+  package init() {}
+
+  /// Whether faults of a kind are to be mended.
+  func mends(_ kind: FindingKind) -> Bool {
+    if kind == .uniqueness { return kept != nil }
+    return kinds.isEmpty ? kind.repair == .certain : kinds.contains(kind)
+  }
+
+  /// Whether a kind was asked for by name: what is a choice there is made.
+  func names(_ kind: FindingKind) -> Bool { kinds.contains(kind) }
+
+  /// - Throws: ``CoreDataError`` of kind usage where something cannot be asked for.
+  func check() throws {
+    if let kind = kinds.first(where: { $0.repair == .none }) {
+      let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
+      throw CoreDataError(
+        .usage, "repair cannot fix \(kind.rawValue)", hint: "It can fix: \(names).")
+    }
+    if entity != nil, !kinds.contains(.entityUnknown) {
+      throw CoreDataError(
+        .usage, "an entity was given, but no kind of fault that needs one",
+        advice: "Add \(.fix, of: [FindingKind.entityUnknown.rawValue]).")
+    }
+    if kinds.contains(.uniqueness), kept == nil {
+      throw CoreDataError(
+        .usage, "missing choice: which of the equal objects to keep",
+        advice:
+          "Use \(.keep, of: ["newest"]) (the greatest key) or \(.keep, of: ["oldest"]).")
+    }
+  }
+}
+
+extension Advice.Choice {
+  /// The kinds of faults that are mended.
+  package static let fix = Advice.Choice("fix", "RepairOptions.kinds")
+  /// The entity that objects are of.
+  package static let entity = Advice.Choice("entity", "RepairOptions.entity")
+  /// The model within a command that helps: no error asks the caller for it.
+  package static let commandModel = Advice.Choice("commandModel", "model")
+  /// Which of equal objects stays.
+  package static let keep = Advice.Choice("keep", "RepairOptions.kept")
+}
+
+extension Finding {
+  /// Whether a repair needs an entity to be named for it.
+  package var asksForEntity: Bool { remedy == .repairByEntity }
+}
+
+/// What a repair does about each kind of fault.
+extension FindingKind {
+  /// How far a repair can use itself.
+  package enum Repair: Sendable, Equatable {
+    /// It does not mend such a fault.
+    case none
+    /// It can be put right without guessing at the user's data.
+    case certain
+    /// There is a choice in it: done only where it is asked for by name.
+    case choice
+  }
+
+  /// How far a repair can go about the kind.
+  package var repair: Repair {
+    switch self {
+    case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
+      .entityUnknown, .joinName, .indexMissing, .triggers, .history, .historyColumns,
+      .toOneDangling, .joinDangling, .joinNull, .oneToOne, .order, .externalOrphaned:
+      .certain
+    case .uniqueness, .externalMissing, .tableMissing: .choice
+    default: .none
+    }
+  }
+
+  /// The kinds that a repair mends, in the order in which they are listed.
+  package static var repaired: [FindingKind] { allCases.filter { $0.repair != .none } }
+
+  /// Whether SQLite reads such a store with all its rows, so that there is something to be repaired.
+  var isBeyondRepair: Bool {
+    switch self {
+    case .walUnreadable, .journalHot, .journalUnreadable: true
+    default: isOfFile || losesPages || losesFrames || losesJournal
+    }
+  }
+
+  /// Whether it is rebuilt from the model.
+  var asksForModel: Bool { self == .metadata || self == .modelCache || self == .tableMissing }
+
+  /// Whether the file has to be rewritten for it.
+  var asksForNewFile: Bool { self == .freelist || self == .pointerMap }
+}
+
+/// Keeps a repair from destroying what brings deleted objects back whole: links that still name them, rows of
+/// join tables, their external files, and the free pages that they stand on.
+struct DeletionGuard {
+  let plan: RepairPlan
+  let options: RepairOptions
+
+  /// Refuses where deleted objects can still be read that the repair takes something from.
+  ///
+  /// The store is only looked through where doctor found signs of deletions, and the plan has a repair that
+  /// matters to them. Written elsewhere, the result leaves the store as it is.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused, with the command that restores the objects; or when cancelled.
+  func check(isCancelled: @escaping () -> Bool) throws {
+    let kinds = plan.kinds.filter(\.takesFromDeletedObjects)
+    guard !options.isForced, options.output == nil, !kinds.isEmpty,
+      plan.before.findings.contains(where: { $0.kind == .deletions })
+    else { return }
+    let path = plan.before.path
+    guard let undeletion = try undeletion(isCancelled) else { return }
+    let entities = concerned(in: undeletion.model)
+    let found = undeletion.entities.filter { $0.deleted > 0 && entities.contains($0.name) }
+    let count = found.reduce(0) { $0 + $1.deleted }
+    guard count > 0 else { return }
+    let names = found.prefix(3).map { "\($0.name) \($0.deleted)" }.joined(separator: ", ")
+    let faults = FindingKind.allCases.filter(kinds.contains).map(\.rawValue)
+      .joined(separator: ", ")
+    let command: Advice =
+      Remedy.undelete.command(for: .deletions, StorePlace(path: path, model: options.modelName))
+      ?? ""
+    throw CoreDataError(
+      .refused,
+      "\(NumberText.counted(count, "deleted object")) can still be read (\(names)\(found.count > 3 ? " …" : "")), and this repair (\(faults)) would destroy what restores them with their links and files",
+      path: path,
+      advice:
+        "Look at them first: \(command). To restore them into a new store, add \(.output, "FILE"). To repair without them, use \(.force)."
+    )
+  }
+
+  private func undeletion(_ isCancelled: @escaping () -> Bool) throws -> Undeletion? {
+    do {
+      return try Undeletion(
+        of: plan.before.path, model: options.model, isCancelled: isCancelled)
+    } catch let error as CoreDataError where error.kind != .cancelled {
+      // Without a model nothing is found; what the repair then does needs none either.
+      return nil
+    }
+  }
+
+  /// Entities whose deleted objects the planned repairs take something from.
+  private func concerned(in model: Model) -> Set<String> {
+    let all = Set(model.entities.map(\.name))
+    return plan.faults.reduce(into: []) { entities, fault in
+      guard fault.kind.takesFromDeletedObjects else { return }
+      switch fault.kind {
+      case .toOneDangling, .joinDangling:
+        guard let holder = fault.entity, let property = fault.property,
+          let link = model.relationship(named: property, of: holder)
+        else {
+          entities = all
+          return
+        }
+        // A row of a join table can reference nothing at either end.
+        let ends = [link.destination] + (fault.kind == .joinDangling ? [holder] : [])
+        entities.formUnion(all.filter { name in ends.contains { model.isKind(name, of: $0) } })
+      case .externalOrphaned:
+        entities.formUnion(
+          all.filter { name in
+            model.storedAttributes(of: name).contains(where: \.allowsExternalBinaryDataStorage)
+          })
+      default: entities = all
+      }
+    }
+  }
+}
+
+extension FindingKind {
+  /// Whether mending it takes something from deleted objects that are still in the file.
+  package var takesFromDeletedObjects: Bool {
+    switch self {
+    case .toOneDangling, .joinDangling, .externalOrphaned: true
+    // The file is rewritten, without its free pages.
+    default: asksForNewFile
+    }
   }
 }

@@ -275,3 +275,126 @@ struct CarvedRow {
   /// The first page of the rest; 0 where all is here.
   var overflow: Int
 }
+
+/// What rows of a table look like in the file: how many values they have, and of what kinds.
+package struct RowShape: Sendable, Equatable {
+  /// What a column's values can be.
+  package enum Column: Sendable, Equatable {
+    /// The row's key, of which the record holds nothing.
+    case key
+    case integer
+    case number
+    case text
+    case blob
+    case any
+
+    /// By the type that the table declares, as Core Data writes it.
+    package init(declared type: String) {
+      self =
+        switch type.uppercased() {
+        case "INTEGER": .integer
+        case "TIMESTAMP", "FLOAT", "DECIMAL": .number
+        case "BLOB": .blob
+        case let type where type.hasPrefix("VARCHAR"): .text
+        default: .any
+        }
+    }
+
+    /// Whether a value of that kind can be one; any can be null.
+    func holds(_ kind: Record.Kind) -> Bool {
+      if kind == .null { return true }
+      return switch self {
+      case .key: false
+      case .integer: kind == .integer
+      case .number: kind == .real || kind == .integer
+      case .text: kind == .text
+      case .blob: kind == .blob
+      case .any: true
+      }
+    }
+  }
+
+  /// The columns, in the order of the records.
+  package let columns: [Column]
+  /// The Z_ENT that its rows have, as their second value; empty for a table that is no entity's.
+  package let numbers: Set<Int64>
+
+  /// Columns that name objects: what they hold is above 0.
+  package var references: Set<Int> = []
+
+  /// The shape of a table.
+  package init(columns: [Column], numbers: Set<Int64>) {
+    self.columns = columns
+    self.numbers = numbers
+  }
+
+  /// Whether a record could be a row: no more columns than the table, of kinds that they hold.
+  package func fits(_ record: borrowing Record) -> Bool {
+    guard record.count <= columns.count, record.count > 0 else { return false }
+    if !numbers.isEmpty {
+      guard record.count >= 3, let number = record.integer(1), numbers.contains(number) else {
+        return false
+      }
+    }
+    for index in 0..<record.count where !columns[index].holds(record.kind(index)) { return false }
+    return true
+  }
+
+  /// Whether what a row names can be: looked at where little else vouches for a row.
+  func namesObjects(_ record: borrowing Record) -> Bool {
+    references.allSatisfy { record.integer($0).map { $0 > 0 } ?? true }
+  }
+}
+
+/// What of a b-tree's page is not in use: the gap between the list of cells and the cells, the blocks
+/// that were freed, and what lies between cells.
+///
+/// SQLite clears none of it unless secure_delete is on: what was deleted stands there until something
+/// else is written over it. Of a cell that was freed the first four bytes are overwritten by the list of
+/// free blocks, except where it was joined to a block before it or to the gap.
+struct DeadRoom {
+  /// The bytes that are not in use, from low to high.
+  private(set) var ranges: [Range<Int>] = []
+  /// The cells of a table's leaf that are in use, from low to high.
+  private(set) var cells: [(range: Range<Int>, key: Int64)] = []
+
+  /// - Returns: `nil` where the page is no sound one of a b-tree.
+  init?(_ bytes: [UInt8], number: Int, usable: Int) {
+    guard let tree = TreePage(bytes, number: number, usable: usable), tree.isPlausible,
+      case let offsets = tree.cells(in: bytes), offsets.count == tree.count
+    else { return nil }
+    let listed = tree.least
+    if tree.kind == .tableLeaf {
+      for offset in offsets {
+        guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: usable) else {
+          continue
+        }
+        cells.append((offset..<max(cell.end, offset + 4), cell.key))
+      }
+      cells.sort { $0.range.lowerBound < $1.range.lowerBound }
+      var place = listed
+      for cell in cells {
+        if cell.range.lowerBound > place { ranges.append(place..<cell.range.lowerBound) }
+        place = max(place, cell.range.upperBound)
+      }
+      if place < usable { ranges.append(place..<usable) }
+      return
+    }
+    if tree.content > listed { ranges.append(listed..<min(tree.content, usable)) }
+    var block = tree.firstFree
+    while block >= tree.content, block + 4 <= usable {
+      let size = BigEndian.half(bytes, block + 2)
+      guard size >= 4, block + size <= usable else { break }
+      ranges.append(block..<block + size)
+      let next = BigEndian.half(bytes, block)
+      guard next > block else { break }
+      block = next
+    }
+  }
+
+  /// Whether the cells of the page were written one after another, with rising keys from its end down: so
+  /// it is where rows were only ever added, and the order shows the keys of what was deleted between them.
+  var isInOrder: Bool {
+    zip(cells, cells.dropFirst()).allSatisfy { $0.key > $1.key }
+  }
+}

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// Links that are kept outside of their owners' rows, and the two sides of one-to-ones.
@@ -97,5 +98,123 @@ struct LinkChecks {
 
   private func first(_ sql: String) throws -> [[Value]] {
     try store.reading { try store.connection.rows(sql) }
+  }
+}
+
+/// What the relationships of an entity ask of its rows.
+struct RelationshipRules {
+  let table: EntityTable
+  let store: Store
+
+  func rules() -> [RowRule] { table.relationships.flatMap(rules) }
+
+  private func rules(_ entry: EntityTable.RelationshipColumns) -> [RowRule] {
+    let relationship = entry.relationship
+    guard let storage = entry.storage else { return [] }
+    var rules = relationship.isToMany ? [] : toOne(relationship)
+    if relationship.emptiness != .allowed {
+      // What a migration only tells is a note.
+      let isTold = relationship.emptiness == .told
+      rules.append(
+        RowRule(
+          kind: .mandatory, severity: isTold ? .note : nil,
+          advice: isTold
+            ? "Apple's own apps leave such relationships empty, and Core Data saves and migrates them."
+            : nil,
+          property: relationship.name, condition: storage.isEmpty("t"),
+          what: "have no related object, which the model requires",
+          predicate: relationship.isToMany
+            ? "\(relationship.name).@count == 0" : "\(relationship.name) == nil"))
+    }
+    return rules
+  }
+
+  private func toOne(_ relationship: Relationship) -> [RowRule] {
+    guard let audit = store.audits().audit(of: relationship.name, in: table.entity) else {
+      return []
+    }
+    return LinkAudit.Fault.allCases.compactMap { fault in
+      audit.condition(fault).map { rule(fault, $0, relationship) }
+    }
+  }
+
+  private func rule(
+    _ fault: LinkAudit.Fault, _ condition: String, _ relationship: Relationship
+  ) -> RowRule {
+    func rule(
+      _ kind: FindingKind, _ what: String, severity: Finding.Severity? = nil,
+      code: CoreDataError.Code? = nil
+    ) -> RowRule {
+      RowRule(
+        kind: kind, severity: severity, code: code, property: relationship.name,
+        condition: condition, what: what)
+    }
+    let destination = relationship.destination
+    switch fault {
+    case .empty, .dangling:
+      return rule(.toOneDangling, "reference missing objects of \(destination)")
+    case .wrongEntity:
+      return rule(
+        .entityWrong, "reference objects that are not of \(destination)", severity: .error,
+        code: .managedObjectReferentialIntegrity)
+    case .wrongNumber:
+      return rule(
+        .entityWrong, "reference objects of another entity than the one stored beside them")
+    }
+  }
+}
+
+/// Places in ordered relationships that are missing, or that two objects share.
+struct OrderCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() throws -> [Finding] {
+    var told: Set<String> = []
+    return try store.entityTables.flatMap { table -> [Finding] in
+      guard store.database.contains(table.table) else { return [] }
+      return try table.relationships.flatMap { entry -> [Finding] in
+        guard let storage = entry.storage, let position = storage.position,
+          told.insert(storage.table + "." + position).inserted
+        else { return [] }
+        return try findings(entry.relationship, of: table, storage, position)
+      }
+    }
+  }
+
+  private func findings(
+    _ relationship: Relationship, of table: EntityTable, _ storage: RelationshipStorage,
+    _ position: String
+  ) throws -> [Finding] {
+    guard let isUnordered = storage.isUnordered else { return [] }
+    let (owner, order) = ("t." + quoted(storage.owner), "t." + quoted(position))
+    // Of owners that are not there, others show.
+    let rows = """
+      FROM \(quoted(storage.table)) t JOIN \(quoted(table.table)) o ON o.Z_PK = \(owner)
+      """
+    let entity =
+      store.model.declaringEntity(of: relationship.name, in: table.entity) ?? table.entity
+    func finding(_ owners: String, _ what: String) throws -> [Finding] {
+      let (count, first) = try store.counted(
+        "SELECT coalesce(sum(n), 0) FROM (\(owners))",
+        "SELECT DISTINCT k, e FROM (\(owners)) ORDER BY 1 LIMIT 5")
+      guard count > 0 else { return [] }
+      return [
+        Finding(
+          .order,
+          "\(count) objects in \(entity).\(relationship.name) \(what) (\(storage.table).\(position)).",
+          entity: entity, property: relationship.name, count: Int(count),
+          first: first.compactMap { store.id($0, else: entity)?.description }, in: place)
+      ]
+    }
+    return try finding(
+      """
+      SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(isUnordered) GROUP BY o.Z_PK
+      """, "have no order key")
+      + finding(
+        """
+        SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NOT NULL
+        GROUP BY o.Z_PK, \(order) HAVING count(*) > 1
+        """, "share their order key")
   }
 }

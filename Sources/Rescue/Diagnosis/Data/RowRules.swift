@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// The rules of the model for the rows of one entity.
@@ -113,5 +114,176 @@ struct RowRules {
         kind: .entityUnknown, severity: .warning, isLookedAt: true, property: nil, condition: "1",
         what: "are of an abstract entity")
     ]
+  }
+}
+
+/// What the attributes of an entity ask of its rows.
+struct AttributeRules {
+  let table: EntityTable
+  /// The text encoding of the database.
+  let encoding: String
+
+  /// Seconds from 2001 to the years -9999 and 9999: whoever shows a date beyond shows nonsense.
+  private static let dates = (first: "-378691200000.0", last: "252423993600.0")
+
+  func rules() -> [RowRule] { table.attributes.flatMap(rules) }
+
+  private func rules(_ entry: EntityTable.AttributeColumn) -> [RowRule] {
+    let attribute = entry.attribute
+    let column = entry.place(in: "t")
+    var rules: [RowRule] = []
+    func add(
+      _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
+      severity: Finding.Severity? = nil, advice: Advice? = nil
+    ) {
+      rules.append(
+        RowRule(
+          kind: kind, severity: severity, advice: advice, property: attribute.name,
+          condition: condition, what: what, predicate: predicate))
+    }
+    // What a migration refuses is missing; the rest is what a save asks for.
+    let asked = DestinationRule.all(of: attribute, in: table.entity, AskedValue(column: column))
+    for rule in asked where !rule.isWarning {
+      add(
+        .mandatory, rule.condition, "have no value, which the model requires",
+        predicate: "\(attribute.name) == nil")
+    }
+    if let classes = attribute.type.storageClasses {
+      let list = classes.map { "'\($0)'" }.joined(separator: ", ")
+      add(
+        .storageClass, "typeof(\(column)) NOT IN (\(list), 'null')",
+        "have values that are not of type \(attribute.type.name)")
+    }
+    if let range = attribute.type.wholeNumbers {
+      add(
+        .range,
+        "typeof(\(column)) = 'integer' AND \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)",
+        "have numbers outside the range of \(attribute.type.name)")
+    }
+    if attribute.type == .date {
+      add(
+        .range,
+        "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
+        "have dates beyond the year 9999", severity: .note,
+        advice:
+          "Core Data stores a date as a number of seconds, and reads these values as they are.")
+    }
+    if attribute.type == .uuid {
+      add(
+        .range, "typeof(\(column)) = 'blob' AND length(\(column)) <> 16",
+        "have UUIDs that are not 16 bytes long")
+    }
+    if attribute.type == .string || attribute.type == .uri, encoding == "UTF-8" {
+      add(
+        .textEncoding, "strata_utf8(\(column)) = 0", "have texts that are not valid UTF-8")
+    }
+    if attribute.type == .transformable, !attribute.allowsExternalBinaryDataStorage {
+      add(.archive, broken(attribute, column), "have archives that cannot be read")
+    }
+    return rules
+      + asked.filter(\.isWarning).map { rule in
+        RowRule(
+          kind: .validation, code: rule.code, property: attribute.name, condition: rule.condition,
+          what: "have \(rule.message)")
+      }
+  }
+
+  /// Of a transformer that archives, every value is an archive; of an app's own, what begins as one.
+  private func broken(_ attribute: Attribute, _ column: String) -> String {
+    let isArchive =
+      attribute.isArchived
+      ? "length(\(column)) > 0" : "substr(\(column), 1, 8) = x'62706C6973743030'"
+    return """
+      CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValidationFunctions.largestArchive) \
+      AND \(isArchive) THEN strata_opens(\(column)) = 0 ELSE 0 END
+      """
+  }
+}
+
+/// Something that is true of a row that breaks a rule of the model.
+struct RowRule {
+  let kind: FindingKind
+  var severity: Finding.Severity?
+  /// The error of Core Data's that it is, where it is not the kind's.
+  var code: CoreDataError.Code?
+  /// What to do about it, where that is not the kind's advice; Core Data says nothing of it then.
+  var advice: Advice?
+  /// Whether a look at the objects is all that helps, other than with the rest of the kind.
+  var isLookedAt = false
+  let property: String?
+  /// SQL over the row `t`.
+  let condition: String
+  /// What such objects have, as the rest of a sentence.
+  let what: String
+  /// NSPredicate text that takes these rows; `nil` where none does.
+  var predicate: String?
+}
+
+/// SQL functions that tell whether a value can be read as what it is said to be.
+enum ValidationFunctions {
+  /// Archives are read whole; larger ones are left.
+  static let largestArchive = 8 << 20
+
+  /// Most texts are: eight bytes at once show.
+  private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var place = 0
+    var bits: UInt64 = 0
+    while place + 8 <= bytes.count {
+      bits |= bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      place += 8
+    }
+    while place < bytes.count {
+      bits |= UInt64(bytes[place])
+      place += 1
+    }
+    return bits & 0x8080_8080_8080_8080 == 0
+  }
+
+  static func define(on connection: Connection) throws {
+    // Whether a text is UTF-8, which SQLite does not ask; NULL for what is no text.
+    try connection.defineTest("strata_utf8", of: .text) { bytes in
+      isASCII(bytes) || String(validating: bytes, as: UTF8.self) != nil
+    }
+    // Whether bytes are a property list that can be read to its end, as an archive is.
+    try connection.defineTest("strata_opens", of: .blob) { bytes in
+      (try? PropertyList.read([UInt8](bytes))) != nil
+    }
+  }
+}
+
+/// Rules for an attribute's value that are neither a bound nor a pattern, as NSPredicates.
+struct PredicateCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() throws -> [Finding] {
+    try store.model.entities.flatMap { entity in
+      try entity.attributes.flatMap { attribute in
+        try attribute.validation.predicates.compactMap {
+          try finding($0, attribute.name, of: entity.name)
+        }
+      }
+    }
+  }
+
+  private func finding(
+    _ text: String, _ attribute: String, of entity: String
+  ) throws -> Finding? {
+    // What strata's predicates do not know is not checked; Core Data's own know more.
+    guard store.table(of: entity)?.column(of: attribute) != nil,
+      let rule = (try? Predicate(format: text))?.about(attribute)
+    else { return nil }
+    let broken = "\(attribute) != nil AND NOT (\(rule))"
+    guard let filter = try? RowFilter(broken, entity: entity, store: store) else { return nil }
+    let count = try store.count(of: entity, filter: filter)
+    guard count > 0 else { return nil }
+    let first = try store.rows(
+      RowQuery(entity: entity, limit: 5, properties: [], filter: filter))
+    return Finding(
+      .validation,
+      "\(NumberText.counted(count, "object")) of \(entity).\(attribute) break the rule “\(text)”.",
+      entity: entity, property: attribute, count: count,
+      first: first.rows.map(\.id.description), in: place,
+      remedy: .rows(entity: entity, predicate: broken))
   }
 }

@@ -85,3 +85,240 @@ extension SalvagedBookkeeping.Change {
       kind: kind.rawValue, entity: entity, property: property, old: old, new: new)
   }
 }
+
+/// Rows whose Z_ENT is of no entity of their table, where it can be known which they are of: from
+/// history, or since only one entity of the table has objects. The others become of the entity that a
+/// person names.
+struct EntityMending {
+  let work: RepairWork
+  private var source: Store { work.source }
+
+  init(_ work: RepairWork) { self.work = work }
+
+  func run() throws {
+    guard work.kinds.contains(.entityUnknown), source.modelSource != .raw else { return }
+    let chosen = try chosenNumber()
+    for table in source.entityTables
+    where table.isWholeTable && source.database.columns(of: table.table).contains("Z_ENT") {
+      let known = table.numbers.list
+      let unknown = "ifnull(t.Z_ENT, 0) NOT IN (\(known))"
+      if let told = history(of: table) {
+        try set(told, of: table, where: "\(unknown) AND \(told) IS NOT NULL")
+      }
+      let own = table.numbers.filter { number in
+        source.entityNames[number].flatMap { source.model.entity(named: $0) }?.isAbstract == false
+      }
+      if own.count == 1, let only = own.first {
+        try set(String(only), of: table, where: unknown)
+      }
+      if let chosen, table.numbers.contains(chosen) {
+        try set(String(chosen), of: table, where: unknown)
+      }
+    }
+  }
+
+  /// The number of the entity that a person named.
+  private func chosenNumber() throws -> Int64? {
+    try work.options.entity.map { name in
+      do throws(CoreDataError) {
+        return try source.schema.knownTable(of: name).entityID
+      } catch {
+        throw error.at(path: source.path)
+      }
+    }
+  }
+
+  /// The entity of which history says that a row is, as SQL; `nil` without history.
+  private func history(of table: EntityTable) -> String? {
+    guard
+      Set(["ZENTITY", "ZENTITYPK"]).isSubset(of: source.database.columns(of: "ACHANGE"))
+    else { return nil }
+    return """
+      (SELECT max(c.ZENTITY) FROM main.ACHANGE c WHERE c.ZENTITYPK = t.Z_PK
+      AND c.ZENTITY IN (\(table.numbers.list)) HAVING count(DISTINCT c.ZENTITY) = 1)
+      """
+  }
+
+  private func set(_ number: String, of table: EntityTable, where rows: String) throws {
+    let name = "main." + quoted(table.table)
+    let entity = "(SELECT name FROM log.entities WHERE number = \(number))"
+    try work.note(
+      .entityUnknown, entity: entity, key: "t.Z_PK", property: "NULL", old: "'Z_ENT ' || t.Z_ENT",
+      new: "'Z_ENT ' || \(number)", "FROM \(name) t WHERE \(rows)")
+    try work.connection.execute("UPDATE \(name) AS t SET Z_ENT = \(number) WHERE \(rows)")
+  }
+}
+
+/// Rows of persistent history that reference others which are gone, and columns that it lacks.
+struct HistoryMending {
+  let work: RepairWork
+  private var source: Store { work.source }
+
+  init(_ work: RepairWork) { self.work = work }
+
+  func run() throws {
+    if work.kinds.contains(.historyColumns) { try addColumns() }
+    guard work.kinds.contains(.history) else { return }
+    if source.modelSource != .raw, let (key, condition) = source.unknownEntity(in: "main.") {
+      try mend(key, where: condition)
+    }
+    for key in HistoryTable.keys(in: source.database, as: "main.") {
+      try mend(key, where: key.isDangling)
+    }
+  }
+
+  /// Takes changes out that nobody can follow; a transaction only loses the key.
+  private func mend(_ key: KeyColumn, where condition: String) throws {
+    try work.note(
+      .history, entity: key.table.literal, key: "t.Z_PK", property: key.column.literal,
+      old: key.value, "\(key.rows) WHERE \(condition)")
+    let table = "main." + quoted(key.table)
+    try work.connection.execute(
+      key.table == HistoryTable.change.name
+        ? "DELETE FROM \(table) AS t WHERE \(condition)"
+        : "UPDATE \(table) AS t SET \(quoted(key.column)) = NULL WHERE \(condition)")
+  }
+
+  private func addColumns() throws {
+    for column in source.missingTombstones {
+      try work.note(
+        RepairChange(
+          kind: FindingKind.historyColumns.rawValue, entity: "ACHANGE", property: column,
+          new: "added"))
+      try work.connection.execute("ALTER TABLE main.ACHANGE ADD COLUMN \(column) BLOB")
+    }
+  }
+}
+
+/// Join tables, and their columns, get the names that Core Data looks for.
+struct JoinNameMending {
+  let work: RepairWork
+  private var connection: Connection { work.connection }
+
+  init(_ work: RepairWork) { self.work = work }
+
+  func run() throws {
+    guard work.kinds.contains(.joinName) else { return }
+    let schema = work.source.schema
+    let expected = schema.expected
+    let wrong = Set(work.source.drift.joins.compactMap(\.found))
+    let pairs = schema.joins.compactMap {
+      found -> (StoreSchema.JoinTable, StoreSchema.JoinTable)? in
+      guard wrong.contains(found.name) else { return nil }
+      return expected.joins.first { $0.side == found.side }.map { (found, $0) }
+    }
+    // One's name may be another's until now: all are put aside before any is made.
+    try connection.execute("PRAGMA legacy_alter_table = ON")
+    var aside: [(name: String, found: StoreSchema.JoinTable, join: StoreSchema.JoinTable)] = []
+    for (number, (found, join)) in pairs.enumerated() {
+      let name = "strata_join_\(number)"
+      let there = try DatabaseTables(connection)
+      for index in there.indexes where index.value == found.name && there.sql[index.key] != nil {
+        try connection.execute("DROP INDEX main.\(quoted(index.key))")
+      }
+      try connection.execute("ALTER TABLE main.\(quoted(found.name)) RENAME TO \(name)")
+      aside.append((name, found, join))
+    }
+    let indexes = expected.indexStatements(
+      IndexStyle(frameworkVersion: work.source.metadata.frameworkVersion))
+    for (name, found, join) in aside {
+      try connection.execute(join.sql)
+      try connection.execute(
+        """
+        INSERT INTO main.\(quoted(join.name)) (\(Self.columns(join, as: found)))
+        SELECT \(Self.columns(found, as: join)) FROM main.\(name);
+        DROP TABLE main.\(name)
+        """)
+      for index in indexes where index.table == join.name {
+        try connection.execute(index.sql)
+      }
+      try work.note(
+        RepairChange(
+          kind: FindingKind.joinName.rawValue, entity: join.entity, property: join.relationship,
+          old: Self.text(found), new: Self.text(join)))
+    }
+    try connection.execute("PRAGMA legacy_alter_table = OFF")
+  }
+
+  /// The columns of both, in the same order; a place of order that one does not have is left out.
+  private static func columns(
+    _ join: StoreSchema.JoinTable, as other: StoreSchema.JoinTable
+  ) -> String {
+    let orders = [
+      other.firstOrder == nil ? nil : join.firstOrder,
+      other.secondOrder == nil ? nil : join.secondOrder,
+    ]
+    return ([join.first, join.second] + orders.compactMap { $0 }).map { quoted($0) }
+      .joined(separator: ", ")
+  }
+
+  private static func text(_ join: StoreSchema.JoinTable) -> String {
+    "\(join.name) (\(join.columns.joined(separator: ", ")))"
+  }
+}
+
+/// Indexes of the model that were never made are made, as SwiftData makes them in a new store.
+struct MissingIndexMending {
+  let work: RepairWork
+
+  func run() throws {
+    guard work.kinds.contains(.indexMissing) else { return }
+    for index in MissingIndex.all(of: work.source) {
+      try work.connection.execute(index.statement.sql)
+      try work.note(
+        RepairChange(
+          kind: FindingKind.indexMissing.rawValue, entity: index.entity,
+          property: index.properties.joined(separator: ","), new: index.statement.name))
+    }
+  }
+}
+
+/// Tables of the model that are missing are made, empty, with their indexes and triggers, as a new store of
+/// the model has them.
+struct TableMending {
+  let work: RepairWork
+
+  func run() throws {
+    guard work.kinds.contains(.tableMissing) else { return }
+    let source = work.source
+    let schema = source.schema.expected
+    let joins = source.drift.joins.filter { $0.found == nil }
+    var made: Set<String> = []
+    for missing in source.drift.missingTables {
+      guard let table = schema.tables.first(where: { $0.name == missing.table }) else { continue }
+      try make(table.name, table.sql, of: missing.entity, nil)
+      made.insert(table.name)
+    }
+    for missing in joins {
+      guard let join = schema.joins.first(where: { $0.name == missing.expected }) else { continue }
+      try make(join.name, join.sql, of: missing.entity, missing.relationship)
+      made.insert(join.name)
+    }
+    let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
+    for index in schema.indexStatements(style) where made.contains(index.table) {
+      try work.connection.execute(index.sql)
+    }
+    var triggers = schema.triggerGroups.flatMap(\.statements)
+    for tree in schema.rtreeIndexes where made.contains(tree.table) {
+      if !source.database.contains(tree.name) {
+        guard work.connection.hasRTrees else { continue }
+        try work.connection.execute(tree.sql)
+      }
+      triggers += tree.triggers
+    }
+    for trigger in triggers
+    where made.contains(trigger.table) && source.database.triggers[trigger.name] == nil {
+      try work.connection.execute(trigger.sql)
+    }
+  }
+
+  private func make(
+    _ name: String, _ sql: String, of entity: String, _ relationship: String?
+  ) throws {
+    try work.connection.execute(sql)
+    try work.note(
+      RepairChange(
+        kind: FindingKind.tableMissing.rawValue, entity: entity,
+        property: relationship ?? name, new: "\(name), empty"))
+  }
+}
