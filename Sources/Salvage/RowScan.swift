@@ -4,7 +4,7 @@ public struct RowScan: ~Copyable {
   public enum Certainty: String, Sendable {
     /// It is in a page that its table's tree references.
     case certain
-    /// Its table's tree leads to its page, which may be of another database all the same: pages of two are mixed.
+    /// Its table's tree leads to its page, which may be of another database all the same.
     case unvouched
     /// Its page, or its place in the page, was found by looking.
     case guessed
@@ -89,7 +89,8 @@ public struct RowScan: ~Copyable {
   ) throws {
     var row = Row(
       root: trees.owner(of: page.number), page: page.number, origin: page.origin, key: 0,
-      certainty: role != .leaf ? .guessed : trees.isMixed ? .unvouched : .certain)
+      certainty: role != .leaf
+        ? .guessed : trees.isDoubtful(page.origin) ? .unvouched : .certain)
     guard role != .broken else {
       let range = trees.range(of: page.number)
       for cell in BrokenLeaf(page, usable: image.usable, range: range).cells {

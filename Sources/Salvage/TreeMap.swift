@@ -37,9 +37,14 @@ public struct TreeMap {
   private var greatest: [Int: Int64] = [:]
   /// Leaves that stand where their tree has other keys.
   package private(set) var outOfPlace: Set<Int> = []
-  /// Whether pages of two databases are mixed, so that no page which leads to a leaf vouches for it: it may be of the
-  /// other one itself.
-  package var isMixed = false
+  /// Which leaves may be another database's though their tree leads to them: all of them where pages of two are
+  /// mixed, as a page that leads to one may be of the other itself.
+  package enum Doubt: Sendable {
+    case none
+    case frames
+    case all
+  }
+  package var doubt = Doubt.none
 
   /// Walks the trees of a database.
   ///
@@ -92,6 +97,15 @@ public struct TreeMap {
       }
     }
     return false
+  }
+
+  /// Whether a leaf that stands there may be another database's.
+  func isDoubtful(_ origin: DatabaseImage.Origin) -> Bool {
+    switch doubt {
+    case .none: false
+    case .frames: origin != .main
+    case .all: true
+    }
   }
 
   /// Whether pages were given to trees that do not reference them.

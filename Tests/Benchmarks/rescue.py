@@ -665,7 +665,7 @@ class Case:
         for what, tables in (("values", found.wrong), ("rows", found.invented)):
             for table, rows in tables.items():
                 # Rows of a page that nothing vouches for may be another store's, where the report marks them.
-                if self.name == "interleaved":
+                if self.name in ("interleaved", "wal-foreign"):
                     rows = [row for row in rows if not self.is_marked(table, row[0])]
                 if rows:
                     told = ", told as uncertain" if all(self.is_marked(table, row[0]) for row in rows) else ""
@@ -692,8 +692,10 @@ class Case:
 
     def is_marked(self, table, key):
         """Whether the report calls a row uncertain."""
-        return any(page["table"] == table and not page["certain"] and page["first"] <= key <= page["last"]
-                   for page in self.report["pages"] if key is not None)
+        pages = [page for page in self.report["pages"] if page["table"] == table]
+        if key is None:  # a link, which has no key of its own
+            return bool(pages) and not any(page["certain"] for page in pages)
+        return any(not page["certain"] and page["first"] <= key <= page["last"] for page in pages)
 
     def check_result(self, output):
         db = connect(output)

@@ -53,6 +53,11 @@ struct ForeignLogTests {
     #expect(doubtful.findings.map(\.severity) == [.warning])
     #expect(doubtful.report.isPartial && doubtful.report.isLossy)
     #expect(doubtful.report.notes.contains { $0.hasSuffix(SalvageSource.keysBeyondCounters) })
+    // The rows of its frames, and of no other page.
+    func guessed(_ table: String) -> Int? {
+      doubtful.report.tables.first { $0.name == table }?.guessed
+    }
+    #expect(guessed("ZTAG") ?? 0 > 0 && guessed("ZINGREDIENT") == 0)
     let own = try look(
       insert, "UPDATE Z_PRIMARYKEY SET Z_MAX = 900 WHERE Z_NAME = 'Tag'")
     #expect(own.findings.isEmpty && !own.report.isPartial, "\(own.report.notes)")

@@ -47,7 +47,7 @@ package struct SalvageSource {
   /// Why rows that no tree references may never have been in this store, as a clause; `nil` where nothing
   /// speaks against them.
   package private(set) var distrust: String?
-  /// Whether pages of two stores are mixed, or of two times of one.
+  /// Whether pages of two stores are mixed, or of two times of one, or its -wal may be another store's.
   package private(set) var isMixed = false
   /// Whether the bytes of any value, and of any key, may be others than they were.
   private(set) var isGarbled = false
@@ -132,7 +132,7 @@ package struct SalvageSource {
         }
       } else if try kinship?.hasKeysBeyondCounters() == true {
         notes.append("\(FileSystem.name(of: log)): \(Self.keysBeyondCounters)")
-        (isPartial, hidesRows) = (true, true)
+        (isMixed, isPartial, hidesRows) = (true, true, true)
       }
     }
     let isLogApplied = image.log?.newest.isEmpty == false
@@ -202,7 +202,7 @@ package struct SalvageSource {
     }.map(\.root)
     var trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
     let mixed = try Self.mixed(image, hasHoles: !trees.holes.isEmpty)
-    trees.isMixed = mixed != nil
+    trees.doubt = mixed != nil ? .all : isMixed ? .frames : .none
     self.trees = trees
     if let mixed {
       notes.append(mixed)
