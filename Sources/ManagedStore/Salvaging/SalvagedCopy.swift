@@ -262,14 +262,10 @@ package final class SalvagedCopy {
 
   /// Where keys may be lost: the holes of the table's tree, those beside each other as one.
   private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {
-    let holes = source.trees.holes.filter { byRoot[$0.root] === table }.map(\.keys)
-    return holes.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { result, hole in
-      if let last = result.last, last.upperBound == .max || hole.lowerBound <= last.upperBound + 1 {
-        result[result.count - 1] = last.lowerBound...max(last.upperBound, hole.upperBound)
-      } else {
-        result.append(hole)
-      }
-    }
+    var keys = KeySet()
+    for hole in source.trees.holes where byRoot[hole.root] === table { keys.insert(hole.keys) }
+    keys.sort()
+    return keys.ranges
   }
 }
 

@@ -1,6 +1,7 @@
 /// Keys of rows, as ranges: those of a table stand mostly beside each other.
 package struct KeySet: Sendable {
-  private var ranges: [ClosedRange<Int64>] = []
+  /// The keys, each range once and in order when ``sort()`` was called.
+  package private(set) var ranges: [ClosedRange<Int64>] = []
   private var isSorted = true
 
   /// One without keys.
