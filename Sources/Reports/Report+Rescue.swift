@@ -132,8 +132,7 @@ extension Report {
     )
     add(
       .warning, ambiguous,
-      "\(NumberText.grouped(ambiguous)) have the same key as another row with other values has, too, and it is
-    not known which was there last: look at both, and name one with \(.onlyObjects)."
+      "\(NumberText.grouped(ambiguous)) have the same key as another row with different values, and it is not known which was last: look at both, and name one with \(.onlyObjects)."
     )
     add(
       .warning, lost,

@@ -127,7 +127,7 @@ package struct LogKinship {
       else { return false }
       return tree.cells(in: page.bytes).contains { place in
         guard
-          let cell = Cell(page.bytes, at: place, present: page.present, usable: image.usable),
+          let cell = TreeCell(page.bytes, at: place, present: page.present, usable: image.usable),
           record.read(page.bytes, cell.start..<cell.start + cell.local)
         else { return false }
         return counters.isBeyond(cell.key, record)

@@ -120,7 +120,7 @@ extension TreePage {
     guard kind != .tableInterior else {
       return Varint.read(page, place + 4).map { (place..<$0.end, Int64(bitPattern: $0.value), 0) }
     }
-    guard let cell = Cell(page, at: place, of: kind, present: page.count, usable: usable),
+    guard let cell = TreeCell(page, at: place, of: kind, present: page.count, usable: usable),
       cell.local == cell.size || (2...max(2, pageCount)).contains(cell.overflow)
     else { return nil }
     var columns = 0

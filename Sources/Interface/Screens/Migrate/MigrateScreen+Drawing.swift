@@ -37,23 +37,6 @@ extension MigrateScreen {
     }
   }
 
-  /// The lines of the receipt in sight, for scrolling.
-  func lines(_ context: Context) -> [ReceiptView.Line] {
-    // The box takes four columns, the sign before each line two.
-    ReceiptView.wrapped(whole(context), width: max(1, context.size.width - 6))
-  }
-
-  /// The same at full length.
-  func whole(_ context: Context) -> [ReceiptView.Line] {
-    switch phase {
-    case .done(let receipt): ReceiptView(receipt: receipt).lines
-    case .verified(let receipt):
-      ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
-    case .rolledBack(let receipt): RollbackText.lines(receipt)
-    default: []
-    }
-  }
-
   /// Rows of the receipt that are in sight.
   func receiptHeight(_ context: Context) -> Int {
     if case .verified = phase { return context.body.height - questionHeight(context) - 2 }
