@@ -354,6 +354,7 @@ public class DispatchGroup: DispatchObject, @unchecked Sendable {
   public func leave() {}
   public func wait() {}
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { .success }
+  public func notify(qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue, execute work: @escaping @Sendable @convention(block) () -> Void) {}
 }
 public protocol DispatchSourceProtocol: AnyObject {
   typealias DispatchSourceHandler = @Sendable @convention(block) () -> Void
@@ -573,7 +574,11 @@ class Kit:
     def standin(self, name, text, words=()):
         path = os.path.join(self.cache, "standins", name + ".swift")
         self.write(path, text)
-        alone = ["-disable-implicit-concurrency-module-import", "-disable-implicit-string-processing-module-import"]
+        alone = [
+            "-disable-implicit-concurrency-module-import", "-disable-implicit-string-processing-module-import",
+            # Else it would need SwiftOnoneSupport, which is built after it.
+            "-O",
+        ]
         self.build(name, ["-emit-module", path, "-parse-as-library", *(alone if name == "Darwin" else []), *words])
 
     def build(self, name, words):
