@@ -152,7 +152,7 @@ final class PairedTables {
       INSERT OR IGNORE INTO \(Place.pair)
       SELECT \(numbersA[a.table] ?? -1), one.k, \(numbersB[b.table] ?? -1), other.k
       FROM (\(unique("src", a, columns.map(\.a.column)))) one
-      JOIN (\(unique("main", b, columns.map(\.b.column)))) other ON \(equal)
+      JOIN (\(unique("main", b, columns.map(\.b.column)))) other ON \(equal) WHERE 1
       """)
   }
 
