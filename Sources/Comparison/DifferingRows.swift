@@ -70,19 +70,25 @@ final class DifferingRows {
 
   /// Notes keys that two stores gave to two objects: those of two entities, and rows of which no value is equal.
   ///
-  /// A value that many objects share tells nothing: NULL, and a Boolean.
+  /// A value that many objects share tells nothing: NULL, and a Boolean. Keys rise, so that all keys up to one
+  /// of an object that is the same in both were given out before the stores went their own ways.
   func findSplits(_ pair: EntityPair) throws {
-    guard let a = pair.a, let b = pair.b, tables.isKeyed(a, b) else { return }
+    guard let a = pair.a, let b = pair.b, tables.isKeyed(a, b), isInA(a), isInB(b) else { return }
     let telling = pair.attributes.filter { $0.b.attribute.type != .boolean }
     guard !telling.isEmpty else { return }
     let equal = telling.map { "ifnull(\($0.a.place(in: "a")) = \($0.b.place(in: "b")), 0)" }
     let different = telling.map { "\($0.a.place(in: "a")) IS NOT \($0.b.place(in: "b"))" }
-    let own = [a.ownRows("a"), b.ownRows("b")].compactMap { $0 }
-    try tables.split(
-      a, b,
-      where: (own + [Self.any(different[...]), "NOT \(Self.any(equal[...]))"])
-        .joined(separator: " AND "),
-      in: ranges(pair).a)
+    let filled = telling.map { "\($0.a.place(in: "a")) IS NOT NULL" }
+    var conditions = [a.ownRows("a"), b.ownRows("b")].compactMap { $0 }
+    let same = conditions + ["NOT \(Self.any(different[...]))", Self.any(filled[...])]
+    let shared = try connection.value(
+      """
+      SELECT a.Z_PK FROM src.\(quoted(a.table)) a CROSS JOIN main.\(quoted(b.table)) b ON b.Z_PK = a.Z_PK
+      WHERE \(same.joined(separator: " AND ")) ORDER BY a.Z_PK DESC LIMIT 1
+      """)?.integer
+    conditions += [Self.any(different[...]), "NOT \(Self.any(equal[...]))"]
+    if let shared { conditions.append("a.Z_PK > \(shared)") }
+    try tables.split(a, b, where: conditions.joined(separator: " AND "), in: ranges(pair).a)
   }
 
   /// Notes keys that are of one entity in the first store and of another in the second.

@@ -288,6 +288,19 @@ struct CompareCommandTests {
     #expect(shelves.compare("--base", base).status == .usage)
   }
 
+  @Test("an object before one that is the same in both is one object, though no value is equal")
+  func sharedKeys() throws {
+    func counts() throws -> [Shelves.JSON?] {
+      let people = try shelves.lines().summary["entities"]?.of("Person")
+      return ["inserted", "updated", "deleted"].map { people?[$0] }
+    }
+    try shelves.change(shelves.b, "UPDATE ZPERSON SET ZNAME = 'Eve' WHERE Z_PK = 1")
+    #expect(try counts() == [.number(0), .number(1), .number(0)])
+    // Of the last one nothing tells.
+    try shelves.change(shelves.b, "UPDATE ZPERSON SET ZNAME = 'Fay' WHERE Z_PK = 2")
+    #expect(try counts() == [.number(2), .number(0), .number(2)])
+  }
+
   @Test("a reference to a key that is two objects leads to another object")
   func splitReferences() throws {
     for (path, name) in [(shelves.a, "Cy"), (shelves.b, "Di")] {

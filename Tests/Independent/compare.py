@@ -42,11 +42,28 @@ class Dump:
         return {name: found for name, found in self.objects.items() if found[0] == entity}
 
 
+def telling(one, other):
+    """Attributes whose values tell objects: NULL and Booleans do not."""
+    return [n for n in one if n in other and not isinstance(one[n], bool) and not isinstance(other[n], bool)]
+
+
 def is_split(one, other):
-    """Whether one key is of two objects: no value but NULL and Booleans is equal, and some differ."""
-    telling = [n for n in one if n in other and not isinstance(one[n], bool) and not isinstance(other[n], bool)]
-    differ = any(one[n] != other[n] for n in telling)
-    return differ and not any(one[n] is not None and one[n] == other[n] for n in telling)
+    """Whether one key may be of two objects: no value that tells is equal, and some differ."""
+    names = telling(one, other)
+    differ = any(one[n] != other[n] for n in names)
+    return differ and not any(one[n] is not None and one[n] == other[n] for n in names)
+
+
+def last_shared(one, other):
+    """The last key of an entity whose object is the same in both: it and those before it are no two objects."""
+    keys = [0]
+    for name in one:
+        if name in other:
+            (_, old, _), (_, new, _) = one[name], other[name]
+            names = telling(old, new)
+            if any(old[n] is not None for n in names) and all(old[n] == new[n] for n in names):
+                keys.append(int(name.split("/p")[1]))
+    return max(keys)
 
 
 def paired(pairing, a, b):
@@ -55,9 +72,11 @@ def paired(pairing, a, b):
     for line in pairing:
         one, other = a.of(line["entity"]), b.of(line["entity"])
         if line["by"] == "key":
+            last = last_shared(one, other)
             for name in one:
                 if name in other:
-                    found[name] = None if is_split(one[name][1], other[name][1]) else name
+                    is_new = int(name.split("/p")[1]) > last
+                    found[name] = None if is_new and is_split(one[name][1], other[name][1]) else name
         elif line["on"]:
             def values(objects):
                 places = {}
