@@ -68,7 +68,8 @@ final class DifferingRows {
 
   // MARK: Rows
 
-  /// Notes keys that two stores gave to two objects: those of two entities, and rows of which no value is equal.
+  /// Notes keys that two stores gave to two objects: those of two entities, and rows of which no value is equal, or
+  /// that an attribute tells apart which identifies.
   ///
   /// A value that many objects share tells nothing: NULL, and a Boolean. Keys rise, so that all keys up to one
   /// of an object that is the same in both were given out before the stores went their own ways.
@@ -86,7 +87,11 @@ final class DifferingRows {
       SELECT a.Z_PK FROM src.\(quoted(a.table)) a CROSS JOIN main.\(quoted(b.table)) b ON b.Z_PK = a.Z_PK
       WHERE \(same.joined(separator: " AND ")) ORDER BY a.Z_PK DESC LIMIT 1
       """)?.integer
-    conditions += [Self.any(different[...]), "NOT \(Self.any(equal[...]))"]
+    let identities = telling.filter { StoreComparison.identifies($0.b.attribute) }
+      .map { "\($0.a.place(in: "a")) <> \($0.b.place(in: "b"))" }
+    conditions += [
+      Self.any(different[...]), Self.any((["NOT \(Self.any(equal[...]))"] + identities)[...]),
+    ]
     if let shared { conditions.append("a.Z_PK > \(shared)") }
     try tables.split(a, b, where: conditions.joined(separator: " AND "), in: ranges(pair).a)
   }

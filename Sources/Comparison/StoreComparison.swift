@@ -223,7 +223,7 @@ public final class StoreComparison {
   }
 
   /// Whether the name of an attribute says that no two objects have one value.
-  private static func identifies(_ attribute: Attribute) -> Bool {
+  static func identifies(_ attribute: Attribute) -> Bool {
     (attribute.type == .uuid || attribute.type == .string)
       && (["id", "uuid", "identifier"].contains(attribute.name.lowercased())
         || attribute.name.hasSuffix("ID"))

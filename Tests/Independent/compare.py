@@ -48,9 +48,14 @@ def telling(one, other):
 
 
 def is_split(one, other):
-    """Whether one key may be of two objects: no value that tells is equal, and some differ."""
+    """Whether one key may be of two objects: no value that tells is equal, or one that identifies
+    differs."""
     names = telling(one, other)
     differ = any(one[n] != other[n] for n in names)
+    for n in names:
+        if n.lower() in ("id", "uuid", "identifier") or n.endswith("ID"):
+            if isinstance(one[n], str) and isinstance(other[n], str) and one[n] != other[n]:
+                return True
     return differ and not any(one[n] is not None and one[n] == other[n] for n in names)
 
 

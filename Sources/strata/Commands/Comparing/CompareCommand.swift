@@ -35,8 +35,9 @@ enum CompareCommand {
       migration maps them.
 
       Two copies of one store that were both used give the same new keys to different objects. Behind the last
-      object that is the same in both, a pair without one equal value (NULL and Booleans aside) is reported as a
-      deletion and an insertion, and the entity as one that may have grown apart. --base FILE settles it.
+      object that is the same in both, a pair is reported as a deletion and an insertion if no value is equal
+      (NULL and Booleans aside) or an attribute that identifies differs. The entity is then reported as one that
+      may have grown apart. --base FILE settles it.
 
       Bookkeeping (saves, Z_MAX, indexes, metadata, history, CloudKit) is listed at the end. It does not change
       the status.
