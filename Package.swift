@@ -83,6 +83,12 @@ let package = Package(
       ],
       swiftSettings: small),
 
+    // What differs between two stores, object by object.
+    .target(
+      name: "Comparison",
+      dependencies: ["Migration", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      swiftSettings: small),
+
     // What is wrong with a store, and what can be done about it.
     .target(
       name: "Rescue",
@@ -139,9 +145,9 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
-        "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Rescue", "Lint",
+        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
+        "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),

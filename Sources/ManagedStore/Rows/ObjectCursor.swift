@@ -33,6 +33,8 @@ public final class ObjectCursor {
   private var readers: [Reader] = []
   private let decoder: ValueDecoder
   private let shapes: [ValueShape]
+  /// Whether single objects are asked for by their keys, in any order.
+  private let isSeeking: Bool
 
   private enum Reader {
     case toOne(column: Int, destination: String)
@@ -43,10 +45,20 @@ public final class ObjectCursor {
   /// - Parameter fileLimit: most bytes of an external data file to read; `nil` for all. What is
   ///   longer is cut: ``DataValue/count`` is its whole size.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
-  public init(_ store: Store, entity: String, fileLimit: Int? = nil) throws {
+  public convenience init(_ store: Store, entity: String, fileLimit: Int? = nil) throws {
+    try self.init(store, entity: entity, fileLimit: fileLimit, isSeeking: false)
+  }
+
+  /// The same for single objects, which ``object(_:)`` reads.
+  package convenience init(seeking store: Store, entity: String, fileLimit: Int? = nil) throws {
+    try self.init(store, entity: entity, fileLimit: fileLimit, isSeeking: true)
+  }
+
+  private init(_ store: Store, entity: String, fileLimit: Int?, isSeeking: Bool) throws {
     let table = try store.knownTable(of: entity)
     self.table = table
     self.store = store
+    self.isSeeking = isSeeking
     shapes = table.attributes.map { ValueShape($0.attribute) }
     decoder = ValueDecoder(files: store.files, limit: nil, fileLimit: fileLimit)
     guard store.database.contains(table.table) else { return }
@@ -64,12 +76,13 @@ public final class ObjectCursor {
           .toOne(column: columns.count, destination: entry.relationship.destination))
         columns += toOne
       } else if let storage = entry.storage {
-        readers.append(.toMany(try RelatedCursor(store, entry, storage)))
+        readers.append(.toMany(try RelatedCursor(store, entry, storage, isSeeking: isSeeking)))
       } else {
         readers.append(.nothing(isToMany: entry.relationship.isToMany))
       }
     }
-    let conditions = [table.ownRows("t"), last.map { "t.Z_PK > \($0)" }].compactMap { $0 }
+    let place = isSeeking ? "t.Z_PK = ?" : last.map { "t.Z_PK > \($0)" }
+    let conditions = [table.ownRows("t"), place].compactMap { $0 }
     rows = try store.connection.prepare(
       """
       SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.table)) t \(store.tableOnly)
@@ -81,8 +94,25 @@ public final class ObjectCursor {
 
   /// The next object; `nil` after the last.
   public func next() throws -> Object? {
+    guard !isSeeking else { return nil }
+    let object = try readAgain { try read() }
+    last = object?.key ?? last
+    return object
+  }
+
+  /// The object of a key; `nil` where the entity has none. Only of a cursor that was made for seeking.
+  package func object(_ key: Int64) throws -> Object? {
+    guard isSeeking else { return nil }
+    return try readAgain {
+      rows?.reset()
+      try rows?.bind([.integer(key)])
+      return try read()
+    }
+  }
+
+  private func readAgain(_ read: () throws -> Object?) throws -> Object? {
     guard rows != nil else { return nil }
-    let object = try store.translating {
+    return try store.translating {
       do {
         return try read()
       } catch let error as SQLiteError where error.isDamage {
@@ -92,8 +122,6 @@ public final class ObjectCursor {
         return try read()
       }
     }
-    last = object?.key ?? last
-    return object
   }
 
   private func read() throws -> Object? {
@@ -126,16 +154,22 @@ private final class RelatedCursor {
   private let names: [Int64: String]
   private let destination: String
   private let isOrdered: Bool
+  private let isSeeking: Bool
   /// Whose pair comes next.
   private var owner: Int64?
 
   init(
-    _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage
+    _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage,
+    isSeeking: Bool
   ) throws {
+    self.isSeeking = isSeeking
     let links = storage.links(as: "l", hint: store.tableOnly)
     let entity = store.destinationEntity(
       of: entry, storage, row: "l", key: links.destination.sql)
-    let known = storage.isInDestinationRow ? "WHERE \(links.owner.sql) IS NOT NULL" : ""
+    let known =
+      isSeeking
+      ? "WHERE \(links.owner.sql) = ?"
+      : storage.isInDestinationRow ? "WHERE \(links.owner.sql) IS NOT NULL" : ""
     statement = try store.connection.prepare(
       """
       SELECT \(links.owner.sql), \(links.destination.sql), \(entity), \(links.position?.sql ?? "NULL")
@@ -144,13 +178,18 @@ private final class RelatedCursor {
     names = store.entityNames
     destination = entry.relationship.destination
     isOrdered = entry.relationship.isOrdered && storage.position != nil
-    try store.sortingInLittleMemory { try step() }
+    if !isSeeking { try store.sortingInLittleMemory { try step() } }
   }
 
   private func step() throws { owner = try statement.step() ? statement.integer(at: 0) : nil }
 
-  /// Objects related to `key`; keys must be asked for in rising order.
+  /// Objects related to `key`; keys must be asked for in rising order, unless it seeks.
   func related(to key: Int64) throws -> [ObjectID] {
+    if isSeeking {
+      statement.reset()
+      try statement.bind([.integer(key)])
+      try step()
+    }
     while let next = owner, next < key { try step() }
     // One object may reference hundreds of thousands: nothing is kept twice.
     var found: [ObjectID] = []

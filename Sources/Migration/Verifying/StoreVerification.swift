@@ -30,6 +30,32 @@ public enum StoreVerification {
     before: Store, after: Store, mapping: MappingModel, ignoring ignored: Set<Ignored> = [],
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> VerificationReport {
+    try withVerification(before, after, mapping, ignored, isCancelled) { verification in
+      var report = try verification.run()
+      // What was read then is a sound copy of what can be read.
+      if after.isMended, let damage = after.damage { report.tell(integrity: damage.told) }
+      report.notes += before.faults.map { "The first store: \($0)" }
+      return report
+    }
+  }
+
+  /// What differs beside the objects: tables, indexes and triggers, UUID, model cache, Z_PRIMARYKEY, metadata,
+  /// history, CloudKit's tables and those of the app.
+  ///
+  /// - Parameters: as those of ``compare(before:after:mapping:ignoring:isCancelled:)``.
+  /// - Throws: as that does.
+  package static func bookkeeping(
+    before: Store, after: Store, mapping: MappingModel, isCancelled: @escaping () -> Bool
+  ) throws -> [VerificationReport.Difference] {
+    try withVerification(before, after, mapping, [], isCancelled) {
+      try $0.runBookkeeping().differences
+    }
+  }
+
+  private static func withVerification<Result>(
+    _ before: Store, _ after: Store, _ mapping: MappingModel, _ ignored: Set<Ignored>,
+    _ isCancelled: @escaping () -> Bool, _ run: (Verification) throws -> Result
+  ) throws -> Result {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
       throw CoreDataError(
         .unreadable, code: .persistentStoreIncompatibleSchema,
@@ -64,16 +90,12 @@ public enum StoreVerification {
       let step = MigrationStep(
         from: "", to: "", source: before.model, destination: after.model, mapping: mapping,
         rows: try StepSequence.rows(of: mapping, in: before))
-      var report = try Verification(
+      let verification = Verification(
         step: step, schemas: schemas, contents: contents, connection: connection,
         meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), filePath: after.wholeFile,
         sourcePath: before.wholeFile, isForeign: true,
-        comparesBookkeeping: !ignored.contains(.bookkeeping)
-      ).run()
-      // What was read then is a sound copy of what can be read.
-      if after.isMended, let damage = after.damage { report.tell(integrity: damage.told) }
-      report.notes += before.faults.map { "The first store: \($0)" }
-      return report
+        comparesBookkeeping: !ignored.contains(.bookkeeping))
+      return try run(verification)
     } catch {
       throw StepSequence.translated(error, path: after.path)
     }

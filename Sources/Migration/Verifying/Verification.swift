@@ -86,6 +86,17 @@ struct Verification {
     return report
   }
 
+  /// Compares what stands beside the objects, and nothing of them.
+  func runBookkeeping() throws -> VerificationReport {
+    var report = VerificationReport()
+    var structure = try StructureVerification(schemas, connection: connection, isForeign: isForeign)
+    structure.run(into: &report)
+    try verifyOtherTables(nil, &report)
+    try verifyHistory(&report)
+    try verifyBookkeeping(&report)
+    return report
+  }
+
   /// What is compared while the file is checked; `nil` where the source may be in a log, and where policies
   /// made objects that no mapping describes.
   private func rowQuestions(_ tables: [String]) throws -> RowQuestions? {

@@ -7,8 +7,9 @@ enum CommandTable {
   static let commands = [
     InfoCommand.command, StoresCommand.command, RowsCommand.command, ObjectCommand.command,
     SearchCommand.command, FrequenciesCommand.command, HistoryCommand.command, DumpCommand.command,
-    ModelCommand.command, HashCommand.command, KeysCommand.command, DiffCommand.command,
-    MappingCommand.command, ExplainCommand.command, FindModelCommand.command, LintCommand.command,
+    ModelCommand.command, HashCommand.command, KeysCommand.command, CompareCommand.command,
+    DiffCommand.command, MappingCommand.command, ExplainCommand.command, FindModelCommand.command,
+    LintCommand.command,
     PlanCommand.command, MigrateCommand.command, RehearseCommand.command, VerifyCommand.command,
     RollbackCommand.command, ResetCommand.command, DoctorCommand.command, RepairCommand.command,
     SalvageCommand.command, UndeleteCommand.command, DemoCommand.command, SeedCommand.command,

@@ -1,3 +1,4 @@
+import Files
 import JSON
 import ModelSearch
 import ModelWriting
@@ -18,6 +19,12 @@ enum DiffCommand {
     arguments[.json]
       ? console.json { write(difference, to: &$0) }
       : print(difference, source.name, destination.name, console)
+    let paths = [arguments[Self.source], arguments[Self.destination]]
+    if !arguments[.json], paths.allSatisfy(FileSystem.isDatabase) {
+      console.line(
+        "The models were compared, not the objects: \(ShellText.command("compare", paths[0], paths[1]))"
+      )
+    }
     return difference.isIdentical ? .done : .no
   }
 

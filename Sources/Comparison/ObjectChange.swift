@@ -1,0 +1,60 @@
+import ManagedStore
+
+/// An object that two stores, or two states of one store, do not hold alike.
+public struct ObjectChange: Sendable, Equatable {
+  /// What became of an object between the first store and the second.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Only the second store has it.
+    case insert
+    /// Both have it, with other values or references.
+    case update
+    /// Only the first store has it.
+    case delete
+  }
+
+  /// A value of one side.
+  public struct Value: Sendable, Equatable {
+    /// As a cursor reads it: of a long file of external data the beginning.
+    public var value: PropertyValue
+    /// SHA-256 of the whole file where ``value`` has only its beginning.
+    public var sha256: String?
+  }
+
+  /// An attribute whose value differs.
+  public struct AttributeChange: Sendable, Equatable {
+    /// From the attribute's name in the second store down to that of an element of a composite attribute.
+    public var path: [String]
+    /// The value in the first store; `nil` for an object that is inserted.
+    public var old: Value?
+    /// The value in the second store; `nil` for an object that is deleted.
+    public var new: Value?
+  }
+
+  /// A relationship that leads to other objects, or to the same in another order.
+  public struct RelationshipChange: Sendable, Equatable {
+    /// Its name in the second store.
+    public var name: String
+    /// Objects of the second store that it leads to only there.
+    public var added: [ObjectID]
+    /// Objects of the first store that it led to only there.
+    public var removed: [ObjectID]
+    /// Whether objects that it leads to in both stand in another order.
+    public var isReordered = false
+  }
+
+  /// What became of it.
+  public var kind: Kind
+  /// The object in the first store; `nil` for one that is inserted.
+  public var a: ObjectID?
+  /// The object in the second store; `nil` for one that is deleted.
+  public var b: ObjectID?
+  /// What a person would call it by, as the second store has it where it is there; empty without a text.
+  public var label: String
+  /// Attributes that differ; of an object that only one store has, all that have a value.
+  public var attributes: [AttributeChange]
+  /// Relationships that differ; of an object that only one store has, all that lead to something.
+  public var relationships: [RelationshipChange]
+
+  /// Name of its entity, as the second store has it where the object is there.
+  public var entity: String { (b ?? a)?.entity ?? "" }
+}
