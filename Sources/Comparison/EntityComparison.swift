@@ -33,8 +33,7 @@ final class EntityComparison {
       if let predicate {
         // A property that one version has not is no mistake.
         do { filter = try RowFilter(predicate, entity: table.entity, store: store) } catch {
-          refusal = error as? CoreDataError
-          if refusal == nil { throw error }
+          refusal = error
         }
       }
       return try Side(store, table, ignored, filter: filter, isFiltered: predicate != nil)

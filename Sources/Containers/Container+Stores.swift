@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import SQLite
 
 extension Container {
   /// A main file with what comes with it.
@@ -198,5 +199,150 @@ extension Container {
         : "\(EntryName.quoted(inner)) matches \(ends.count) paths in it, such as \(EntryName.quoted(ends[0].name))",
       path: path,
       advice: "\(.deed("listing"), of: [ShellText.quoted(path)]) lists the stores in it.")
+  }
+}
+
+/// A store in a container, as far as a short look shows.
+package struct ContainedStore: Sendable, Equatable {
+  /// Its path in the container.
+  package var name: String
+  /// The app or the domain it belongs to, where the names of its folders show.
+  package var app: String?
+  /// Bytes of its main file.
+  package var bytes: Int
+  /// Bytes of the -wal that comes with it; `nil` without one.
+  package var logBytes: Int?
+  /// How many files of external data come with it.
+  package var externalFiles: Int
+  /// Their bytes together.
+  package var externalBytes: Int
+  /// What its main file shows; ``StoreLook/damaged(_:)``, ``StoreLook/nothing`` and
+  /// ``StoreLook/notDownloaded`` for one that is only a store by its name.
+  package var look: StoreLook
+  /// Files beside it that iCloud Drive has not downloaded.
+  package var notDownloaded: [String] = []
+
+  /// What is wrong with it, as a sentence; `nil` where nothing is known to be.
+  package var problem: String? {
+    switch look {
+    case .store, .database:
+      notDownloaded.isEmpty
+        ? nil
+        : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
+    case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
+    case .damaged(let message): "damaged: \(message)"
+    case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
+    }
+  }
+
+  /// The app that a path speaks of: the domain in a backup, a sandbox on a Mac, the name of an
+  /// .xcappdata.
+  static func app(of name: String, in container: String) -> String? {
+    let parts = (FileSystem.name(of: container) + "/" + name).split(separator: "/").map(String.init)
+    for (index, part) in parts.enumerated() {
+      for prefix in ["AppDomain-", "AppDomainGroup-", "AppDomainPlugin-"]
+      where part.hasPrefix(prefix) {
+        return String(part.dropFirst(prefix.count))
+      }
+      if part.lowercased().hasSuffix(".xcappdata"), let word = part.split(separator: " ").first {
+        let name = String(word)
+        return name.lowercased().hasSuffix(".xcappdata") ? String(name.dropLast(10)) : name
+      }
+      if ["Containers", "Group Containers"].contains(part), index + 1 < parts.count,
+        parts[index + 1].contains(".")
+      {
+        return parts[index + 1]
+      }
+    }
+    return nil
+  }
+}
+
+/// What the files of stores are called, and those beside them.
+package enum StoreFileName {
+  private static let endings = [".sqlite", ".sqlite3", ".db", ".storedata", ".store"]
+  /// Those that are nothing else, also without a -wal.
+  private static let plain = [".sqlite", ".sqlite3", ".storedata"]
+
+  /// Whether apps give such names to stores.
+  package static func isStore(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return endings.contains { name.hasSuffix($0) }
+  }
+
+  /// Whether a file of such a name is one, whatever is in it: others have `.db` and `.store` as well.
+  static func isStore(_ name: String, hasLog: Bool) -> Bool {
+    let name = name.lowercased()
+    return (hasLog ? endings : plain).contains { name.hasSuffix($0) }
+  }
+
+  /// Whether a folder of such a name is one of models.
+  package static func isModelBundle(_ name: String) -> Bool {
+    [".momd", ".xcdatamodeld", ".xcdatamodel"].contains { name.hasSuffix($0) }
+  }
+
+  /// Whether macOS made it beside a file, to keep that file's attributes in an archive.
+  static func isResourceFork(_ name: String) -> Bool {
+    name.hasPrefix("__MACOSX/") || name.hasPrefix("._")
+      || strstr(name, "/._") != nil && FileSystem.name(of: name).hasPrefix("._")
+  }
+}
+
+/// What a file turns out to be at a short look, without a trace beside it.
+package enum StoreLook: Sendable, Equatable {
+  /// A Core Data store, with what its main file says about it.
+  case store(entities: [String], versionIdentifiers: [String])
+  /// SQLite, but not Core Data.
+  case database
+  /// SQLite by its first bytes, and no more; in SQLite's words.
+  case damaged(String)
+  /// No SQLite file.
+  case nothing
+  /// A placeholder of iCloud Drive stands in its place.
+  case notDownloaded
+
+  /// Looks at a main file as if nobody could write, so that nothing appears beside it.
+  ///
+  /// - Parameter log: its -wal, which need not lie beside it: a store that was never checkpointed has
+  ///   its tables only there.
+  package init(at path: String, log: String? = nil) {
+    guard CloudPlaceholder(for: path) == nil else {
+      self = .notDownloaded
+      return
+    }
+    guard (FileSystem.status(path)?.size ?? 0) >= 100, FileSystem.isDatabase(path) else {
+      self =
+        Self.isStoreLog(log ?? path + "-wal")
+        ? .store(entities: [], versionIdentifiers: []) : .nothing
+      return
+    }
+    do {
+      let connection = try Connection(path: path, mode: .immutable)
+      let tables = try connection.value(
+        """
+        SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')
+        """)
+      guard case .integer(2)? = tables else {
+        self =
+          Self.isStoreLog(log ?? path + "-wal")
+          ? .store(entities: [], versionIdentifiers: []) : .database
+        return
+      }
+      let names = try? connection.rows(
+        "SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_NAME LIMIT 10000")
+      let metadata = try? StoreMetadata(connection, path: path)
+      self = .store(
+        entities: (names ?? []).compactMap { $0.first?.text },
+        versionIdentifiers: metadata?.versionIdentifiers.filter { !$0.isEmpty } ?? [])
+    } catch {
+      self = .damaged((error as? SQLiteError)?.message ?? "\(error)")
+    }
+  }
+
+  /// Whether frames of a log hold the table that every store has.
+  private static func isStoreLog(_ path: String) -> Bool {
+    let log = (try? FileSystem.read(path, limit: 1 << 18)) ?? []
+    return log.firstRange(of: "Z_METADATA".utf8) != nil
   }
 }

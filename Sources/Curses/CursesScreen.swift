@@ -290,3 +290,73 @@ extension CursesScreen {
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }
+
+/// What can be asked of a terminal before there is a screen.
+extension CursesScreen {
+  /// Whether there is an entry for such a terminal; initscr would end the process for one it does not
+  /// know. The entry is read once, so that asking early leaves less to do later.
+  @discardableResult
+  package static func knows(_ term: String) -> Bool {
+    var problem: Int32 = 0
+    return !term.isEmpty && setupterm(term, FrameOutput.standard.descriptor, &problem) == OK
+  }
+
+  /// Columns and rows of the terminal; `nil` where it does not say.
+  package static var terminalSize: Size? {
+    var (rows, columns): (Int32, Int32) = (0, 0)
+    guard strata_window_size(&rows, &columns) == 0 else { return nil }
+    return Size(width: Int(columns), height: Int(rows))
+  }
+}
+
+/// What the terminfo entry that is set up says.
+enum Terminfo {
+  /// A string capability without its padding, `nil` when the terminal has none.
+  static func string(_ name: String) -> String? {
+    // tigetstr answers with -1 for a name that is no string capability.
+    guard let value = strata_tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
+    var text = String(cString: value)
+    while let start = text.range(of: "$<"), let end = text[start...].firstIndex(of: ">") {
+      text.removeSubrange(start...end)
+    }
+    return text
+  }
+
+  static func flag(_ name: String) -> Bool { strata_tigetflag(name) > 0 }
+}
+
+extension String {
+  /// The index of the first occurrence of an ASCII text; the standard library alone has no search.
+  fileprivate func range(of text: String) -> Index? {
+    indices.first { self[$0...].hasPrefix(text) }
+  }
+}
+
+/// Why there can be no full screen here.
+package enum CursesError: Error, Equatable, CustomStringConvertible {
+  case notATerminal
+  case unknownTerminal(String)
+  /// Terminfo knows it, but it cannot place its cursor: a printer, `dumb`.
+  case incapable(String)
+  case failed
+
+  /// The message for a person.
+  package var description: String {
+    switch self {
+    case .notATerminal:
+      return "The screens need a terminal, and input or output is not one; the commands "
+        + "(see strata --help) work without one."
+    case .unknownTerminal(""):
+      return "TERM is not set, so the terminal's abilities are unknown; "
+        + "try TERM=xterm-256color."
+    case .unknownTerminal(let name):
+      return "TERM is “\(name)”, which this system's terminfo does not know; "
+        + "try TERM=xterm-256color."
+    case .incapable(let name):
+      return "The terminal “\(name)” cannot move its cursor, which the screens need; "
+        + "strata --plain STORE prints lines, and the commands (see strata --help) work too."
+    case .failed:
+      return "The terminal could not be set up."
+    }
+  }
+}

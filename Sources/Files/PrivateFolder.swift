@@ -77,3 +77,46 @@ package final class PrivateFolder {
     return removed
   }
 }
+
+/// What this process made and could not remove, or could not move to where it belongs.
+///
+/// It is collected here since much of it is found when a value goes away, where nothing can be thrown. A
+/// program looks here before it ends: a copy of somebody's data that stays behind is no success.
+package enum LeftBehind {
+  private static let found = Mutex<[String]>([])
+
+  /// Adds a sentence that names the file; one that is there already is not repeated.
+  package static func add(_ sentence: String) {
+    found.withLock { if !$0.contains(sentence) { $0.append(sentence) } }
+  }
+
+  /// All sentences so far, in order.
+  package static var all: [String] { found.withLock { $0 } }
+
+  /// The same, and none is left: the caller reports them.
+  package static func take() -> [String] {
+    found.withLock { found in
+      defer { found = [] }
+      return found
+    }
+  }
+}
+
+/// Where strata keeps what it remembers between two runs: `$XDG_STATE_HOME/strata`, else
+/// `~/.local/state/strata`.
+package enum StateFolder {
+  /// - Parameter environment: a variable's value.
+  /// - Returns: `nil` where the environment names neither the folder nor a home.
+  package static func path(
+    environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) -> String? { folder("XDG_STATE_HOME", "/.local/state", environment) }
+
+  /// A folder of strata's own, as the XDG specification has it: a relative path is ignored.
+  package static func folder(
+    _ name: String, _ fallback: String, _ environment: (String) -> String?
+  ) -> String? {
+    let named = environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let home = environment("HOME").flatMap { $0.isEmpty ? nil : $0 }
+    return (named ?? home.map { $0 + fallback }).map { $0 + "/strata" }
+  }
+}

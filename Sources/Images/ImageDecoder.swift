@@ -1,5 +1,11 @@
 import Terminal
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Pictures out of bytes that nobody has looked at: any bytes at all end in a raster or an error.
 package enum ImageDecoder {
   /// Most pixels of a picture that is decoded: 64 million, which takes 256 MB for a moment.
@@ -72,5 +78,53 @@ extension Raster {
       throw .damaged("it has no pixels")
     }
     return raster
+  }
+}
+
+/// Why bytes could not be shown as a picture.
+package enum ImageError: Error, Sendable, Equatable {
+  /// Neither PNG nor JPEG.
+  case unknownFormat
+  /// The library that reads this kind of picture is not installed.
+  case notInstalled(String)
+  /// More pixels than are worth their memory.
+  case tooLarge(width: Int, height: Int)
+  /// What the decoder found wrong.
+  case damaged(String)
+}
+
+extension ImageError: CustomStringConvertible {
+  /// What is shown in the picture's place, as a clause.
+  package var description: String {
+    switch self {
+    case .unknownFormat: "this kind of picture is not decoded"
+    case .notInstalled(let library): "pictures of this kind are shown where \(library) is installed"
+    case .tooLarge(let width, let height): "the picture is too large to decode: \(width)×\(height)"
+    case .damaged(let message): "the picture cannot be decoded: \(message)"
+    }
+  }
+}
+
+/// A library of the system that is opened when it is needed, and may not be there.
+struct SharedLibrary: @unchecked Sendable {
+  // Never closed: what was found in it stays valid.
+  private let handle: UnsafeMutableRawPointer
+
+  /// Opens the first of these that is there; `nil` where none is.
+  init?(_ names: [String]) {
+    for name in names {
+      if let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
+        self.handle = handle
+        return
+      }
+    }
+    return nil
+  }
+
+  /// A function by its name, as the @convention(c) type that its header gives it; `nil` where there
+  /// is none.
+  func function<Function>(_ name: String) -> Function? {
+    // An address is all that a value of such a type holds.
+    dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
   }
 }

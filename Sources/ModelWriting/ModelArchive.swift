@@ -1,3 +1,6 @@
+/// How a model is written, and how two of them differ.
+@_exported import ManagedModel
+
 extension Model {
   /// The model as a keyed archive, as a .mom or, deflated, a store's model cache holds it.
   ///
@@ -272,5 +275,42 @@ private struct ModelArchiveWriter {
       return KeyedArchiveWriter.null
     }
     return writer.add(predicate: parsed)
+  }
+}
+
+extension Attribute.Validation {
+  /// The rules as a compiled model keeps them, each with the error code of its violation.
+  func rules(for type: AttributeType) -> [(predicate: Predicate, code: CoreDataError.Code)] {
+    var rules: [(predicate: Predicate, code: CoreDataError.Code)] = []
+    let isText = type == .string
+    let subject = isText ? Expression.keyPath("length", of: nil) : .selfObject
+    func add(
+      _ subject: Expression, _ comparator: Predicate.Comparator, _ bound: Expression,
+      _ code: CoreDataError.Code
+    ) {
+      rules.append((.comparison(Predicate.Comparison(subject, comparator, bound)), code))
+    }
+    if let bound = minimum.flatMap(Self.bound) {
+      add(
+        subject, .greaterOrEqual, bound,
+        isText ? .validationStringTooShort : .validationNumberTooSmall)
+    }
+    if let bound = maximum.flatMap(Self.bound) {
+      add(
+        subject, .lessOrEqual, bound, isText ? .validationStringTooLong : .validationNumberTooLarge)
+    }
+    if let pattern {
+      add(.selfObject, .matches, .constant(.string(pattern)), .validationStringPatternMatching)
+    }
+    for text in predicates {
+      // NSManagedObjectValidationError: the code of the rule itself is not kept.
+      if let predicate = try? Predicate(format: text) { rules.append((predicate, 1550)) }
+    }
+    return rules
+  }
+
+  private static func bound(_ text: String) -> Expression? {
+    if let value = Int64(text) { return .constant(.integer(value)) }
+    return Double(text).map { .constant(.real($0)) }
   }
 }

@@ -168,7 +168,8 @@ extension Report {
       Line(.success, "opens, is intact, and holds what the backup held"),
     ]
     if receipt.isBackupRemoved {
-      head.append(Line("the backup’s own file was removed: its content is the store now", as: .detail))
+      head.append(
+        Line("the backup’s own file was removed: its content is the store now", as: .detail))
     }
     if let undone = receipt.undonePath {
       head += [

@@ -72,7 +72,8 @@ extension Report {
     let emptied = report.emptied.sorted { $0.key < $1.key }.map {
       Line(
         .warning,
-        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: the object that it referenced is missing")
+        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: the object that it referenced is missing"
+      )
     }
     let origins = report.first.prefix(50).map {
       Line("\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)")
@@ -459,7 +460,8 @@ extension SalvageReport.Table {
     if !cut.isEmpty {
       remarks.append(
         Line(
-          .warning, "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is NULL now."))
+          .warning, "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is NULL now."
+        ))
     }
     if !refused.isEmpty {
       remarks.append(

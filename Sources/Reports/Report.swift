@@ -1,4 +1,7 @@
+import Lint
 import ManagedModel
+import Migration
+import Rescue
 
 /// What came of a piece of work, as sections of lines.
 ///
@@ -88,4 +91,200 @@ extension [Report.Line] {
 
   /// Sentences that are notes.
   package init(notes: [String]) { self = notes.map { Report.Line(.note, "\($0)") } }
+}
+
+extension Finding {
+  /// What was found, and the first of it.
+  package var found: [Report.Line] {
+    guard !first.isEmpty else { return [Report.Line(Report.Mark(severity), "\(sentence)")] }
+    // Five are named at most.
+    let more = first.count >= 5 && (count ?? .max) > 5 ? " …" : ""
+    return [
+      Report.Line(Report.Mark(severity), "\(sentence)"),
+      Report.Line("first: \(first.joined(separator: ", "))\(more)", as: .detail, depth: 1),
+    ]
+  }
+
+  /// What Core Data reports; empty where it reports nothing.
+  package var reported: [Report.Line] {
+    consequence.map { [Report.Line("Core Data: \($0.text)", depth: 1)] } ?? []
+  }
+
+  /// What helps.
+  package var help: [Report.Line] {
+    [Report.Line(advice, depth: 1)]
+      + (command.map { [Report.Line($0, as: .code, depth: 2)] } ?? [])
+  }
+}
+
+extension Report {
+  /// Everything that is wrong with a store, the gravest first.
+  package init(_ diagnosis: Diagnosis) {
+    var lines: [Line] = []
+    var rest = diagnosis.findings[...]
+    while let finding = rest.first {
+      // What follows from them, and what helps, is said once for all that agree in it.
+      let group = rest.prefix {
+        ($0.kind, $0.severity, $0.advice, $0.command)
+          == (finding.kind, finding.severity, finding.advice, finding.command)
+      }
+      for finding in group {
+        var found = finding.found
+        found[0].text = "\(found[0].text) [\(finding.kind.rawValue)]"
+        lines += found
+      }
+      lines += finding.reported + finding.help
+      rest = rest.dropFirst(group.count)
+    }
+    var summary: [Line] = []
+    // Of another program's database nothing is wrong: it is no store.
+    if diagnosis.refusal?.code != .persistentStoreInvalidType || diagnosis.isReadable {
+      summary.append(Self.summary(diagnosis))
+    }
+    if let check = diagnosis.migrationChecks.first {
+      let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+      let more = diagnosis.migrationChecks.count - 1
+      summary.append(
+        Line(
+          .warning,
+          "A migration of the store as it is would be refused: \(place): \(check.summary)\(more > 0 ? ", and \(more) more" : "")"
+        ))
+    }
+    self.init([Section(lines), Section(summary)])
+  }
+
+  /// How many findings there are of each severity.
+  private static func summary(_ diagnosis: Diagnosis) -> Line {
+    guard diagnosis.isReadable else { return Line(.error, "nothing of the store can be read") }
+    let counts = Finding.Severity.allCases.filter { diagnosis.count($0) > 0 }.map {
+      NumberText.counted(diagnosis.count($0), $0.rawValue)
+    }.joined(separator: ", ")
+    guard diagnosis.isComplete else {
+      let head = counts.isEmpty ? "" : counts + "; "
+      return Line("\(head)the store does not open, so its objects were not checked")
+    }
+    guard diagnosis.count(.error) + diagnosis.count(.warning) == 0 else { return Line("\(counts)") }
+    return Line(.success, "nothing is wrong\(counts.isEmpty ? "" : " (\(counts))")")
+  }
+}
+
+extension Advice.Choice {
+  /// Whether findings are listed that shipped as they are.
+  package static let known = Advice.Choice("known", "LintOptions.tellsKnown")
+}
+
+extension LintFinding {
+  /// What was found, what happens on a device, and what to do.
+  ///
+  /// - Parameter place: whether the file is named.
+  package func lines(withPlace place: Bool) -> [Report.Line] {
+    let file = place ? (line.map { "\(path):\($0)" } ?? path) + ": " : ""
+    return [
+      Report.Line(
+        severity == .error ? .error : .warning, "\(file)[\(rule.id)] \(subject ?? "")", as: .code),
+      Report.Line("\(message)", depth: 1), Report.Line("on a device: \(deviceText)", depth: 1),
+      Report.Line(advice, depth: 1),
+    ]
+  }
+}
+
+extension Report {
+  /// What the rules found in models.
+  package init(_ run: LintRun) {
+    let (errors, warnings) = (run.count(.error), run.count(.warning))
+    let silenced = run.silenced.isEmpty ? "" : "; \(run.silenced.count) silenced"
+    let known: Advice =
+      run.known.isEmpty
+      ? ""
+      : "; \(NumberText.counted(run.known.count, "warning")) shipped as it is (\(.known))"
+    let models: Advice = "\(NumberText.counted(run.models.count, "model"))\(silenced)\(known)"
+    let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }
+      .map { NumberText.counted($0, $1) }.joined(separator: ", ")
+    self.init([
+      Section(run.findings.flatMap { $0.lines(withPlace: true) }),
+      Section(
+        [
+          counts.isEmpty
+            ? Line(.success, "no findings in \(models)") : Line("\(counts) in \(models)")
+        ] + (run.base.map { [Line("shipped: \($0)")] } ?? [])),
+    ])
+  }
+}
+
+extension Loss {
+  /// What goes, and the first of it.
+  package func line(isAccepted: Bool) -> Report.Line {
+    let how =
+      isIntended ? "deleted, as the recipe says" : isAccepted ? "lost, as accepted" : "lost"
+    let such = samples.isEmpty ? "" : ", such as " + samples.joined(separator: ", ")
+    return Report.Line(
+      isIntended ? .note : .warning,
+      "\(how): \(name), \(NumberText.grouped(values)) \(noun)\(such)")
+  }
+}
+
+extension DataCheck {
+  /// `Recipe.title`, or the entity alone.
+  package var place: String { property.map { "\(entity).\($0)" } ?? entity }
+
+  /// Which rule is broken, in how many rows.
+  package var line: Report.Line {
+    Report.Line(isWarning ? .warning : .error, "\(place): \(summary)")
+  }
+
+  /// The rule, the first objects that break it, and what to do.
+  package var lines: [Report.Line] {
+    let first = first.map(\.description).joined(separator: ", ")
+    return [line] + (first.isEmpty ? [] : [Report.Line("first: \(first)", as: .detail, depth: 1)])
+      + [Report.Line(advice ?? "\(hint)", depth: 1)]
+  }
+}
+
+extension Report {
+  /// What stands in the way of a plan and what it would lose, then whether it can run.
+  ///
+  /// - Parameter allowed: names of losses that are accepted.
+  package init(_ plan: MigrationPlan, allowing allowed: Set<String>) {
+    let unallowed = plan.unallowedLosses(allowed)
+    let losses = plan.losses.flatMap { loss in
+      [loss.line(isAccepted: !unallowed.contains(loss))]
+        + (loss.suggestion.map { [Line("\($0)", depth: 1)] } ?? [])
+    }
+    guard !plan.isNothingToDo else {
+      self.init([
+        Section(
+          [Line("nothing to do: the store already has that model")]
+            + [Line](notes: plan.notes) + losses + plan.checks.flatMap(\.lines))
+      ])
+      return
+    }
+    let free = plan.bytesFree.map { " of \(NumberText.bytes($0)) free" } ?? ""
+    let head = Line(
+      "\(plan.strategy.rawValue), needs \(NumberText.bytes(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
+    )
+    let obstacles = plan.obstacles.flatMap { obstacle in
+      [Line(.error, "\(obstacle.message)\(obstacle.code.map { " (\($0))" } ?? "")")]
+        + (obstacle.advice.map { [Line($0, depth: 1)] } ?? [])
+    }
+    let verdict =
+      !unallowed.isEmpty
+      ? [
+        Line(
+          .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
+      ]
+      : plan.failures.isEmpty && plan.obstacles.isEmpty ? [Line(.success, "it can run")] : []
+    self.init([
+      Section(
+        [head] + obstacles + [Line](notes: plan.notes) + losses
+          + (plan.failures + plan.checks.filter(\.isWarning)).flatMap(\.lines) + verdict)
+    ])
+  }
+
+  /// A guess in words: no more exact than it is.
+  private static func duration(_ seconds: Double) -> String {
+    if seconds < 2 { return "a moment" }
+    if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
+    let minutes = min(seconds / 60, 1e9).rounded()
+    return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
+  }
 }

@@ -1,4 +1,6 @@
+import JSON
 import ManagedStore
+import Terminal
 
 /// The forms in which rows leave the program: printed by `strata rows`, written by an export.
 package enum RowFormat: String, CaseIterable {
@@ -33,4 +35,146 @@ package protocol RowWriter {
   mutating func write(_ page: RowPage) throws
   /// Writes what comes after the last page.
   mutating func end() throws
+}
+
+/// Rows as RFC 4180 has them: commas, quotes where needed, CR LF.
+///
+/// Text is kept to the last character unless it goes to a terminal.
+struct CSVRows: RowWriter {
+  let isExact: Bool
+  let out: ([UInt8]) throws -> Void
+
+  func begin(_ page: RowPage) throws {
+    try out(Array(line(["entity", "key"] + page.columns.map(\.name)).utf8))
+  }
+
+  func write(_ page: RowPage) throws {
+    let lines = page.rows.map {
+      line([$0.id.entity, String($0.id.key)] + $0.values.map(CellText.line))
+    }
+    try out(Array(lines.joined().utf8))
+  }
+
+  func end() {}
+
+  private func line(_ cells: [String]) -> String {
+    cells.map { cell in
+      let safe =
+        isExact
+        ? cell
+        : cell.split(separator: "\n", omittingEmptySubsequences: false)
+          .map { Sanitize.text(String($0)) }.joined(separator: "\n")
+      let isPlain = !safe.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+      return isPlain
+        ? safe
+        : "\""
+          + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+          + "\""
+    }.joined(separator: ",") + "\r\n"
+  }
+}
+
+/// Rows as a table of Markdown, for an issue or a pull request.
+///
+/// A cell is one line, so that what ends a line becomes `<br>`; other text is kept unless it goes to
+/// a terminal.
+struct MarkdownRows: RowWriter {
+  let isExact: Bool
+  let out: ([UInt8]) throws -> Void
+
+  func begin(_ page: RowPage) throws {
+    let rules = ["--:"] + page.columns.map { $0.isNumber ? "--:" : "---" }
+    let head = line(["key"] + page.columns.map(\.name))
+    try out(Array((head + "| " + rules.joined(separator: " | ") + " |\n").utf8))
+  }
+
+  func write(_ page: RowPage) throws {
+    let lines = page.rows.map { row in
+      line([String(row.id.key)] + row.values.map(CellText.line))
+    }
+    try out(Array(lines.joined().utf8))
+  }
+
+  func end() {}
+
+  /// `| a | b |`, with what would end a cell or begin a tag escaped.
+  private func line(_ cells: [String]) -> String {
+    "| "
+      + cells.map { cell in
+        cell.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+          .map { Self.escaped(isExact ? String($0) : Sanitize.text(String($0))) }
+          .joined(separator: "<br>")
+      }.joined(separator: " | ") + " |\n"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      if "\\|`*_<[".contains(character) { result.append("\\") }
+      result.append(character)
+    }
+    return result
+  }
+}
+
+/// Rows as an array of objects, or an object a line.
+struct JSONRows: RowWriter {
+  let isArray: Bool
+  let out: ([UInt8]) throws -> Void
+  var isFirst = true
+
+  func begin(_ page: RowPage) throws { if isArray { try out(Array("[".utf8)) } }
+
+  mutating func write(_ page: RowPage) throws {
+    var bytes: [UInt8] = []
+    for row in page.rows {
+      if isArray { bytes.append(contentsOf: (isFirst ? "\n" : ",\n").utf8) }
+      bytes += JSONRows.object(row, page.columns)
+      if !isArray { bytes.append(UInt8(ascii: "\n")) }
+      isFirst = false
+    }
+    try out(bytes)
+  }
+
+  func end() throws { if isArray { try out(Array((isFirst ? "]\n" : "\n]\n").utf8)) } }
+
+  /// The shape of a dump's line; a to-many is its number, and bytes are their size.
+  static func object(_ row: RowPage.Row, _ columns: [RowColumn]) -> [UInt8] {
+    var line = JSONWriter()
+    line.object { $0.members(of: row.id, columns, row.values) { $0.summary($1) } }
+    return line.bytes
+  }
+}
+
+extension JSONWriter {
+  /// The members of an object's line, as a dump has them.
+  ///
+  /// - Parameter besides: writes what comes before the relationships.
+  package mutating func members(
+    of id: ObjectID, _ columns: [RowColumn], _ values: [PropertyValue],
+    besides: (inout JSONWriter) -> Void = { _ in },
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    key("attributes")
+    attributes(columns, values, write)
+    field("entity", id.entity)
+    field("pk", id.key)
+    besides(&self)
+    object("relationships") { json in
+      for (column, value) in zip(columns, values) {
+        if case .attribute = column.kind { continue }
+        json.key(column.name)
+        write(&json, value)
+      }
+    }
+  }
+
+  /// A value as a page knows it: the size of bytes, the number of related objects.
+  package mutating func summary(_ value: PropertyValue) {
+    switch value {
+    case .data(let data) where data.isReadable: object { $0.field("bytes", data.count) }
+    case .toMany(let many): object { $0.field("count", many.count) }
+    default: self.value(value, blobs: false)
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import ManagedModel
+import ManagedStore
 import Terminal
 
 /// Columns of text aligned by the cells they take on a terminal.
@@ -41,5 +43,84 @@ package struct TextTable {
   {
     let table = TextTable(alignments, fitting: rows, limit: limit)
     return rows.map { table.line($0) + "\n" }.joined()
+  }
+}
+
+/// Rows as aligned columns for a person.
+struct TableRows: RowWriter {
+  let heading: (String) -> String
+  let out: ([UInt8]) throws -> Void
+  var table = TextTable([], fitting: [])
+
+  mutating func begin(_ page: RowPage) throws {
+    let header = ["key"] + page.columns.map(\.name)
+    table = TextTable(
+      [.right] + page.columns.map { $0.isNumber ? .right : .left },
+      fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
+    try out(Array((heading(table.line(header)) + "\n").utf8))
+  }
+
+  func write(_ page: RowPage) throws {
+    let lines = page.rows.map { table.line(cells($0, page.columns)) + "\n" }
+    try out(Array(lines.joined().utf8))
+  }
+
+  func end() {}
+
+  private func cells(_ row: RowPage.Row, _ columns: [RowColumn]) -> [String] {
+    [String(row.id.key)]
+      + zip(row.values, columns).map { CellText.broken($0, in: $1) ?? CellText.table($0) }
+  }
+}
+
+extension RowColumn {
+  /// Whether its values are numbers, which stand at the right.
+  var isNumber: Bool {
+    if case .attribute(let type) = kind { type.isNumber } else { false }
+  }
+}
+
+/// A value as one line of text.
+package enum CellText {
+  /// For a table: what bytes are is reported, too.
+  package static func table(_ value: PropertyValue) -> String {
+    switch value {
+    case .value(.null): "∅"
+    case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
+    case .toMany(let many): "(\(many.count))"
+    case .data(let data) where data.isReadable:
+      kind(data).map { "\($0), " + line(value) } ?? line(value)
+    default: line(value)
+    }
+  }
+
+  /// Text that is no UTF-8, with U+FFFD for what is broken; `nil` for anything else.
+  package static func broken(_ value: PropertyValue, in column: RowColumn) -> String? {
+    guard case .data(let data) = value, column.kind == .attribute(.string) else { return nil }
+    return "! not UTF-8: " + String(decoding: data.bytes, as: UTF8.self)
+  }
+
+  /// `JPEG`, `keyed archive`; `nil` where bytes are only bytes.
+  private static func kind(_ data: DataValue) -> String? {
+    switch DataKind(data.bytes, isWhole: data.bytes.count == data.count) {
+    case .empty, .bytes: nil
+    case let kind: kind.description
+    }
+  }
+
+  /// In a line, for people as for CSV: without what a table adds.
+  package static func line(_ value: PropertyValue) -> String {
+    switch value {
+    case .value(let plain): plain.line
+    case .data(let data):
+      switch data.location {
+      case .row: "\(data.count) bytes"
+      case .file: "\(data.count) bytes ext"
+      case .missing: "! file missing"
+      case .unreadable: "! file unreadable"
+      }
+    case .toOne(let id): id?.description ?? ""
+    case .toMany(let many): String(many.count)
+    }
   }
 }

@@ -152,3 +152,59 @@ package final class Statement {
     return values
   }
 }
+
+extension Statement {
+  /// Runs the statement with these values, to its end.
+  package func run(_ values: [Value]) throws {
+    try bind(values)
+    while try step() {}
+  }
+
+  /// The same with as many of the values as the statement has parameters.
+  package func run(first values: [Value]) throws {
+    try run(parameterCount < values.count ? Array(values[..<parameterCount]) : values)
+  }
+
+  /// All rows that the statement answers; for few.
+  package func rows(_ values: [Value]) throws -> [[Value]] {
+    try bind(values)
+    var rows: [[Value]] = []
+    while try step() { rows.append(row()) }
+    return rows
+  }
+
+  /// The first row that the statement answers; empty where there is none.
+  package func firstRow(_ values: [Value]) throws -> [Value] {
+    try bind(values)
+    defer { reset() }
+    return try step() ? row() : []
+  }
+}
+
+/// What a column of a row holds, in SQLite's five storage classes.
+package enum Value: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  /// The number as an integer, where it is one.
+  package var integer: Int64? {
+    switch self {
+    case .integer(let value): value
+    case .real(let value): Int64(exactly: value)
+    default: nil
+    }
+  }
+
+  /// The text; `nil` for a number or bytes.
+  package var text: String? {
+    if case .text(let value) = self { value } else { nil }
+  }
+
+  /// The bytes; `nil` for text, whose bytes they are not.
+  package var blob: [UInt8]? {
+    if case .blob(let value) = self { value } else { nil }
+  }
+}

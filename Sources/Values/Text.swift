@@ -81,3 +81,161 @@ extension [String] {
     return first { !seen.insert($0).inserted }
   }
 }
+
+/// Text as predicates with `[c]` and `[d]` compare it.
+package enum FoldedText {
+  /// Without regard to case: Unicode's lower case, so that “É” is “é” and “ẞ” is “ß”. Without
+  /// regard to diacritics: precomposed letters become their base letters, and nonspacing marks go.
+  package static func fold(_ text: String, ignoringCase: Bool, ignoringMarks: Bool) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return ignoringCase ? text.lowercased() : text }
+    var result = text
+    if ignoringMarks {
+      var scalars = String.UnicodeScalarView()
+      for scalar in text.unicodeScalars {
+        if scalar.value < 0xC0 {
+          scalars.append(scalar)
+        } else if let base = DiacriticTable.bases[scalar] {
+          scalars.append(base)
+        } else if scalar.properties.generalCategory != .nonspacingMark {
+          scalars.append(scalar)
+        }
+      }
+      result = String(scalars)
+    }
+    return ignoringCase ? result.lowercased() : result
+  }
+}
+
+/// Letters with marks and the letters they are without, for text compared without regard to them.
+///
+/// Made from Unicode 14's canonical decompositions below U+2000 (Latin, Greek, Cyrillic, Hebrew, Indic).
+enum DiacriticTable {
+  static let bases: [Unicode.Scalar: Unicode.Scalar] = {
+    var bases: [Unicode.Scalar: Unicode.Scalar] = [:]
+    for group in table.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+      let scalars = group.unicodeScalars
+      guard let base = scalars.first else { continue }
+      for letter in scalars.dropFirst() { bases[letter] = base }
+    }
+    return bases
+  }()
+
+  /// Groups: the bare letter, then its forms with marks.
+  private static let table = """
+    AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ CÇĆĈĊČḈ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ
+    NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ UÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ YÝŶŸȲẎỲỴỶỸ
+    aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ cçćĉċčḉ eèéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ iìíîïĩīĭįǐȉȋḭḯỉị
+    nñńņňǹṅṇṉṋ oòóôõöōŏőơǒǫǭȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ uùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự
+    yýÿŷȳẏẙỳỵỷỹ DĎḊḌḎḐḒ dďḋḍḏḑḓ GĜĞĠĢǦǴḠ gĝğġģǧǵḡ HĤȞḢḤḦḨḪ hĥȟḣḥḧḩḫẖ JĴ jĵǰ KĶǨḰḲḴ kķǩḱḳḵ
+    LĹĻĽḶḸḺḼ lĺļľḷḹḻḽ RŔŖŘȐȒṘṚṜṞ rŕŗřȑȓṙṛṝṟ SŚŜŞŠȘṠṢṤṦṨ sśŝşšșṡṣṥṧṩ TŢŤȚṪṬṮṰ tţťțṫṭṯṱẗ
+    WŴẀẂẄẆẈ wŵẁẃẅẇẉẘ ZŹŻŽẐẒẔ zźżžẑẓẕ ÆǢǼ æǣǽ ƷǮ ʒǯ ØǾ øǿ ¨΅῁῭΅ ΑΆἈἉἊἋἌἍἎἏᾈᾉᾊᾋᾌᾍᾎᾏᾸᾹᾺΆᾼ
+    ΕΈἘἙἚἛἜἝῈΈ ΗΉἨἩἪἫἬἭἮἯᾘᾙᾚᾛᾜᾝᾞᾟῊΉῌ ΙΊΪἸἹἺἻἼἽἾἿῘῙῚΊ ΟΌὈὉὊὋὌὍῸΌ ΥΎΫὙὛὝὟῨῩῪΎ
+    ΩΏὨὩὪὫὬὭὮὯᾨᾩᾪᾫᾬᾭᾮᾯῺΏῼ ιΐίϊἰἱἲἳἴἵἶἷὶίῐῑῒΐῖῗ αάἀἁἂἃἄἅἆἇὰάᾀᾁᾂᾃᾄᾅᾆᾇᾰᾱᾲᾳᾴᾶᾷ εέἐἑἒἓἔἕὲέ
+    ηήἠἡἢἣἤἥἦἧὴήᾐᾑᾒᾓᾔᾕᾖᾗῂῃῄῆῇ υΰϋύὐὑὒὓὔὕὖὗὺύῠῡῢΰῦῧ οόὀὁὂὃὄὅὸό ωώὠὡὢὣὤὥὦὧὼώᾠᾡᾢᾣᾤᾥᾦᾧῲῳῴῶῷ ϒϓϔ
+    ЕЀЁӖ ГЃ ІЇ КЌ ИЍЙӢӤ УЎӮӰӲ ийѝӣӥ еѐёӗ гѓ ії кќ уўӯӱӳ ѴѶ ѵѷ ЖӁӜ жӂӝ АӐӒ аӑӓ ӘӚ әӛ ЗӞ зӟ ОӦ
+    оӧ ӨӪ өӫ ЭӬ эӭ ЧӴ чӵ ЫӸ ыӹ اآأإ وؤ يئ ەۀ ہۂ ےۓ नऩ रऱ ळऴ कक़ खख़ गग़ जज़ डड़ ढढ़ फफ़ यय़ ডড় ঢঢ় যয়
+    ਲਲ਼ ਸਸ਼ ਖਖ਼ ਗਗ਼ ਜਜ਼ ਫਫ਼ େୈ ଡଡ଼ ଢଢ଼ ෙේ གགྷ ཌཌྷ དདྷ བབྷ ཛཛྷ ཀཀྵ ဥဦ BḂḄḆ bḃḅḇ FḞ fḟ MḾṀṂ mḿṁṃ PṔṖ pṕṗ VṼṾ
+    vṽṿ XẊẌ xẋẍ ſẛ ᾿῍῎῏ ῾῝῞῟ ρῤῥ ΡῬ
+    """
+}
+
+/// Words of a command line as a shell takes them.
+package enum ShellText {
+  /// `strata rows 'My Store.sqlite' Recipe`: a command to be pasted.
+  package static func command(_ words: [String]) -> String {
+    (["strata"] + words.map(quoted)).joined(separator: " ")
+  }
+
+  /// The same of words one by one.
+  package static func command(_ words: String...) -> String { command(words) }
+
+  /// A word as a shell reads it back.
+  ///
+  /// Line breaks and whatever else a terminal obeys are written as bash, zsh and ksh read them in `$'…'`: as
+  /// they are, they would not survive being printed and pasted.
+  package static func quoted(_ word: String) -> String {
+    if word.unicodeScalars.contains(where: \.isObeyed) {
+      let text = word.unicodeScalars.map { scalar in
+        switch scalar {
+        case "\n": "\\n"
+        case "\t": "\\t"
+        case "'", "\\": "\\\(scalar)"
+        case _ where scalar.isObeyed:
+          String(scalar).utf8.map { byte in
+            let digits = String(byte, radix: 8)
+            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+          }.joined()
+        default: String(scalar)
+        }
+      }
+      return "$'" + text.joined() + "'"
+    }
+    let isPlain = word.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber) || "/.-_@:+=,".contains($0)
+    }
+    if isPlain && !word.isEmpty { return word }
+    return "'"
+      + word.split(separator: "'", omittingEmptySubsequences: false)
+      .joined(separator: "'\\''") + "'"
+  }
+}
+
+/// Numbers for people.
+package enum NumberText {
+  /// `48,211`
+  package static func grouped(_ number: some BinaryInteger) -> String {
+    let digits = String(number.magnitude)
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return number < 0 ? "-" + text : text
+  }
+
+  /// `1 object`, `48,211 objects`
+  package static func counted(
+    _ number: some BinaryInteger, _ noun: String, plural: String? = nil
+  ) -> String {
+    grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
+  }
+
+  /// `412 B`, `1.2 MB`: powers of 1000, as files are reported.
+  package static func bytes(_ count: Int) -> String {
+    guard count >= 1000 else { return "\(count) B" }
+    var value = Double(count)
+    var unit = 0
+    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    while value >= 999.5, unit < units.count - 1 {
+      value /= 1000
+      unit += 1
+    }
+    return (value < 9.95 ? fixed(value, digits: 1) : String(Int(value.rounded()))) + " "
+      + units[unit]
+  }
+
+  /// `34 ms`, `1.7 s`, `1:05`, `2:03:04`
+  package static func seconds(_ seconds: Double) -> String {
+    guard seconds.isFinite, seconds < 1e9 else { return "—" }
+    if seconds < 0.95 { return "\(Int((max(0, seconds) * 1000).rounded())) ms" }
+    if seconds < 60 { return fixed(max(0, seconds), digits: 1) + " s" }
+    let whole = Int(seconds)
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    return hours > 0
+      ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
+  }
+
+  /// A number with so many digits after the point.
+  package static func fixed(_ value: Double, digits: Int) -> String {
+    guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+    let scale = (0..<max(0, digits)).reduce(1) { scale, _ in scale * 10 }
+    let scaled = Int((abs(value) * Double(scale)).rounded())
+    let sign = value < 0 && scaled != 0 ? "-" : ""
+    guard digits > 0 else { return sign + String(scaled) }
+    let fraction = String(scaled % scale)
+    return sign + "\(scaled / scale)."
+      + String(repeating: "0", count: digits - fraction.count) + fraction
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

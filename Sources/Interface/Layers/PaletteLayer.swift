@@ -1,3 +1,5 @@
+import ManagedModel
+import ManagedStore
 import Terminal
 
 /// Every action there is, found by a few of its letters.
@@ -97,5 +99,143 @@ extension PaletteEntry {
       spans.append(Span(command, style(.code)))
     }
     return spans
+  }
+}
+
+/// A line of the palette: an action of some screen, or a place to go to.
+struct PaletteEntry: Sendable, Equatable {
+  enum Deed: Sendable, Equatable {
+    /// A binding of a screen, or of everywhere where there is none.
+    case press(Binding, on: Screen?)
+    case entity(String)
+    /// A row of the table by its number, and an object by its name.
+    case row(Int)
+    case object(ObjectID)
+  }
+
+  let section: String
+  let title: String
+  let deed: Deed
+  /// The characters of the title that were meant.
+  var positions: Set<Int> = []
+  fileprivate var score = 0
+
+  fileprivate init(section: String, title: String, _ deed: Deed) {
+    (self.section, self.title, self.deed) = (section, title, deed)
+  }
+
+  /// What the palette remembers it by.
+  var id: String {
+    switch deed {
+    case .press(let binding, _): "\(section).\(binding.action.name)"
+    case .entity(let name): "entity.\(name)"
+    case .row(let row): "row.\(row)"
+    case .object(let id): "object.\(id)"
+    }
+  }
+
+  private var binding: Binding? {
+    if case .press(let binding, _) = deed { binding } else { nil }
+  }
+
+  var reason: String? {
+    binding?.action.isMovement == true ? "press the keys themselves" : binding?.reason
+  }
+  var keyLabel: String { binding?.label ?? "" }
+  var command: String? { binding?.command }
+
+  /// Does it, on the screen that it belongs to.
+  func run(in state: inout State) -> [Effect] {
+    switch deed {
+    case .press(let binding, let screen):
+      var effects: [Effect] = []
+      if let screen, state.screen != screen {
+        effects = state.go(to: screen)
+      }
+      return effects + state.press(binding)
+    case .entity(let name):
+      state.screen = .browse
+      var view = state.view.browse
+      view.entity = name
+      return state.on(BrowseScreen.self) { $0.arrange(view, in: &$1) }
+    case .row(let row):
+      state.screen = .browse
+      return state.on(BrowseScreen.self) { $0.goTo(row: row, in: &$1) }
+    case .object(let id): return state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) }
+    }
+  }
+}
+
+/// All that the palette finds, as it was when it was opened.
+struct PaletteEntries: Sendable, Equatable {
+  private let actions: [PaletteEntry]
+  private let entities: [PaletteEntry]
+  private let memory: PaletteMemory
+  /// The entity whose rows are shown.
+  private let entity: String?
+
+  init(_ state: State) {
+    actions = Keymap.sections(state).flatMap { section in
+      section.bindings.filter { $0.action.name != "palette" }.map { binding in
+        PaletteEntry(
+          section: section.title, title: binding.title,
+          .press(binding, on: Screen.allCases.first { $0.title == section.title }))
+      }
+    }
+    entities = (state.store?.model.entities ?? []).map {
+      PaletteEntry(section: "Entity", title: $0.name, .entity($0.name))
+    }
+    (memory, entity) = (state.paletteMemory, state.browse.table?.entity)
+  }
+
+  /// What a text finds, the best first; nothing typed finds everything, what was called last first.
+  func found(_ text: String, in store: StoreSummary?) -> [PaletteEntry] {
+    guard !text.isEmpty else {
+      let recent = memory.recent.compactMap { id in actions.first { $0.id == id } }
+      return recent + actions.filter { !recent.contains($0) }
+    }
+    var found: [PaletteEntry] = []
+    for var entry in actions + entities {
+      let line = entry.section + " " + entry.title
+      guard let match = FuzzyMatch(text, in: line) else { continue }
+      let start = entry.section.count + 1
+      entry.positions = Set(match.positions.filter { $0 >= start }.map { $0 - start })
+      entry.score = match.score
+      // What can be done comes before what cannot, and what was called lately before the rest.
+      if entry.reason != nil { entry.score -= 12 }
+      if memory.recent.contains(entry.id) { entry.score += 6 }
+      found.append(entry)
+    }
+    // The sort is not stable by itself.
+    return places(text, in: store)
+      + found.enumerated().sorted {
+        ($1.element.score, $0.offset) < ($0.element.score, $1.offset)
+      }.map(\.element)
+  }
+
+  /// The row or the object that a text names.
+  private func places(_ text: String, in store: StoreSummary?) -> [PaletteEntry] {
+    var places: [PaletteEntry] = []
+    if let row = Int(text.trimmed), row > 0, let entity {
+      let title = "row \(NumberText.grouped(row)) of \(entity)"
+      places.append(PaletteEntry(section: "Row", title: title, .row(row)))
+    }
+    if let id = try? store?.layout.objectID(text.trimmed) {
+      places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
+    }
+    return places
+  }
+}
+
+/// What was called from the palette, for finding it again.
+struct PaletteMemory: Codable, Sendable, Equatable {
+  private static let limit = 8
+
+  private(set) var recent: [String] = []
+
+  mutating func called(_ id: String) {
+    recent.removeAll { $0 == id }
+    recent.insert(id, at: 0)
+    if recent.count > Self.limit { recent.removeLast() }
   }
 }

@@ -142,3 +142,123 @@ package indirect enum Predicate: Sendable, Equatable {
     }
   }
 }
+
+extension Predicate {
+  /// A rule for the value of one attribute as a condition on the objects that have it; `nil` where it
+  /// asks for more of the value than itself and its length.
+  package func about(_ attribute: String) -> Predicate? {
+    switch self {
+    case .always: return self
+    case .not(let part): return part.about(attribute).map { .not($0) }
+    case .and(let parts): return Self.all(parts, about: attribute).map { .and($0) }
+    case .or(let parts): return Self.all(parts, about: attribute).map { .or($0) }
+    case .comparison(var comparison):
+      guard let left = comparison.left.about(attribute),
+        let right = comparison.right.about(attribute)
+      else { return nil }
+      (comparison.left, comparison.right) = (left, right)
+      return .comparison(comparison)
+    }
+  }
+
+  private static func all(_ parts: [Predicate], about attribute: String) -> [Predicate]? {
+    let told = parts.compactMap { $0.about(attribute) }
+    return told.count == parts.count ? told : nil
+  }
+}
+
+extension Expression {
+  /// The expression with the value itself as an attribute of the object that has it.
+  fileprivate func about(_ attribute: String) -> Expression? {
+    let value = Expression.keyPath(attribute, of: nil)
+    switch self {
+    case .constant: return self
+    case .selfObject, .keyPath("self", of: nil), .keyPath("SELF", of: nil): return value
+    case .keyPath("length", of: nil), .keyPath("length", of: .selfObject):
+      return .function("length:", receiver: nil, arguments: [value])
+    case .aggregate(let parts):
+      let told = parts.compactMap { $0.about(attribute) }
+      return told.count == parts.count ? .aggregate(told) : nil
+    case .located(let inner, let place):
+      return inner.about(attribute).map { .located($0, place) }
+    default: return nil
+    }
+  }
+}
+
+/// Expressions that know where their words stand in the text that they were read from.
+extension Expression {
+  /// Reads an expression from predicate format; its names, signs and values are `located`.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
+  package init(locating format: String) throws(CoreDataError) {
+    self = try PredicateParser.locating(format) { parser throws(CoreDataError) in
+      try parser.expression()
+    }
+  }
+
+  /// The expression itself, without its place; the parts of it keep theirs.
+  package var bare: Expression {
+    if case .located(let inner, _) = self { inner.bare } else { self }
+  }
+
+  /// Where its name, sign or value stands; `nil` for one that was not read from a text.
+  package var place: Range<Int>? {
+    if case .located(_, let place) = self { place } else { range }
+  }
+
+  /// From its first to its last word; `nil` for one that was not read from a text.
+  package var range: Range<Int>? {
+    let (parts, place): ([Expression], Range<Int>?) =
+      if case .located(let inner, let place) = self { (inner.operands, place) } else {
+        (operands, nil)
+      }
+    return (parts.map(\.range) + [place]).compactMap { $0 }.reduce(nil) { whole, part in
+      whole.map {
+        min($0.lowerBound, part.lowerBound)..<max($0.upperBound, part.upperBound)
+      } ?? part
+    }
+  }
+
+  /// The expressions right below; not those in a condition.
+  private var operands: [Expression] {
+    switch self {
+    case .constant, .selfObject, .variable: []
+    case .keyPath(_, of: let base): base.map { [$0] } ?? []
+    case .function(_, let receiver, let arguments): (receiver.map { [$0] } ?? []) + arguments
+    case .aggregate(let elements): elements
+    case .subquery(let collection, _, _): [collection]
+    case .conditional(_, let yes, let no): [yes, no]
+    case .fetch(let request, let context, _): [request, context]
+    case .setOperation(_, let left, let right): [left, right]
+    case .located(let inner, _): inner.operands
+    }
+  }
+}
+
+extension Predicate {
+  /// Reads a predicate from predicate format; the expressions in it are `located`.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
+  package init(locating format: String) throws(CoreDataError) {
+    self = try PredicateParser.locating(format) { parser throws(CoreDataError) in
+      try parser.predicate()
+    }
+  }
+}
+
+extension PredicateParser {
+  /// What is not understood is the fault of who wrote the text, not of a file.
+  fileprivate static func locating<Result>(
+    _ format: String, _ parse: (inout PredicateParser) throws(CoreDataError) -> Result
+  ) throws(CoreDataError) -> Result {
+    do {
+      var parser = PredicateParser(format, isLocating: true)
+      return try parser.whole(parse)
+    } catch {
+      var error = error
+      error.kind = .usage
+      throw error
+    }
+  }
+}

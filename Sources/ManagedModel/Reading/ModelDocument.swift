@@ -226,3 +226,164 @@ private final class ModelDocumentReader {
     warnings.append("line \(xml.line): \(sentence)")
   }
 }
+
+/// What the tags of a `contents` file say about entities and properties.
+enum ModelDocumentTags {
+  static func entity(_ tag: inout XMLTag) throws(CoreDataError) -> Entity {
+    var entity = Entity(try tag.required("name"), parent: tag.nonEmpty("parentEntity"))
+    entity.className = tag.nonEmpty("representedClassName")
+    entity.isAbstract = tag.boolean("isAbstract") ?? false
+    entity.renamingIdentifier = tag.renaming(entity.name)
+    entity.versionHashModifier = tag.nonEmpty("versionHashModifier")
+    entity.codeGenerationType = tag.nonEmpty("codeGenerationType")
+    entity.isSyncable = tag.boolean("syncable")
+    tag.ignore("coreSpotlightDisplayNameExpression")
+    return entity
+  }
+
+  static func attribute(
+    _ tag: inout XMLTag, warn: (String) -> Void
+  ) throws(CoreDataError) -> Attribute {
+    let typeName = tag.nonEmpty("attributeType")
+    let type = typeName.map { AttributeType(name: $0) } ?? .undefined
+    var attribute = Attribute(try tag.required("name"), type ?? .undefined)
+    if type == nil { warn("“\(typeName ?? "")” is not a known attribute type") }
+    attribute.isOptional = tag.boolean("optional") ?? false
+    // Most tags say no more, and everything else starts out as without a word.
+    guard tag.hasUnread else { return attribute }
+    attribute.isTransient = tag.boolean("transient") ?? false
+    attribute.isIndexed = tag.boolean("indexed") ?? false
+    attribute.isIndexedBySpotlight = tag.boolean("spotlightIndexingEnabled") ?? false
+    attribute.allowsExternalBinaryDataStorage =
+      tag.boolean("allowsExternalBinaryDataStorage") ?? false
+    attribute.preservesValueInHistoryOnDeletion = tag.boolean("preserveAfterDeletion") ?? false
+    attribute.allowsCloudEncryption = tag.boolean("allowsCloudEncryption") ?? false
+    attribute.usesScalarValueType = tag.boolean("usesScalarValueType")
+    attribute.valueTransformerName = tag.nonEmpty("valueTransformerName")
+    attribute.className = tag.nonEmpty("customClassName")
+    attribute.renamingIdentifier = tag.renaming(attribute.name)
+    attribute.versionHashModifier = tag.nonEmpty("versionHashModifier")
+    // Which of these Xcode writes no file at hand shows.
+    for key in ["compositeName", "elementName", "composite", "compositeAttributeName"] {
+      let name = tag.nonEmpty(key)
+      attribute.compositeName = attribute.compositeName ?? name
+    }
+    attribute.validation.minimum = tag.nonEmpty("minValueString")
+    attribute.validation.maximum = tag.nonEmpty("maxValueString")
+    if let seconds = tag.nonEmpty("minDateTimeInterval") { attribute.validation.minimum = seconds }
+    if let seconds = tag.nonEmpty("maxDateTimeInterval") { attribute.validation.maximum = seconds }
+    attribute.validation.pattern = tag.nonEmpty("regularExpressionString")
+    let expression = tag.nonEmpty("derivationExpression")
+    let filter = tag.nonEmpty("derivationFilter") ?? tag.nonEmpty("filteringPredicate")
+    if tag.boolean("derived") == true, let expression {
+      // The hash is made of the text as NSExpression prints it, which may be spaced otherwise.
+      attribute.derivation = Attribute.Derivation(
+        expression: (try? Expression(format: expression).description) ?? expression,
+        filter: filter.map { (try? Predicate(format: $0).description) ?? $0 })
+    }
+    let seconds = tag.text("defaultDateTimeInterval")
+    if let text = attribute.type == .date ? seconds : tag.text("defaultValueString") {
+      attribute.defaultValue = DefaultValueText.value(text, as: attribute.type)
+      if attribute.defaultValue == nil, !text.isEmpty {
+        warn(
+          "the default value “\(text)” of “\(attribute.name)” does not fit \(attribute.type.name)")
+      }
+    }
+    tag.ignore("defaultValueString", "syncable", "storedInTruthFile")
+    return attribute
+  }
+
+  static func relationship(
+    _ tag: inout XMLTag, warn: (String) -> Void
+  ) throws(CoreDataError) -> Relationship {
+    let toMany = tag.boolean("toMany") ?? false
+    let name = try tag.required("name")
+    var relationship = Relationship(
+      name, to: try tag.required("destinationEntity"), inverse: tag.nonEmpty("inverseName"),
+      toMany: toMany, ordered: tag.boolean("ordered") ?? false,
+      optional: tag.boolean("optional") ?? false)
+    relationship.maxCount = try tag.number("maxCount") ?? (toMany ? 0 : 1)
+    relationship.minCount = try tag.number("minCount") ?? 0
+    // Core Data knows no other flag: a relationship of at most one is a to-one.
+    relationship.isToMany = relationship.maxCount != 1
+    relationship.isTransient = tag.boolean("transient") ?? false
+    relationship.isIndexedBySpotlight = tag.boolean("spotlightIndexingEnabled") ?? false
+    relationship.renamingIdentifier = tag.renaming(name)
+    relationship.versionHashModifier = tag.nonEmpty("versionHashModifier")
+    if let rule = tag.text("deletionRule") {
+      if let known = Relationship.DeleteRule.allCases.first(where: { $0.name == rule }) {
+        relationship.deleteRule = known
+      } else {
+        warn("“\(rule)” is not a known deletion rule")
+      }
+    }
+    tag.ignore("inverseEntity", "syncable", "storedInTruthFile", "indexed")
+    return relationship
+  }
+
+  static func indexElement(_ tag: inout XMLTag) -> FetchIndex.Element {
+    let expression = tag.nonEmpty("expression")
+    tag.ignore("expressionType")
+    return FetchIndex.Element(
+      property: expression == nil ? tag.nonEmpty("property") : nil, expression: expression,
+      kind: tag.text("type")?.lowercased() == "rtree" ? .rtree : .binary,
+      isAscending: tag.text("order") != "descending")
+  }
+}
+
+/// Default values as a model's XML writes them.
+package enum DefaultValueText {
+  /// The value that the text stands for; `nil` when it does not fit the type.
+  ///
+  /// Xcode's compiler is lenient: a Boolean may be 0 or 1, and an Integer NO or YES, which is what
+  /// is left when the type of an attribute was changed.
+  package static func value(_ text: String, as type: AttributeType) -> AttributeValue? {
+    switch type {
+    case .string: return .string(text)
+    case .boolean:
+      switch text.uppercased() {
+      case "YES", "TRUE", "1": return .boolean(true)
+      case "NO", "FALSE", "0": return .boolean(false)
+      default: return Double(text).map { .boolean($0 != 0) }
+      }
+    case .integer16, .integer32, .integer64:
+      if text == "YES" { return .integer(1) }
+      if text == "NO" { return .integer(0) }
+      if let value = Int64(text) { return .integer(value) }
+      return Double(text).flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map { .integer($0) }
+    case .double, .float:
+      if text == "YES" { return .double(1) }
+      if text == "NO" { return .double(0) }
+      return Double(text).map { .double($0) }
+    case .decimal:
+      guard let (words, exponent, isNegative) = DecimalText.words(text) else { return nil }
+      return .decimal(
+        DecimalText.text(
+          words: words.map { UInt32($0) }, exponent: exponent, isNegative: isNegative))
+    case .date: return Double(text).map { .date($0) }
+    case .uuid: return UUIDText.bytes(text).map { .uuid($0) }
+    case .uri: return text.isEmpty ? nil : .uri(text)
+    case .binary: return ByteText.bytes(base64: text).map { .bytes($0) }
+    case .undefined, .transformable, .objectID, .composite: return nil
+    }
+  }
+
+  /// The text of a value, which reads back equal; `nil` for null.
+  package static func text(_ value: AttributeValue) -> String? {
+    switch value {
+    case .null: nil
+    case .integer(let value): String(value)
+    case .boolean(let value): value ? "YES" : "NO"
+    case .double(let value), .date(let value): number(value)
+    case .decimal(let digits): digits
+    case .string(let text), .uri(let text): text
+    case .bytes(let bytes): ByteText.base64(bytes)
+    case .uuid(let bytes): UUIDText.text(bytes)
+    }
+  }
+
+  private static func number(_ value: Double) -> String {
+    if let whole = Int64(exactly: value), whole != 0 || value.sign == .plus { return String(whole) }
+    return String(value)
+  }
+}

@@ -48,3 +48,60 @@ extension RowFilter {
   /// Whether the rows have an order of their own.
   package var isOrdered: Bool { order != nil }
 }
+
+extension RowFilter {
+  /// The objects that a relationship of one object references, in the relationship's order where it
+  /// has one; of them those that a predicate takes.
+  ///
+  /// It uses the keys that the store keeps for the relationship, so it needs no inverse.
+  package init(
+    relatedTo object: ObjectID, by relationship: String, taking text: String? = nil,
+    layout: StoreLayout
+  ) throws(CoreDataError) {
+    let owner = try layout.knownTable(of: object.entity)
+    guard let entry = owner.relationship(named: relationship) else {
+      throw layout.model.unknown(.relationship, relationship, of: object.entity)
+    }
+    let destination = entry.relationship.destination
+    let own = try text.map { text throws(CoreDataError) in
+      try RowFilter(text, entity: destination, layout: layout)
+    }
+    let (related, order) =
+      entry.storage?.restriction(of: "t", to: SQLText(value: .integer(object.key))) ?? ("0", nil)
+    self.init(
+      text: text ?? "", entity: destination,
+      condition: own.map { "(\(related) AND (\($0.condition)))" } ?? related, order: order,
+      isSeeking: true)
+  }
+}
+
+extension Attribute {
+  /// A name that is no element of this composite attribute, which is named by its path.
+  func unknownElement(_ element: String) -> UnknownName {
+    UnknownName(
+      "element", element, of: "the composite attribute \(name)", known: elements.map(\.name)
+    ) { AttributeStorage.path(name, $0) }
+  }
+}
+
+extension Model {
+  /// What is wrong with a path into a composite attribute; `nil` where it leads into none.
+  func unknownElement(_ path: String, of entity: String) -> UnknownName? {
+    var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+    guard let first = names.popFirst(),
+      var composite = attribute(named: first, of: entity), composite.type == .composite
+    else { return nil }
+    while let name = names.popFirst() {
+      guard let inner = composite.element(named: name).map(composite.pathed) else {
+        return composite.unknownElement(name)
+      }
+      guard inner.type == .composite else {
+        return UnknownName(
+          message: "nothing can follow “\(inner.name.printable)”",
+          hint: "It is an attribute with a value of its own.")
+      }
+      composite = inner
+    }
+    return composite.withoutElement
+  }
+}

@@ -170,3 +170,193 @@ extension Store {
     return HistoryCounts(inserted: numbers[0], updated: numbers[1], deleted: numbers[2])
   }
 }
+
+/// A save that persistent history remembers: when, by whom, and how much it changed.
+public struct HistoryTransaction: Sendable, Equatable {
+  /// The number that a history token holds (ATRANSACTION.Z_PK); later saves have greater ones.
+  public var number: Int64
+  /// Seconds since 2001-01-01 UTC; `nil` where the row has none.
+  public var timestamp: Double?
+  /// `transactionAuthor` of the context that saved.
+  public var author: String?
+  /// `name` of the context that saved.
+  public var context: String?
+  /// The process that saved.
+  public var process: String?
+  /// The bundle identifier of that process.
+  public var bundle: String?
+  /// Objects inserted, updated and deleted.
+  public var counts = HistoryCounts()
+}
+
+/// How many objects were inserted, updated and deleted.
+public struct HistoryCounts: Sendable, Equatable {
+  /// Objects that were made.
+  public var inserted = 0
+  /// Objects of which a value changed.
+  public var updated = 0
+  /// Objects that went.
+  public var deleted = 0
+
+  /// All of them.
+  public var total: Int { inserted + updated + deleted }
+}
+
+/// What one transaction did to one object.
+public struct HistoryChange: Sendable, Equatable {
+  /// The kinds of change, by the numbers that ACHANGE.ZCHANGETYPE has for them.
+  public enum Kind: Int64, Sendable {
+    case insert = 0
+    case update = 1
+    case delete = 2
+  }
+
+  /// A value that history kept of a deleted object.
+  public struct Tombstone: Sendable, Equatable {
+    /// The attribute; `nil` where the model does not say whose value it is.
+    public var property: String?
+    /// The value as the attribute held it; as it is stored where the attribute is not known.
+    public var value: PropertyValue
+  }
+
+  /// ACHANGE.Z_PK, by which the next page begins.
+  public var number: Int64
+  /// `nil` for a number that is none of Core Data's.
+  public var kind: Kind?
+  /// The object; of an entity called `Z_ENT 7` where the model has none of that number.
+  public var object: ObjectID
+  /// Names of the properties that an update wrote; `nil` where they cannot be determined. Of a to-many relationship
+  /// the name ends in `?` where the bit may be another to-many's.
+  public var properties: [String]?
+  /// What is left of a deleted object.
+  public var tombstones: [Tombstone] = []
+}
+
+/// What history knows of one author of transactions.
+public struct HistoryAuthor: Sendable, Equatable {
+  /// The author's name; `nil` for transactions without one.
+  public var name: String?
+  /// Transactions of that author.
+  public var transactions: Int
+  /// What all of them did.
+  public var counts: HistoryCounts
+  /// Timestamp of the oldest.
+  public var first: Double?
+  /// Timestamp of the newest.
+  public var last: Double?
+}
+
+/// A table of persistent history, as Core Data makes it: by the number that its rows have as Z_ENT.
+///
+/// Their columns are always the same, but for the tombstones (store-format-2 §7: 63 and 64 stores).
+package enum HistoryTable: Int64, CaseIterable, Sendable {
+  case change = 16001
+  case transaction = 16002
+  case string = 16003
+
+  /// The number behind the last.
+  static let end: Int64 = 16004
+
+  /// What the table is called.
+  package var name: String {
+    switch self {
+    case .change: "ACHANGE"
+    case .transaction: "ATRANSACTION"
+    case .string: "ATRANSACTIONSTRING"
+    }
+  }
+
+  /// What the entity is called in Z_PRIMARYKEY.
+  package var entity: String {
+    switch self {
+    case .change: "CHANGE"
+    case .transaction: "TRANSACTION"
+    case .string: "TRANSACTIONSTRING"
+    }
+  }
+
+  /// The columns of ``transaction`` that hold keys of ``string``.
+  private static let textKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
+
+  /// The columns that hold keys of other rows of history, as far as a store has them.
+  ///
+  /// - Parameter name: the prefix of tables, such as `main.`.
+  package static func keys(in database: DatabaseTables, as name: String = "") -> [KeyColumn] {
+    let all =
+      [(Self.change, "ZTRANSACTIONID", Self.transaction)]
+      + textKeys.map { (.transaction, $0, .string) }
+    return all.compactMap { table, column, other in
+      guard database.columns(of: table.name).isSuperset(of: [column, "Z_PK"]),
+        database.columns(of: other.name).contains("Z_PK")
+      else { return nil }
+      return KeyColumn(table: table.name, column: column, destination: other.name, in: name)
+    }
+  }
+
+  /// The CREATE statements of the table and its indexes; `nil` where rows of that length are of no form of it
+  /// that is known.
+  ///
+  /// - Parameters:
+  ///   - length: how many values its longest row has.
+  ///   - tombstones: how many tombstone columns the model asks for.
+  func statements(length: Int, tombstones: Int) -> (table: String, indexes: [(String, String)])? {
+    var columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
+    var indexes: [(String, String)] = []
+    func index(_ column: String) {
+      let index = "\(name)_\(column)_INDEX"
+      indexes.append((index, "CREATE INDEX \(index) ON \(name) (\(column))"))
+    }
+    switch self {
+    case .change:
+      columns += ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"].map { $0 + " INTEGER" }
+      columns += ["ZCOLUMNS BLOB"]
+      guard length >= columns.count else { return nil }
+      let kept = max(tombstones, length - columns.count)
+      guard kept <= Tombstones.limit else { return nil }
+      columns += (0..<kept).map { Tombstones.column($0) + " BLOB" }
+      index("ZTRANSACTIONID")
+    case .transaction:
+      let keys = Self.textKeys
+      let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
+      let short = columns.count + 1 + texts.count + 1
+      // Version 851 had the texts alone.
+      guard length == short || length == short + keys.count else { return nil }
+      if length > short {
+        columns += keys.map { $0 + " INTEGER" }
+        keys.forEach(index)
+      }
+      columns += ["ZTIMESTAMP FLOAT"] + texts.map { $0 + " VARCHAR" } + ["ZQUERYGEN BLOB"]
+      for (index, column) in [("Author", "ZAUTHOR"), ("Timestamp", "ZTIMESTAMP")] {
+        let index = "Z_TRANSACTION_Transaction\(index)Index"
+        indexes.append((index, "CREATE INDEX \(index) ON \(name) (\(column) COLLATE BINARY ASC)"))
+      }
+    case .string:
+      columns += ["ZNAME VARCHAR"]
+      guard length == columns.count else { return nil }
+      let index = "Z_TRANSACTIONSTRING_UNIQUE_NAME"
+      indexes.append(
+        (index, "CREATE UNIQUE INDEX \(index) ON \(name) (ZNAME COLLATE BINARY ASC)"))
+    }
+    return ("CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )", indexes)
+  }
+}
+
+extension Store {
+  /// The column with the entity of a change of history, and SQL that is true of a change `t` of an entity that
+  /// the store does not have; `nil` without history, and where nothing lists the entities.
+  ///
+  /// - Parameter name: the prefix of tables, such as `main.`.
+  package func unknownEntity(
+    in name: String = ""
+  ) -> (key: KeyColumn, condition: String)? {
+    let key = KeyColumn(
+      table: HistoryTable.change.name, column: "ZENTITY", destination: "Z_PRIMARYKEY",
+      key: "Z_ENT", in: name)
+    guard database.columns(of: key.table).contains(key.column),
+      database.contains(key.destination)
+    else { return nil }
+    // Rows of tables show numbers that the list lacks.
+    let known = schema.numbers.values.sorted().list
+    return (key, "(\(key.isDangling) AND \(key.value) NOT IN (\(known)))")
+  }
+}

@@ -1,3 +1,7 @@
+import Files
+import ManagedModel
+import SQLite
+
 /// A file or folder that belongs to a store.
 public struct StoreFile: Sendable, Equatable {
   /// What it is for.
@@ -86,4 +90,130 @@ public struct ExternalFile: Sendable, Equatable {
   public var object: ObjectID?
   /// The attribute of that object.
   public var property: String?
+}
+
+extension StoreFiles {
+  /// The files that are there, with their sizes, in the order of ``StoreFile/Role``.
+  public func list() -> [StoreFile] {
+    let places: [(StoreFile.Role, String)] = [
+      (.main, path), (.log, walPath), (.logIndex, shmPath), (.journal, journalPath),
+    ]
+    var found = places.compactMap { role, path -> StoreFile? in
+      guard let status = FileSystem.status(path), status.kind == .file else { return nil }
+      return StoreFile(
+        role: role, path: path, bytes: status.size, modified: FileSystem.modification(path))
+    }
+    if let support = try? openSupportFolder() {
+      let size = support.size()
+      found.append(
+        StoreFile(
+          role: .support, path: supportFolder, bytes: size.bytes,
+          modified: FileSystem.modification(supportFolder), files: size.files))
+    }
+    return found
+  }
+}
+
+extension Store {
+  /// What the SQLite file's header says.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func databaseHeader() throws -> DatabaseHeader {
+    let head = try FileSystem.read(files.path, limit: 100)
+    let version = head.count >= 100 ? head[96..<100].reduce(0) { $0 << 8 | Int($1) } : 0
+    return try reading {
+      func number(_ name: String) throws -> Int {
+        Int(try connection.value("PRAGMA \(name)")?.integer ?? 0)
+      }
+      return DatabaseHeader(
+        pageSize: try number("page_size"), pages: try number("page_count"),
+        freePages: try number("freelist_count"),
+        encoding: try connection.value("PRAGMA encoding")?.text ?? "",
+        userVersion: try number("user_version"), applicationID: try number("application_id"),
+        isLogged: head.count >= 20 && head[18] == 2, autoVacuum: try number("auto_vacuum"),
+        writer: version > 0
+          ? "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)" : nil)
+    }
+  }
+
+  /// The rows of Z_PRIMARYKEY, by number.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func entityNumbers() throws -> [EntityNumber] {
+    try reading {
+      try connection.rows(
+        """
+        SELECT Z_ENT, substr(Z_NAME, 1, 500), Z_SUPER, Z_MAX FROM Z_PRIMARYKEY
+        ORDER BY Z_ENT LIMIT 10000
+        """
+      ).compactMap { row in
+        guard row.count == 4, let number = row[0].integer else { return nil }
+        let entity = entityNames[number]
+        var greatest: Int64?
+        if let entity, let table = layout.table(of: entity), table.isWholeTable,
+          database.contains(table.table)
+        {
+          greatest = try connection.value("SELECT max(Z_PK) FROM \(quoted(table.table))")?.integer
+        }
+        return EntityNumber(
+          name: row[1].text ?? "", number: number, parent: row[2].integer ?? 0,
+          maximum: row[3].integer ?? 0, entity: entity, greatestKey: greatest)
+      }
+    }
+  }
+
+  /// Files of external data: those that are missing first, then those that cannot be
+  /// read, then orphaned ones, then the largest.
+  ///
+  /// - Returns: at most `limit` files, and how many there are of each state.
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func externalFiles(
+    limit: Int = 1_000
+  ) throws -> (files: [ExternalFile], report: ExternalDataReport) {
+    var named: [String: ExternalFile] = [:]
+    var report = ExternalDataReport()
+    let folder = ExternalFolder(files)
+    try reading {
+      for table in entityTables {
+        for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
+          let own = table.ownRows()
+          let scan = own == nil ? try externalScan(of: table.table, [entry.column]) : nil
+          let found =
+            try externalNames(of: table.table, [entry.column], told: scan)
+            ?? askedExternalNames(of: table.table, [entry.column], where: own)
+          for row in found where named[row.name] == nil {
+            var (bytes, state) = (0, ExternalFile.State.referenced)
+            switch folder.place(of: row.name) {
+            case .file(let file): bytes = file.size
+            case .missing: state = .missing
+            case .unreadable(let error):
+              state = .unreadable
+              report.unreadable.append(.init(name: row.name, reason: error.message))
+            }
+            named[row.name] = ExternalFile(
+              name: row.name, state: state, bytes: bytes,
+              object: ObjectID(entity: table.entity, key: row.key),
+              property: entry.attribute.name)
+          }
+        }
+      }
+    }
+    report.referenced = named.count
+    report.unreadable.sort { $0.name < $1.name }
+    var all = Array(named.values)
+    do {
+      for name in try folder.list() where named[name] == nil {
+        report.orphaned.append(name)
+        all.append(ExternalFile(name: name, state: .orphaned, bytes: folder.size(of: name)))
+      }
+    } catch let error as CoreDataError {
+      report.unlisted = error.message
+    }
+    report.orphaned.sort()
+    report.missing = all.filter { $0.state == .missing }.map(\.name).sorted()
+    let ranks: [ExternalFile.State: Int] = [.missing: 0, .unreadable: 1, .orphaned: 2]
+    func rank(_ file: ExternalFile) -> Int { ranks[file.state] ?? 3 }
+    all.sort { (rank($0), -$0.bytes, $0.name) < (rank($1), -$1.bytes, $1.name) }
+    return (Array(all.prefix(max(0, limit))), report)
+  }
 }

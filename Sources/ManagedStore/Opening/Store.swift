@@ -1,5 +1,6 @@
 import Files
-import ManagedModel
+/// Models, values and errors are part of what this library says: who imports it has them.
+@_exported import ManagedModel
 import SQLite
 
 /// A Core Data store opened for looking: nothing it does changes a byte of it.

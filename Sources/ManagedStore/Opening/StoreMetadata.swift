@@ -1,3 +1,4 @@
+import CZlib
 import ManagedModel
 import SQLite
 
@@ -174,5 +175,162 @@ package struct StoreFlaws: Sendable, Equatable {
         WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY', 'Z_MODELCACHE')
         """))?.integer
     return own ?? 0 > 0
+  }
+}
+
+/// The tables that a database really has.
+package struct DatabaseTables: Sendable, Equatable {
+  /// A column as SQLite describes it.
+  package struct Column: Sendable, Equatable {
+    /// What it is called.
+    package var name: String
+    /// The type as it was declared, which binds SQLite to nothing; empty where none was.
+    package var type: String
+    /// Whether it is the primary key, or a part of it.
+    package var isPrimaryKey: Bool
+  }
+
+  package private(set) var tables: [String: [Column]] = [:]
+  /// Index name to its table.
+  package private(set) var indexes: [String: String] = [:]
+  package private(set) var triggers: [String: String] = [:]
+  /// CREATE statement of every table, index and trigger, by name.
+  package private(set) var sql: [String: String] = [:]
+
+  /// Asks a database for everything in its main schema.
+  package init(_ connection: Connection) throws {
+    for row in try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_master") {
+      guard row.count == 4, let type = row[0].text, let name = row[1].text,
+        let table = row[2].text
+      else { continue }
+      sql[name] = row[3].text
+      switch type {
+      case "index": indexes[name] = table
+      case "trigger": triggers[name] = table
+      case "table":
+        // A virtual table whose module is missing cannot be asked; it holds no objects.
+        let info = (try? connection.rows("PRAGMA table_info(\(quoted(name)))")) ?? []
+        tables[name] = info.compactMap { column in
+          guard column.count >= 6, let name = column[1].text else { return nil }
+          return Column(
+            name: name, type: column[2].text ?? "", isPrimaryKey: column[5].integer != 0)
+        }
+      default: break
+      }
+    }
+  }
+
+  /// Whether there is a table of that name, in that case of letters.
+  package func contains(_ table: String) -> Bool { tables[table] != nil }
+
+  /// The names of a table's columns; none where there is no such table.
+  package func columns(of table: String) -> Set<String> {
+    Set((tables[table] ?? []).map(\.name))
+  }
+}
+
+/// A column that a deferred lightweight migration has still to drop.
+///
+/// With NSPersistentStoreDeferredLightweightMigrationOptionKey Core Data renames the column of a property that is
+/// gone to `_DEFERRED_<32 hex digits>__<COLUMN>`, where dropping it would copy the table, and notes that in the
+/// metadata. The store is current for every other purpose (migration-2 §6).
+public struct DeferredColumn: Sendable, Equatable {
+  /// The table.
+  public var table: String
+  /// What the column is called now.
+  public var name: String
+  /// What it was called before.
+  public var formerName: String
+
+  /// - Returns: `nil` for a column that is not such a one.
+  package init?(_ name: String, of table: String) {
+    let prefix = "_DEFERRED_"
+    let rest = name.dropFirst(prefix.count)
+    let digits = rest.prefix { $0.isASCII && $0.isHexDigit }
+    let former = rest.dropFirst(digits.count)
+    guard name.hasPrefix(prefix), digits.count == 32, former.hasPrefix("__"), former.count > 2
+    else { return nil }
+    (self.table, self.name, formerName) = (table, name, String(former.dropFirst(2)))
+  }
+
+  /// Whether a column is one that is to be dropped.
+  package static func isName(_ name: String) -> Bool { DeferredColumn(name, of: "") != nil }
+}
+
+extension Store {
+  /// Columns that a deferred lightweight migration has still to drop, by table and name.
+  public var deferredColumns: [DeferredColumn] {
+    database.tables.sorted { $0.key < $1.key }.flatMap { table, columns in
+      columns.compactMap { DeferredColumn($0.name, of: table) }.sorted { $0.name < $1.name }
+    }
+  }
+
+  /// Says that a lightweight migration of the store is deferred; `nil` where none is.
+  package var deferral: String? {
+    let columns = deferredColumns
+    let isNoted = metadata.values[StoreMetadata.deferredKey].map { $0.boolean != false } ?? false
+    guard isNoted || !columns.isEmpty else { return nil }
+    let names = columns.prefix(5).map { "\($0.table).\($0.formerName)" }.joined(separator: ", ")
+    let rest = columns.count > 5 ? " and \(columns.count - 5) more" : ""
+    let what =
+      columns.isEmpty
+      ? "The metadata say so; no column is left to be dropped."
+      : columns.count == 1
+        ? "1 column of a removed property is still to be dropped: \(names)."
+        : "\(columns.count) columns of removed properties are still to be dropped: \(names)\(rest)."
+    return
+      "A lightweight migration of this store was deferred. \(what) The store is current and opens as it is. The app drops such columns when it finishes the deferred migration, and so does every migration by strata."
+  }
+}
+
+/// The content of Z_MODELCACHE: a keyed archive compressed as raw DEFLATE, without a zlib header.
+package enum ModelCache {
+  /// Most bytes a cache may inflate to; the largest real one seen is below 2 MB.
+  package static let limit = 64 << 20
+
+  private struct TooLarge: Error {}
+
+  /// - Throws: ``CoreDataError`` when the bytes do not inflate, or inflate to more than `limit`.
+  package static func inflate(_ bytes: [UInt8], limit: Int = limit) throws -> [UInt8] {
+    let inflation = try Inflation(.raw, chunk: 1 << 16)
+    var output: [UInt8] = []
+    let isSound = try? inflation.read(bytes) { part in
+      output += part
+      if output.count > limit { throw TooLarge() }
+    }
+    guard isSound == true, inflation.isFinished else {
+      throw CoreDataError(
+        .unreadable, "the model cache (Z_MODELCACHE) does not inflate",
+        advice:
+          "The store is damaged, or the cache is of an unknown form: give the model with \(.model)."
+      )
+    }
+    return output
+  }
+
+  /// Packs a model's archive as Z_MODELCACHE holds it: raw deflate, without a header of zlib's.
+  package static func deflate(_ bytes: [UInt8]) throws -> [UInt8] {
+    var stream = z_stream()
+    guard strata_deflate_init_raw(&stream) == Z_OK else {
+      throw CoreDataError(.failed, "zlib did not start")
+    }
+    defer { deflateEnd(&stream) }
+    var input = bytes
+    var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(bytes.count))))
+    let size = output.count
+    let result = input.withUnsafeMutableBufferPointer { source in
+      output.withUnsafeMutableBufferPointer { target in
+        stream.next_in = source.baseAddress
+        stream.avail_in = UInt32(clamping: source.count)
+        stream.next_out = target.baseAddress
+        stream.avail_out = UInt32(clamping: size)
+        return CZlib.deflate(&stream, Z_FINISH)
+      }
+    }
+    guard result == Z_STREAM_END else {
+      throw CoreDataError(.failed, "the model cache could not be compressed")
+    }
+    output.removeLast(Int(stream.avail_out))
+    return output
   }
 }

@@ -1,4 +1,5 @@
 import Files
+import JSON
 import ManagedModel
 
 /// What a row holds for one property, small enough to show: bytes come as a summary.
@@ -190,4 +191,175 @@ package func decimalDigits(of number: Double) -> String {
   return DecimalText.plain(
     Array(((parts.first ?? "") + fraction).utf8), exponent: exponent - fraction.count,
     isNegative: number < 0)
+}
+
+/// The columns of an object as its model has them: a composite attribute holds its elements.
+///
+/// Made once for the columns of many rows; a node shows the places of its values.
+public struct PropertyTree: Sendable, Equatable {
+  /// A property, or an element of a composite attribute.
+  public indirect enum Node: Sendable, Equatable {
+    /// One with a value: its own name, and its place among the columns.
+    case column(name: String, index: Int)
+    /// A composite attribute, or one within another.
+    case composite(name: String, nodes: [Node])
+
+    /// Its own name, without those of the composites around it.
+    public var name: String {
+      switch self {
+      case .column(let name, _), .composite(let name, _): name
+      }
+    }
+
+    /// The places of all its values.
+    public var indices: [Int] {
+      switch self {
+      case .column(_, let index): [index]
+      case .composite(_, let nodes): nodes.flatMap(\.indices)
+      }
+    }
+
+    /// Whether it has no value: a composite has none where none of its elements has one.
+    public func isNull(in values: [PropertyValue]) -> Bool {
+      switch self {
+      case .column(_, let index):
+        guard values.indices.contains(index) else { return true }
+        return switch values[index] {
+        case .value(.null), .toOne(nil): true
+        default: false
+        }
+      case .composite(_, let nodes): return nodes.allSatisfy { $0.isNull(in: values) }
+      }
+    }
+  }
+
+  /// In the order of the columns; a composite stands where the first of its elements does.
+  public let nodes: [Node]
+
+  /// - Parameter paths: one a column, from the property's name down to the element's.
+  public init(_ paths: [[String]]) {
+    nodes = Self.nodes(paths.enumerated().map { ($0.offset, $0.element[...]) })
+  }
+
+  private static func nodes(_ columns: [(index: Int, path: ArraySlice<String>)]) -> [Node] {
+    var nodes: [Node] = []
+    var inner: [(name: String, columns: [(index: Int, path: ArraySlice<String>)])] = []
+    var places: [Int: Int] = [:]
+    for (index, path) in columns {
+      guard let name = path.first else { continue }
+      guard path.count > 1 else {
+        nodes.append(.column(name: name, index: index))
+        continue
+      }
+      if let known = inner.firstIndex(where: { $0.name == name }) {
+        inner[known].columns.append((index, path.dropFirst()))
+      } else {
+        places[inner.count] = nodes.count
+        inner.append((name, [(index, path.dropFirst())]))
+        nodes.append(.composite(name: name, nodes: []))
+      }
+    }
+    for (number, composite) in inner.enumerated() {
+      guard let place = places[number] else { continue }
+      nodes[place] = .composite(name: composite.name, nodes: Self.nodes(composite.columns))
+    }
+    return nodes
+  }
+}
+
+extension JSONWriter {
+  /// A value in the form that `dump` promises, see the article *Formats and JSON*.
+  package mutating func value(_ value: AttributeValue, blobs: Bool) {
+    switch value {
+    case .null: null()
+    case .integer(let number): self.number(number)
+    case .boolean(let flag): bool(flag)
+    case .double(let number): self.number(number)
+    case .decimal(let digits): string(digits)
+    case .string(let text): string(text)
+    case .date(let seconds): number(seconds)
+    case .uuid(let bytes): string(UUIDText.text(bytes))
+    case .uri(let text): string(text)
+    case .bytes(let bytes): data(bytes, blobs: blobs)
+    }
+  }
+
+  /// What a row holds for one property.
+  package mutating func value(_ value: PropertyValue, blobs: Bool) {
+    switch value {
+    case .value(let plain): self.value(plain, blobs: blobs)
+    case .data(let data):
+      switch data.location {
+      case .row, .file: self.data(data.bytes, blobs: blobs)
+      case .missing: object { $0.field("missing", true) }
+      case .unreadable: object { $0.field("unreadable", true) }
+      }
+    case .toOne(let id): string(id?.description)
+    case .toMany(let many):
+      array { writer in for id in many.first { writer.string(id.description) } }
+    }
+  }
+
+  private mutating func data(_ bytes: [UInt8], blobs: Bool) {
+    guard blobs else { return digest(ByteText.hex(Digest.sha256(bytes)), bytes: bytes.count) }
+    object { $0.field("base64", ByteText.base64(bytes)) }
+  }
+
+  /// Bytes by their number and their SHA-256.
+  package mutating func digest(_ sha256: String, bytes: Int) {
+    object { $0.fields(["bytes": bytes, "sha256": sha256]) }
+  }
+}
+
+extension JSONWriter {
+  /// The attributes among columns as an object, a composite one as an object of its elements.
+  package mutating func attributes(
+    _ columns: [RowColumn], _ values: [PropertyValue],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    // Relationships come behind the attributes, each by its own name.
+    let nodes = PropertyTree(columns.map(\.path)).nodes.filter { node in
+      guard case .column(_, let index) = node else { return true }
+      if case .attribute = columns[index].kind { return true } else { return false }
+    }
+    let parts = Set(columns.indices.filter { columns[$0].isPart })
+    self.write(nodes, values, parts: parts, write)
+  }
+
+  /// - Parameter parts: columns whose composite is not there as a whole: it is not reported to be null.
+  package mutating func write(
+    _ nodes: [PropertyTree.Node], _ values: [PropertyValue], parts: Set<Int> = [],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    object { json in
+      for node in nodes {
+        json.key(node.name)
+        switch node {
+        case .column(_, let index):
+          if values.indices.contains(index) { write(&json, values[index]) } else { json.null() }
+        case .composite(_, let inner):
+          if node.isNull(in: values), parts.isEmpty || parts.isDisjoint(with: node.indices) {
+            json.null()
+          } else {
+            json.write(inner, values, parts: parts, write)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension AttributeValue: JSONField {
+  /// The value without its bytes.
+  package func write(to json: inout JSONWriter) { json.value(self, blobs: false) }
+}
+
+extension PropertyValue: JSONField {
+  /// The value without its bytes.
+  package func write(to json: inout JSONWriter) { json.value(self, blobs: false) }
+}
+
+extension CoreDataError.Code: JSONField {
+  /// The number.
+  package func write(to json: inout JSONWriter) { json.number(rawValue) }
 }

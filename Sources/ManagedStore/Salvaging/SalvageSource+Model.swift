@@ -1,4 +1,6 @@
+import Files
 import ManagedModel
+import SQLite
 import Salvage
 
 extension SalvageSource {
@@ -123,4 +125,107 @@ extension SalvageSource {
 
   /// More entities than that no model has; rows of other tables may look alike.
   private static let mostEntities = 100_000
+}
+
+/// A healthy store of the same version of an app: it states what the tables of a damaged one are made of.
+package struct SiblingStore: Sendable {
+  /// Where it is.
+  package let path: String
+  /// The model in it; `nil` where there is none.
+  package let model: Model?
+  /// The hashes of its model's entities.
+  package let versionHashes: [String: VersionHash]
+  /// What its sqlite_master lists, in the order in which it was made.
+  let objects: [SchemaObject]
+  /// Its entities' numbers.
+  let numbers: [(number: Int64, name: String)]
+
+  /// Reads it.
+  ///
+  /// - Throws: ``CoreDataError`` where it cannot be read, is no store, or is damaged itself.
+  package init(path: String) throws {
+    let store = try Store(path: path)
+    guard store.damage == nil else {
+      throw CoreDataError(
+        .unreadable, "the store that is to show what the tables are like is damaged itself",
+        path: path, hint: "Take one that is healthy.")
+    }
+    self.path = path
+    model = store.modelSource == .store ? store.wholeModel : nil
+    versionHashes = store.metadata.versionHashes
+    do {
+      objects = try store.connection.rows(
+        "SELECT type, name, sql FROM sqlite_master ORDER BY rowid"
+      ).compactMap { row in
+        guard row.count == 3, let type = row[0].text, let name = row[1].text else { return nil }
+        return SchemaObject(type: type, name: name, sql: row[2].text)
+      }.filter { !$0.isSQLites }
+      numbers = try store.connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY").compactMap {
+        guard $0.count == 2, let number = $0[0].integer, let name = $0[1].text else { return nil }
+        return (number, name)
+      }
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path)
+    }
+  }
+
+  /// The statements that make what it has of a kind.
+  func statements(_ type: String) -> [(name: String, sql: String)] {
+    objects.compactMap { object in
+      object.type == type ? object.sql.map { (object.name, $0) } : nil
+    }
+  }
+}
+
+/// What becomes of files beside a store that look like its -journal under another name.
+struct RenamedJournal {
+  /// The one that is rolled back; `nil` where none is.
+  private(set) var path: String?
+  /// What a person should know, as sentences.
+  private(set) var notes: [String] = []
+  /// Whether one is left out that may be the store's: it may hold half of a save then.
+  private(set) var isNeeded = false
+
+  /// - Parameters:
+  ///   - store: the main file.
+  ///   - isTaken: whether one is rolled back at all.
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  init(beside store: String, isTaken: Bool) throws {
+    let own = store + "-journal"
+    let isThere = try FileSystem.present(own)?.kind == .file
+    let size = FileSystem.status(store)?.size ?? 0
+    guard try !isThere || !RollbackJournal.isHot(own, besideMainOf: size) else { return }
+    let folder = FileSystem.parent(of: store) ?? "."
+    var fitting: [StrayLog] = []
+    for stray in StrayLog.all(beside: store)
+    where stray.kind == .journal && !stray.isOfAnotherTime {
+      let found = try RollbackJournal.contradiction(
+        of: folder + "/" + stray.name, store: store)
+      guard let found else {
+        fitting.append(stray)
+        continue
+      }
+      notes.append("\(stray.name) was left out: it does not belong to the store (\(found.words)).")
+      // What is damaged may contradict its own journal.
+      if found.isOfDamage { isNeeded = true }
+    }
+    // Of two, one at most is of the last save, and a journal of the store's own says that it was finished.
+    if isTaken, !isThere, fitting.count == 1, let stray = fitting.first {
+      path = folder + "/" + stray.name
+      notes.append("\(stray.name) was used as the store's -journal, which is missing.")
+      return
+    }
+    notes += fitting.map { $0.sentence(store: store, isNeeded: true) }
+    if !fitting.isEmpty { isNeeded = true }
+  }
+}
+
+extension LogKinship.Contradiction {
+  /// Whether damage of the store can be the reason, too.
+  fileprivate var isOfDamage: Bool {
+    switch self {
+    case .unreadable, .page: true
+    default: false
+    }
+  }
 }

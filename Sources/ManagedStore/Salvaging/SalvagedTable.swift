@@ -150,3 +150,233 @@ extension RecordValue {
     }
   }
 }
+
+/// Assigns each readable row to its table: by the tree that its page belongs to, else by what
+/// it holds.
+struct RowTables {
+  /// A row's table.
+  enum Place {
+    /// The one that it stands in, or whose it is by what it holds.
+    case table(SalvagedTable)
+    /// Another than the one that it stands in: its page, or its cell, is in another's place.
+    case other(SalvagedTable)
+    /// None, though it stands where a table's rows do.
+    case none
+    /// The table is unknown.
+    case unknown
+  }
+
+  /// The tables of the trees that are known, by their roots.
+  let named: [Int: SalvagedTable]
+  /// Reports pages that belong to no known tree.
+  private(set) var placing: RowPlacing
+  private let owners: [String: RowOwner]
+  private let byNumber: [Int64: SalvagedTable]
+  /// Trees whose table was inferred from rows; they are no proof for other trees.
+  private let told: Set<String>
+  private let trees: TreeMap
+  private let encoding: FileHeader.Encoding
+
+  init(of copy: SalvagedCopy) throws {
+    named = copy.byRoot
+    owners = try copy.owners()
+    var byNumber: [Int64: SalvagedTable] = [:]
+    for table in copy.all { for number in table.numbers { byNumber[number] = table } }
+    self.byNumber = byNumber
+    let told = Set(copy.trees.told.keys)
+    self.told = told
+    trees = copy.source.trees
+    encoding = copy.source.image.header.encoding
+    let joins = copy.joins
+    placing = RowPlacing(
+      tables: copy.all.filter { joins[$0.name] == nil },
+      trees: copy.byRoot.filter { told.contains($0.value.name) })
+  }
+
+  /// The table of a row on a leaf that a known tree references.
+  func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+    guard let table = named[row.root] else { return .unknown }
+    // Of a cell without one column nothing is a row.
+    guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
+    guard
+      owners[table.name]?.isOwn(record.count, record.integer(1)) != false
+        // Nobody gave the object its entity.
+        || record.kind(1) == .null && record.count == table.columns.count && table.fits(record)
+    else {
+      guard let other = record.integer(1).flatMap({ byNumber[$0] }), other.fits(record) else {
+        return .none
+      }
+      return .other(other)
+    }
+    return .table(table)
+  }
+
+  /// The table of a row on any other page.
+  mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+    guard let table = named[row.root] ?? placing.table(for: record, in: row.root) else {
+      return .unknown
+    }
+    guard table.fits(record) else { return .none }
+    // A page without its list of cells has rows in room that is not in use, too.
+    if trees.role(of: row.page) == .broken, ValueDoubts.areAny(in: record, encoding) {
+      return .none
+    }
+    return .table(table)
+  }
+}
+
+/// Determines which table a row belongs to whose tree does not reference it.
+struct RowPlacing {
+  let tables: [SalvagedTable]
+  /// The tables of the trees that were determined, by their roots.
+  private(set) var trees: [Int: SalvagedTable] = [:]
+
+  /// Whether the trees that were determined stand in the order of the tables' names.
+  ///
+  /// A table has one tree: where its first page is without the pages that it references, each of its leaves
+  /// seems to be one, and none of them says where the table begins.
+  func isInOrder(_ names: [String]) -> Bool {
+    let roots = Dictionary(grouping: trees.keys) { trees[$0]?.name ?? "" }
+      .compactMap { name, roots in roots.count == 1 ? roots.first.map { ($0, name) } : nil }
+    let places = roots.sorted { $0.0 < $1.0 }.compactMap { names.firstIndex(of: $0.1) }
+    return places == places.sorted()
+  }
+
+  /// - Parameter trees: the tables of trees that are known, by their roots.
+  init(tables: [SalvagedTable], trees: [Int: SalvagedTable] = [:]) {
+    self.tables = tables
+    self.trees = trees
+  }
+
+  /// The table that a row fits: the one that has its Z_ENT, else the only one of its shape.
+  ///
+  /// - Parameter root: the tree that the row's page is of, whose rows are all of one table; 0 where
+  ///   it is not known.
+  mutating func table(for record: borrowing Record, in root: Int) -> SalvagedTable? {
+    if let table = trees[root] { return table }
+    var fitting: [SalvagedTable] = []
+    for table in tables where table.fits(record) { fitting.append(table) }
+    // An entity's number says more than a shape.
+    let entities = fitting.filter { !$0.numbers.isEmpty }
+    let same = entities.isEmpty ? fitting.filter { $0.columns.count == record.count } : entities
+    guard same.count == 1, let table = same.first else { return nil }
+    if root > 0 { trees[root] = table }
+    return table
+  }
+}
+
+/// How rows of a table differ from those of others, where a page may stand in another's place.
+struct RowOwner {
+  /// How many columns the table has.
+  let columns: Int
+  /// The Z_ENT of its rows; empty for a table that is no entity's.
+  let numbers: Set<Int64>
+  /// The Z_ENT of rows of other tables.
+  let others: Set<Int64>
+
+  /// Whether a row can be the table's: with no more values than columns, and not of another's entity. A Z_ENT
+  /// that no table has is an error of the row, and not of its page, where the row has a value for each column;
+  /// else it is a row of a table without a Z_ENT, such as a join table.
+  ///
+  /// - Parameter number: the Z_ENT; `nil` where there is no number in its place.
+  func isOwn(_ count: Int, _ number: Int64?) -> Bool {
+    guard count <= columns else { return false }
+    guard !numbers.isEmpty, let number, !numbers.contains(number) else {
+      return numbers.isEmpty || number != nil
+    }
+    return count == columns && !others.contains(number)
+  }
+}
+
+/// Which trees of a database without a schema are whose, determined by what is in them.
+struct TreeNames {
+  private static let rowsOfTree = 16
+
+  /// The tables whose trees are determined by their first rows, with the roots of these.
+  ///
+  /// One whose rows do not all look alike, and one that two trees may be, is not among them.
+  ///
+  /// - Parameter known: roots that the schema names.
+  static func tables(
+    of source: SalvageSource, among tables: [SalvagedTable], besides known: Set<Int>
+  ) throws -> [String: Int] {
+    var placing = RowPlacing(tables: tables)
+    var seen: [Int: Int] = [:]
+    var doubtful: Set<Int> = []
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(
+      where: { role, root in
+        role == .leaf && root > 1 && !known.contains(root) && !doubtful.contains(root)
+          && seen[root, default: 0] < rowsOfTree
+      }
+    ) { row, record in
+      seen[row.root, default: 0] += 1
+      let table = placing.table(for: record, in: row.root)
+      if table?.fits(record) != true || table?.keyColumn == nil { doubtful.insert(row.root) }
+    }
+    let told = placing.trees.filter { !doubtful.contains($0.key) }
+    return Dictionary(grouping: told.keys) { told[$0]?.name ?? "" }
+      .compactMapValues { $0.count == 1 ? $0[0] : nil }
+  }
+
+  /// The indexes whose trees are determined by entries that are right of the rows that are there.
+  static func indexes(
+    of source: SalvageSource, besides copied: [Bool], in connection: Connection
+  ) throws -> [String: Int] {
+    let trees = try IndexTree.all(in: source.image, besides: copied)
+    var roots: [String: [Int]] = [:]
+    var names: [Int: Int] = [:]
+    // One that leaves rows out would have to be distinguished from one that does not.
+    let rows = try connection.rows(
+      """
+      SELECT m.name, m.tbl_name FROM sqlite_master m JOIN pragma_index_list(m.tbl_name) l
+      ON l.name = m.name WHERE m.type = 'index' AND m.sql IS NOT NULL AND l.partial = 0
+      """)
+    for row in rows where row.count == 2 {
+      guard let name = row[0].text, let table = row[1].text,
+        let columns = try columns(of: name, connection)
+      else { continue }
+      let list = columns.map(quoted).joined(separator: ", ")
+      let query = try connection.prepare("SELECT \(list) FROM \(quoted(table)) WHERE rowid = ?")
+      for tree in trees where try tree.entries.allSatisfy({ try isRight($0, query) }) {
+        roots[name, default: []].append(tree.root)
+        names[tree.root, default: 0] += 1
+      }
+    }
+    return roots.compactMapValues { $0.count == 1 && names[$0[0]] == 1 ? $0[0] : nil }
+  }
+
+  /// The columns of an index; `nil` where it is over more than columns.
+  private static func columns(of index: String, _ connection: Connection) throws -> [String]? {
+    var columns: [String] = []
+    for row in try connection.rows("PRAGMA index_xinfo(\(quoted(index)))") where row.count >= 6 {
+      guard row[5].integer == 1 else { continue }
+      guard let name = row[2].text, row[1].integer ?? -1 >= 0 else { return nil }
+      columns.append(name)
+    }
+    return columns.isEmpty ? nil : columns
+  }
+
+  /// Whether the row that an entry names has the entry's values.
+  private static func isRight(_ entry: [RecordValue], _ query: Statement) throws -> Bool {
+    guard case .integer(let key)? = entry.last else { return false }
+    query.reset()
+    try query.bind(.integer(key), at: 0)
+    guard try query.step() else { return false }
+    let values = query.row()
+    return entry.count == values.count + 1 && zip(entry, values).allSatisfy(isEqual)
+  }
+
+  private static func isEqual(_ stored: RecordValue, _ value: Value) -> Bool {
+    switch (stored, value) {
+    case (.null, .null): true
+    case (.integer(let first), .integer(let second)): first == second
+    // A whole number in a column of reals is kept as an integer.
+    case (.integer(let first), .real(let second)): Double(first) == second
+    case (.real(let first), .real(let second)): first == second
+    case (.text(let bytes), .text(let text)): text.utf8.elementsEqual(bytes)
+    case (.blob(let first), .blob(let second)): first == second
+    default: false
+    }
+  }
+}

@@ -205,3 +205,153 @@ extension StoreSchema {
     LinkAudits(self, StoreLayout(schema: self, in: database), database, in: name)
   }
 }
+
+/// A column that holds keys of the rows of a table: of a to-one, of an owner, of an end of a join table, of
+/// history.
+///
+/// Its conditions are SQL over a row `t` of ``table``.
+package struct KeyColumn: Sendable, Equatable {
+  /// The table that the column is in.
+  package let table: String
+  /// What the column is called.
+  package let column: String
+  /// The table that it references.
+  package let destination: String
+  /// The column of the keys in that table.
+  private let key: String
+  /// Z_ENT of the rows that it may reference; `nil` for every row of the table.
+  let kind: [Int64]?
+  /// The prefix of tables, such as `main.`.
+  private let schema: String
+
+  /// A column that may reference every row of a table.
+  package init(
+    table: String, column: String, destination: String, key: String = "Z_PK", in schema: String = ""
+  ) {
+    self.init(table, column, destination, key, nil, schema)
+  }
+
+  /// A column that references objects of an entity and of those below it.
+  package init(table: String, column: String, objects: EntityTable, in schema: String = "") {
+    let kind = objects.isWholeTable ? nil : objects.numbers
+    self.init(table, column, objects.table, "Z_PK", kind, schema)
+  }
+
+  private init(
+    _ table: String, _ column: String, _ destination: String, _ key: String, _ kind: [Int64]?,
+    _ schema: String
+  ) {
+    self.table = table
+    self.column = column
+    self.destination = destination
+    self.key = key
+    self.kind = kind
+    self.schema = schema
+  }
+
+  /// The key of a row.
+  package var value: String { "t." + quoted(column) }
+
+  /// FROM of its table.
+  package var rows: String { "FROM \(schema)\(quoted(table)) t" }
+
+  /// True where there is a row `d` with the key, of which a condition is true.
+  func isThere(where condition: String? = nil) -> String {
+    let filter = condition.map { " AND \($0)" } ?? ""
+    return """
+      EXISTS (SELECT 1 FROM \(schema)\(quoted(destination)) d \
+      WHERE d.\(quoted(key)) = \(value)\(filter))
+      """
+  }
+
+  /// True of a row `d` of the kind; `nil` where every row is.
+  var isOfKind: String? { kind.map { "d.Z_ENT IN (\($0.list))" } }
+
+  /// True of a row `d` of another kind; `nil` where none can be.
+  private var isOther: String? { isOfKind.map { "(\($0)) IS NOT TRUE" } }
+
+  /// True where the key is that of a row of the kind.
+  package var isSound: String { isThere(where: isOfKind) }
+
+  /// True where the key is that of a row of another kind; `nil` where none can be.
+  var isOfOtherKind: String? { isOther.map { isThere(where: $0) } }
+
+  /// True where no row has the key.
+  package var isDangling: String { "(\(value) IS NOT NULL AND NOT \(isThere()))" }
+
+  /// FROM and WHERE of the rows `d` of another kind that it references; `nil` where none can be.
+  package var strangers: String? {
+    isOther.map {
+      "\(rows) JOIN \(schema)\(quoted(destination)) d ON d.\(quoted(key)) = \(value) WHERE \($0)"
+    }
+  }
+}
+
+/// Objects of a one-to-one whose partner does not lead back to them.
+///
+/// Core Data keeps the two sides alike while an app runs; its own migrations, and SQL, do not: stores
+/// that Apple's engine wrote hold such objects. It reads each side from its own column.
+public struct OneSidedLinks: Sendable, Equatable {
+  /// The entity that declares the relationship.
+  public var entity: String
+  /// The relationship that references the partner.
+  public var relationship: String
+  /// How many objects reference one that does not lead back; never 0.
+  public var objects: Int
+  /// The first few.
+  public var first: [ObjectID]
+}
+
+extension StoreSchema {
+  /// How the other side of a one-to-one is kept; `nil` for what is no one-to-one.
+  package func otherSide(of relationship: Relationship) -> RelationshipStorage? {
+    guard !relationship.isToMany, let (entity, inverse) = inverse(of: relationship),
+      !inverse.isToMany
+    else { return nil }
+    return storage(of: inverse.name, in: entity)
+  }
+
+  /// SQL that is true of a row `t` whose to-one references an object that leads elsewhere, or nowhere;
+  /// `nil` for what is no one-to-one.
+  ///
+  /// - Parameter schemaName: the prefix of tables, such as `main.`.
+  package func disagreement(
+    _ relationship: Relationship, of entity: String, schemaName: String = ""
+  ) -> String? {
+    guard let column = toOneColumn(of: relationship.name, in: entity),
+      let other = otherSide(of: relationship)
+    else { return nil }
+    return """
+      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.table)) o
+      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(other.destination)) IS NOT t.Z_PK)
+      """
+  }
+}
+
+extension Store {
+  /// One-to-ones whose two sides disagree, by entity and name.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func oneSidedLinks() throws -> [OneSidedLinks] {
+    guard modelSource != .raw else { return [] }
+    var all: [OneSidedLinks] = []
+    for side in model.oneToOnes.flatMap(\.sides) {
+      guard let own = table(of: side.entity), own.toOneColumn(of: side.name) != nil,
+        let inverse = side.relationship.inverse,
+        table(of: side.relationship.destination)?.toOneColumn(of: inverse) != nil,
+        let wrong = schema.disagreement(side.relationship, of: side.entity)
+      else { continue }
+      let rows = "FROM \(quoted(own.table)) t WHERE t.Z_ENT IN (\(own.numbers.list)) AND \(wrong)"
+      try reading {
+        let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+        guard count > 0 else { return }
+        let first = try connection.rows("SELECT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
+        all.append(
+          OneSidedLinks(
+            entity: side.entity, relationship: side.name, objects: count,
+            first: first.compactMap { id($0, else: side.entity) }))
+      }
+    }
+    return all
+  }
+}

@@ -143,3 +143,210 @@ package struct StoreSchema: Sendable, Equatable {
     return copy
   }
 }
+
+/// The columns of a hierarchy's table.
+extension StoreSchema {
+  /// SQL type and rank in the column order of an attribute type; `nil` for types without a column.
+  static func columnType(of type: AttributeType) -> (name: String, rank: Int)? {
+    switch type {
+    case .integer16, .integer32, .integer64, .boolean: ("INTEGER", 0)
+    case .double, .float: ("FLOAT", 2)
+    case .date: ("TIMESTAMP", 2)
+    case .decimal: ("DECIMAL", 3)
+    case .string: ("VARCHAR", 4)
+    case .uri: ("VARCHAR", 5)
+    case .uuid: ("BLOB", 6)
+    case .transformable: ("BLOB", 7)
+    case .binary: ("BLOB", 8)
+    case .undefined, .objectID, .composite: nil
+    }
+  }
+
+  /// What an entity adds to its table, in the order of the columns within a block: attributes by
+  /// name, the elements of a composite one in its place and in its order.
+  func storedAttributes(of entity: Entity) -> [AttributeStorage.Column] {
+    entity.attributes.filter { !isOverride($0.name, in: entity) }
+      .sortedByBytes(\.name).flatMap(\.storage.columns)
+  }
+
+  /// Whether an ancestor declares the property too: it then has its column already.
+  private func isOverride(_ property: String, in entity: Entity) -> Bool {
+    guard let parent = entity.parent else { return false }
+    return model.declaringEntity(of: property, in: parent) != nil
+  }
+}
+
+extension StoreSchema.Content {
+  /// The property, with the entity that declares it; an element of a composite by its path.
+  package var property: (entity: String, name: String) {
+    switch self {
+    case .attribute(let entity, let name), .toOne(let entity, let name),
+      .toOneEntity(let entity, let name), .toOneOrder(let entity, let name),
+      .owner(let entity, let name), .ownerOrder(let entity, let name):
+      (entity, name)
+    }
+  }
+
+  /// Whether the column holds a position within an ordered relationship.
+  package var isOrder: Bool {
+    switch self {
+    case .toOneOrder, .ownerOrder: true
+    default: false
+    }
+  }
+
+  /// Whether rows of an entity may hold something in the column: other entities share the table.
+  package func isHeld(by entity: String, in model: Model) -> Bool {
+    let (declarer, name) = property
+    switch self {
+    case .owner, .ownerOrder:
+      guard let relationship = model.relationship(named: name, of: declarer) else { return true }
+      return model.isKind(entity, of: relationship.destination)
+    default: return model.isKind(entity, of: declarer)
+    }
+  }
+}
+
+/// Where things are by the rules alone.
+extension StoreSchema {
+  /// Where the objects of an entity are.
+  package func entityTable(of name: String) -> EntityTable? {
+    guard let table = table(of: name), let number = numbers[name] else { return nil }
+    let attributes = model.lineage(of: name).flatMap { entity in
+      storedAttributes(of: entity).compactMap { stored in
+        column(of: stored.attribute.name, declaredBy: entity.name, in: table).map {
+          EntityTable.AttributeColumn(attribute: stored.attribute, column: $0, path: stored.path)
+        }
+      }
+    }
+    let relationships = model.relationships(of: name).filter { !$0.isTransient }.map {
+      EntityTable.RelationshipColumns(relationship: $0, storage: storage(of: $0, in: name))
+    }
+    return EntityTable(
+      entity: name, entityID: number, table: table.name,
+      numbers: model.subtree(of: name).compactMap { numbers[$0] },
+      isWholeTable: name == model.root(of: name),
+      attributes: attributes.sortedByBytes(\.attribute.name),
+      relationships: relationships.sortedByBytes(\.relationship.name))
+  }
+
+  /// Where the objects of an entity are.
+  ///
+  /// - Parameter isConcrete: whether it must be one that has objects of its own.
+  /// - Throws: ``CoreDataError`` of kind usage for an unknown entity, or an abstract one.
+  package func knownTable(
+    of name: String, isConcrete: Bool = true
+  ) throws(CoreDataError) -> EntityTable {
+    guard let table = entityTable(of: name) else {
+      throw CoreDataError(
+        unknownEntity: name, of: "the model", known: model.entities.map(\.name))
+    }
+    if isConcrete, model.entity(named: name)?.isAbstract != false {
+      throw CoreDataError(.usage, "an abstract entity has no objects", entity: name)
+    }
+    return table
+  }
+
+  /// How a relationship, own or inherited, is kept; `nil` for an unknown name or a transient one.
+  package func storage(of relationship: String, in entity: String) -> RelationshipStorage? {
+    model.relationship(named: relationship, of: entity).flatMap {
+      $0.isTransient ? nil : storage(of: $0, in: entity)
+    }
+  }
+
+  /// The column of a to-one, own or inherited.
+  package func toOneColumn(of relationship: String, in entity: String) -> String? {
+    storage(of: relationship, in: entity)?.toOneColumn
+  }
+
+  private func column(
+    of attribute: String, declaredBy entity: String, in table: Table
+  ) -> String? {
+    table.column(.attribute(entity: entity, name: attribute))?.name
+  }
+
+  private func storage(
+    of relationship: Relationship, in entity: String
+  ) -> RelationshipStorage? {
+    guard let declarer = model.declaringEntity(of: relationship.name, in: entity) else {
+      return nil
+    }
+    let (own, name) = (table(of: entity), relationship.name)
+    if !relationship.isToMany {
+      guard let own, let column = own.column(.toOne(entity: declarer, name: name)) else {
+        return nil
+      }
+      return RelationshipStorage(
+        .toOne, table: own.name, destination: column.name,
+        entityColumn: own.column(.toOneEntity(entity: declarer, name: name))?.name,
+        inversePosition: own.column(.toOneOrder(entity: declarer, name: name))?.name)
+    }
+    guard let destination = table(of: relationship.destination) else { return nil }
+    guard let (inverseEntity, inverse) = inverse(of: relationship) else {
+      return destination.column(.owner(entity: declarer, name: name)).map {
+        RelationshipStorage(
+          .withoutInverse, table: destination.name, owner: $0.name,
+          position: destination.column(.ownerOrder(entity: declarer, name: name))?.name)
+      }
+    }
+    if !inverse.isToMany {
+      let order = destination.column(.toOneOrder(entity: inverseEntity, name: inverse.name))
+      return destination.column(.toOne(entity: inverseEntity, name: inverse.name)).map {
+        RelationshipStorage(
+          .inverseOfToOne, table: destination.name, owner: $0.name,
+          position: relationship.isOrdered ? order?.name : nil)
+      }
+    }
+    return join(of: name, in: entity).map {
+      $0.side == JoinTable.Side(entity: declarer, relationship: name)
+        ? $0.storage : $0.inverseStorage
+    }
+  }
+}
+
+extension StoreSchema.JoinTable {
+  /// The storage of the relationship that names the table.
+  package var storage: RelationshipStorage {
+    RelationshipStorage(
+      isReflexive ? .reflexive : .join, table: name, owner: first, destination: second,
+      position: secondOrder, inversePosition: firstOrder)
+  }
+
+  /// The storage of the other one.
+  fileprivate var inverseStorage: RelationshipStorage {
+    RelationshipStorage(
+      .join, table: name, owner: second, destination: first, position: firstOrder,
+      inversePosition: secondOrder)
+  }
+}
+
+extension StoreSchema {
+  /// Where the names of columns follow rules that no store by Apple proved, as sentences.
+  ///
+  /// A wrong guess that puts a value of another type into a column is reported by ``StoreDrift``; these
+  /// are the cases in which it might be of the same type.
+  package var assumptions: [String] {
+    model.entitiesInStoreOrder.compactMap { entity in
+      let composites = entity.attributes.filter { $0.type == .composite && $0.isStored }
+      let nested = composites.filter { $0.elements.contains { $0.type == .composite } }
+      if let first = nested.first {
+        return """
+          \(entity.name).\(first.name) has a composite attribute within it: how Core Data names and \
+          orders its columns was not checked against a store of Apple's.
+          """
+      }
+      let toOnes = Set(
+        entity.relationships.filter { !$0.isToMany && !$0.isTransient }.map { $0.name.uppercased() }
+      )
+      let clash = composites.flatMap(\.storage.columns).first {
+        $0.attribute.type.isInteger && toOnes.contains($0.path.last?.uppercased() ?? "")
+      }
+      return clash.map {
+        """
+        \(entity.name).\($0.attribute.name) and the relationship of that name share the name of a \
+        column: which of the two Core Data numbers was not checked against a store of Apple's.
+        """
+      }
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import SQLite
 
@@ -150,5 +151,149 @@ package enum StoreFunctions {
       startsWord = character.isWhitespace
     }
     return result
+  }
+}
+
+extension StoreFunctions {
+  /// Names of the functions of one number.
+  package static let functionsOfNumbers: Set<String> = [
+    "sqrt:", "exp:", "ln:", "log:", "floor:", "ceiling:", "trunc:",
+  ]
+
+  static func computed(_ name: String, _ number: Double) -> Double? {
+    switch name {
+    case "sqrt:": number.squareRoot()
+    case "exp:": exp(number)
+    case "ln:": log(number)
+    // NSExpression's log is to the base of ten.
+    case "log:": log10(number)
+    case "floor:": number.rounded(.down)
+    case "ceiling:": number.rounded(.up)
+    case "trunc:": number.rounded(.towardZero)
+    default: nil
+    }
+  }
+
+  static func power(_ base: Double, _ exponent: Double) -> Double { pow(base, exponent) }
+
+  /// A sum or product of decimals as NSDecimalNumber has it: a store keeps decimals as binary
+  /// numbers of fifteen safe digits, and what is beyond them is no part of the value.
+  static func decimal(_ number: Double) -> Value {
+    guard number.isFinite, number != 0 else { return .real(number) }
+    let places = 14 - Int(log10(number.magnitude).rounded(.down))
+    guard (-300...300).contains(places) else { return .real(number) }
+    let scale = pow(10, Double(places.magnitude))
+    let rounded =
+      places >= 0 ? (number * scale).rounded() / scale : (number / scale).rounded() * scale
+    return Int64(exactly: rounded).map { .integer($0) } ?? .real(rounded)
+  }
+}
+
+extension Value {
+  /// The number as a Double.
+  var number: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+}
+
+/// Compiled patterns of a connection: a filter has a few, and each is used for every row.
+final class TextMatching {
+  // Bits that say how text is compared.
+  static let ignoringCase: Int64 = 1
+  static let ignoringMarks: Int64 = 2
+  /// A `LIKE` pattern instead of a regular expression.
+  static let like: Int64 = 4
+
+  private var known: [String: TextPattern] = [:]
+
+  /// The arguments are text, pattern and bits.
+  func matches(_ arguments: [Value]) -> Value {
+    guard let text = StoreFunctions.text(arguments[0]), let pattern = arguments[1].text,
+      let flags = arguments[2].integer, let compiled = self.pattern(pattern, flags)
+    else { return .null }
+    return .integer(compiled.matches(text) ? 1 : 0)
+  }
+
+  private func pattern(_ text: String, _ flags: Int64) -> TextPattern? {
+    let key = "\(flags) \(text)"
+    if let pattern = known[key] { return pattern }
+    if known.count > 100 { known.removeAll() }
+    let pattern = try? Self.pattern(text, flags)
+    known[key] = pattern
+    return pattern
+  }
+
+  static func pattern(_ text: String, _ flags: Int64) throws(CoreDataError) -> TextPattern {
+    let ignoringCase = flags & Self.ignoringCase != 0
+    let ignoringMarks = flags & Self.ignoringMarks != 0
+    return flags & like != 0
+      ? try TextPattern(like: text, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
+      : try TextPattern(matching: text, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
+  }
+}
+
+/// A decimal number as its digits, for comparing without rounding.
+struct DecimalDigits {
+  private let isNegative: Bool
+  /// Without zeros at the front.
+  private let whole: [UInt8]
+  /// Without zeros at the end.
+  private let fraction: [UInt8]
+
+  /// Reads `-12.50` or `1.5e3`; `nil` for other text and for exponents beyond ±400.
+  init?(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    let sign = bytes.first
+    isNegative = sign == UInt8(ascii: "-")
+    if isNegative || sign == UInt8(ascii: "+") { bytes.removeFirst() }
+    var exponent = 0
+    if let mark = bytes.firstIndex(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) {
+      guard let power = Int(String(decoding: bytes[(mark + 1)...], as: UTF8.self)),
+        (-400...400).contains(power)
+      else { return nil }
+      exponent = power
+      bytes = bytes[..<mark]
+    }
+    let parts = bytes.split(
+      separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+    var whole = parts.first.map(Array.init) ?? []
+    var fraction = parts.count > 1 ? Array(parts[1]) : []
+    guard (whole + fraction).allSatisfy({ (48...57).contains($0) }), !(whole + fraction).isEmpty
+    else { return nil }
+    while exponent > 0 {
+      whole.append(fraction.isEmpty ? 48 : fraction.removeFirst())
+      exponent -= 1
+    }
+    while exponent < 0 {
+      fraction.insert(whole.popLast() ?? 48, at: 0)
+      exponent += 1
+    }
+    while fraction.last == 48 { fraction.removeLast() }
+    self.whole = Array(whole.drop { $0 == 48 })
+    self.fraction = fraction
+  }
+
+  /// -1, 0 or 1.
+  func compared(to other: DecimalDigits) -> Int {
+    let (zero, otherZero) = (isZero, other.isZero)
+    if zero && otherZero { return 0 }
+    let (sign, otherSign) = (
+      zero ? 0 : isNegative ? -1 : 1, otherZero ? 0 : other.isNegative ? -1 : 1
+    )
+    if sign != otherSign { return sign < otherSign ? -1 : 1 }
+    return magnitude(comparedTo: other) * sign
+  }
+
+  private var isZero: Bool { whole.isEmpty && fraction.isEmpty }
+
+  private func magnitude(comparedTo other: DecimalDigits) -> Int {
+    if whole.count != other.whole.count { return whole.count < other.whole.count ? -1 : 1 }
+    if whole != other.whole { return whole.lexicographicallyPrecedes(other.whole) ? -1 : 1 }
+    if fraction == other.fraction { return 0 }
+    return fraction.lexicographicallyPrecedes(other.fraction) ? -1 : 1
   }
 }

@@ -120,3 +120,158 @@ public struct ErrorReport: Sendable, Equatable {
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
   }
 }
+
+/// Merges the codes and the sentences of a text, so that each error is listed once.
+struct ErrorGathering {
+  /// An error, and how often codes and sentences report it.
+  private struct Found {
+    var entry: ErrorReport.Entry
+    var place: Int
+    var codes = 0
+    var sentences = 0
+  }
+
+  private var found: [Found] = []
+
+  /// Most errors of one text.
+  private static let limit = 32
+  /// Most names that are listed with one error.
+  private static let names = 100
+
+  init(_ log: LogText) {
+    // A number near two words that name its domain is one error.
+    var places: Set<Int> = []
+    for code in log.codes where places.insert(code.place).inserted { add(code) }
+    for said in log.sentences { add(said) }
+  }
+
+  /// In the order in which they first appear.
+  var entries: [ErrorReport.Entry] {
+    found.sorted { $0.place < $1.place }.prefix(Self.limit).map { found in
+      var entry = found.entry
+      entry.count = max(1, found.codes, found.sentences)
+      return entry
+    }
+  }
+
+  private mutating func add(_ code: LogText.Code) {
+    if let index = found.firstIndex(where: {
+      $0.entry.domain == code.domain && $0.entry.code == code.code
+    }) {
+      found[index].codes += 1
+      return
+    }
+    guard found.count < 4 * Self.limit else { return }
+    let meaning = ErrorCatalogue.meaning(of: code.code, domain: code.domain)
+    let entry = ErrorReport.Entry(
+      domain: code.domain ?? meaning?.domain.rawValue, code: code.code, meaning: meaning)
+    found.append(Found(entry: entry, place: code.place, codes: 1))
+  }
+
+  private mutating func add(_ said: LogText.Said) {
+    let sentence = said.sentence
+    if let own = sentence.own {
+      if let index = found.firstIndex(where: { $0.entry.sentence?.own == own }) {
+        found[index].sentences += 1
+        for name in said.names
+        where found[index].entry.names.count < Self.names
+          && !found[index].entry.names.contains(name)
+        {
+          found[index].entry.names.append(name)
+        }
+        return
+      }
+      if let index = found.firstIndex(where: {
+        $0.entry.sentence?.own == nil && Self.isCode(of: sentence, $0.entry)
+      }) {
+        found[index].entry.sentence = sentence
+        found[index].entry.names = said.names
+        found[index].sentences = 1
+        return
+      }
+    } else if let index = found.firstIndex(where: { Self.isCode(of: sentence, $0.entry) }) {
+      if found[index].codes == 0 { found[index].sentences += 1 }
+      return
+    }
+    guard found.count < 4 * Self.limit else { return }
+    let domain = sentence.domain?.rawValue
+    let entry = ErrorReport.Entry(
+      domain: domain, code: sentence.code,
+      meaning: sentence.code.flatMap { ErrorCatalogue.meaning(of: $0, domain: domain) },
+      sentence: sentence, names: said.names)
+    found.append(Found(entry: entry, place: said.place, sentences: 1))
+  }
+
+  /// Whether an error's code is the sentence's; SQLite's codes appear in full or in part.
+  private static func isCode(of sentence: ErrorSentence, _ entry: ErrorReport.Entry) -> Bool {
+    guard let code = sentence.code, let other = entry.code,
+      entry.domain == sentence.domain?.rawValue
+    else { return false }
+    return sentence.domain == .sqlite ? code & 0xFF == other & 0xFF : code == other
+  }
+}
+
+/// What the tables and columns of an SQLite message are called in the model.
+public struct TableWords: Sendable {
+  private let schema: StoreSchema
+
+  /// The words of a store's own model and numbers.
+  public init(_ store: Store) { schema = store.schema }
+
+  /// The words of a model; numbers in names are those of a fresh store.
+  public init(_ model: Model) { schema = StoreSchema(model: model) }
+
+  /// `User.id` for `ZUSER.ZID`, `User` for `ZUSER`; for a column alone all properties that have one
+  /// of that name. Empty for what the model has no name for.
+  public func names(for text: String) -> [String] {
+    var parts = text.split(separator: ".", maxSplits: 2).map { $0.uppercased() }
+    // The database's own name, or the name that a fetch gives to a table.
+    if parts.count > 1, ["MAIN", "TEMP"].contains(parts[0]) || Self.isAlias(parts[0]) {
+      parts.removeFirst()
+    }
+    if let first = parts.first, parts.count == 2 {
+      return name(of: parts[1], in: first).map { [$0] } ?? []
+    }
+    guard let word = parts.first else { return [] }
+    if let table = name(ofTable: word) { return [table] }
+    return schema.tables.compactMap { name(of: word, in: $0.name) }
+  }
+
+  /// What a name that is no entity's is Core Data's own for, as a clause; `nil` for others.
+  public static func bookkeeping(_ text: String) -> String? {
+    let words = text.split(separator: ".").map { $0.uppercased() }
+    let table = words.first { $0 != "MAIN" && $0 != "TEMP" } ?? ""
+    if table.hasPrefix("ANSCK") { return "CloudKit mirroring's own bookkeeping" }
+    if HistoryTable.allCases.contains(where: { $0.name == table }) {
+      return "persistent history"
+    }
+    if ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(table) {
+      return "Core Data's own bookkeeping"
+    }
+    return nil
+  }
+
+  /// Whether a word is one of the names that Core Data gives to the tables of a fetch: `t0`, `t1`.
+  private static func isAlias(_ word: String) -> Bool {
+    word.hasPrefix("T") && word.count > 1 && word.dropFirst().allSatisfy(\.isNumber)
+  }
+
+  private func name(ofTable table: String) -> String? {
+    if let found = schema.table(named: table) { return found.root }
+    return schema.joins.first { $0.name.uppercased() == table }
+      .map { "\($0.entity).\($0.relationship)" }
+  }
+
+  private func name(of column: String, in table: String) -> String? {
+    if let found = schema.table(named: table) {
+      if column == "Z_PK" { return "the key of \(found.root)" }
+      guard let property = found.columns.first(where: { $0.name == column })?.content.property
+      else { return nil }
+      return "\(property.entity).\(property.name)"
+    }
+    guard let join = schema.joins.first(where: { $0.name.uppercased() == table }) else {
+      return nil
+    }
+    return "\(join.entity).\(join.relationship)"
+  }
+}

@@ -1,4 +1,7 @@
+import Files
 import ManagedModel
+import ManagedStore
+import SQLite
 
 /// How a value, or whether a condition holds, is computed of a source object.
 public struct ValueExpression: Sendable, Equatable {
@@ -30,5 +33,163 @@ public struct ValueExpression: Sendable, Equatable {
   /// NSPredicate's format over the source entity's properties.
   public static func predicate(_ format: String) -> ValueExpression {
     ValueExpression(.predicate(format))
+  }
+}
+
+extension AttributeValue {
+  /// Whether rows that take it have nothing.
+  var isNothing: Bool {
+    if case .decimal = self { literal == Value.null.literal } else { self == .null }
+  }
+
+  /// The value as Core Data stores it in that attribute's column.
+  func constant(for attribute: Attribute) -> ColumnValue {
+    switch self {
+    case .null: return .constant(.null)
+    case .integer(let number): return .constant(.integer(number))
+    case .boolean(let flag): return .constant(.integer(flag ? 1 : 0))
+    case .double(let number), .date(let number): return .constant(.real(number))
+    case .string(let text), .uri(let text): return .constant(.text(text))
+    case .bytes(let bytes) where attribute.allowsExternalBinaryDataStorage:
+      return .constant(.blob(MarkedBytes.row(bytes).column))
+    case .bytes(let bytes), .uuid(let bytes): return .constant(.blob(bytes))
+    case .decimal: return isNothing ? .constant(.null) : .lookup(literal, reading: [])
+    }
+  }
+
+  /// The value as an SQL literal, without the mark of external storage.
+  var literal: String {
+    switch self {
+    case .null: Value.null.literal
+    case .integer(let number): Value.integer(number).literal
+    case .boolean(let flag): flag ? "1" : "0"
+    case .double(let number), .date(let number): Value.real(number).literal
+    case .decimal(let digits):
+      digits.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && !digits.isEmpty
+        ? "CAST('\(digits)' AS DECIMAL)" : "NULL"
+    case .string(let text), .uri(let text): Value.text(text).literal
+    case .bytes(let bytes), .uuid(let bytes): Value.blob(bytes).literal
+    }
+  }
+}
+
+extension EvaluatedDefault {
+  /// What the expression makes now; `nil` for what only the running app can compute.
+  func value(for type: AttributeType) -> AttributeValue? {
+    switch (kind, type) {
+    case (.uuid, .uuid): .uuid(Self.newUUID())
+    case (.uuid, .string): .string(UUIDText.text(Self.newUUID()))
+    case (.now, .date): .date(CoreDataDate.now)
+    case (.integer(let range), .integer16), (.integer(let range), .integer32),
+      (.integer(let range), .integer64):
+      .integer(Int64.random(in: range))
+    default: nil
+    }
+  }
+
+  /// What comes of it for rows that exist.
+  func sentence(of name: String, rows: Int?) -> String {
+    guard kind != .unknown else {
+      return
+        "\(name): only the app can evaluate the default \(expression). SwiftData does so once, and gives the value to all rows; here they get none. A recipe can give one: \"\(name.split(separator: ".").last ?? "")\": …"
+    }
+    let all = rows.map {
+      $0 == 1 ? "the 1 object gets it" : "all \($0) objects get the same value"
+    }
+    return
+      "\(name): the default \(expression) is evaluated once, as SwiftData does: \(all ?? "all objects get the same value")."
+  }
+
+  private static func newUUID() -> [UInt8] {
+    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+    // Version 4 of RFC 9562, as UUID() makes them.
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    return bytes
+  }
+}
+
+extension Model {
+  /// Whether any attribute has a default that the app evaluates when it makes the model.
+  var hasEvaluatedDefaults: Bool {
+    entities.contains { $0.attributes.contains { $0.evaluatedDefault != nil } }
+  }
+}
+
+extension MigrationStep {
+  /// The step with a value in place of each default that is evaluated once: all rows get the same.
+  func evaluatingDefaults() -> MigrationStep {
+    var step = self
+    step.mapping = mapping.evaluatingDefaults(from: source, to: destination)
+    return step
+  }
+}
+
+extension MappingModel {
+  /// The mapping with a value in place of each default that is evaluated once: all rows that the
+  /// attribute is added to, and NULLs of one that turned mandatory, get the same.
+  func evaluatingDefaults(from source: Model, to destination: Model) -> MappingModel {
+    settingDefaults(to: destination) { entityMapping, mapped, attribute in
+      guard mapped.defaultValue == nil else { return nil }
+      if let former = mapped.source {
+        let isOptional = entityMapping.source.flatMap {
+          source.storedAttribute(named: former, of: $0)?.isOptional
+        }
+        guard isOptional == true, !attribute.isOptional else { return nil }
+      }
+      return attribute.evaluatedDefault?.value(for: attribute.type)
+    }
+  }
+
+  /// The mapping with the value that a migrated store has for each attribute that was added with such a
+  /// default: any is right that all its rows share.
+  func takingDefaults(of store: Store) throws -> MappingModel {
+    try settingDefaults(to: store.model) { entityMapping, mapped, attribute in
+      let data = SourceData(store: store)
+      guard mapped.source == nil, let entity = entityMapping.destination,
+        let column = data.column(of: attribute.name, in: entity),
+        let rows = data.rows(of: entity, where: ["\(column) IS NOT NULL"])
+      else { return nil }
+      return try store.connection.value("SELECT \(column) \(rows) LIMIT 1")
+        .flatMap { Self.value($0, as: attribute.type) }
+    }
+  }
+
+  private static func value(_ stored: Value, as type: AttributeType) -> AttributeValue? {
+    switch (stored, type) {
+    case (.blob(let bytes), .uuid): .uuid(bytes)
+    case (.text(let text), .string): .string(text)
+    case (.real(let seconds), .date): .date(seconds)
+    case (.integer(let seconds), .date): .date(Double(seconds))
+    case (.integer(let number), .integer16), (.integer(let number), .integer32),
+      (.integer(let number), .integer64):
+      .integer(number)
+    default: nil
+    }
+  }
+
+  /// - Parameter value: the value for an attribute that has such a default; `nil` leaves the mapping.
+  private func settingDefaults(
+    to destination: Model,
+    _ value: (EntityMapping, AttributeMapping, Attribute) throws -> AttributeValue?
+  ) rethrows -> MappingModel {
+    guard destination.hasEvaluatedDefaults else { return self }
+    var copy = self
+    // Subentities share the attribute, and so its default.
+    var known: [[String]: AttributeValue] = [:]
+    for (index, entityMapping) in entityMappings.enumerated() {
+      guard let to = entityMapping.destination else { continue }
+      for (place, mapped) in entityMapping.attributes.enumerated() where mapped.expression == nil {
+        guard let attribute = destination.attribute(named: mapped.name, of: to),
+          attribute.evaluatedDefault != nil
+        else { continue }
+        let holder = [destination.declaringEntity(of: mapped.name, in: to) ?? to, mapped.name]
+        guard let made = try value(entityMapping, mapped, attribute) else { continue }
+        let shared = known[holder] ?? made
+        known[holder] = shared
+        copy.entityMappings[index].attributes[place].defaultValue = shared
+      }
+    }
+    return copy.indexed
   }
 }

@@ -288,3 +288,86 @@ extension MigrationPlan {
   private static let bytesPerSecond = 40e6
   private static let rowsPerSecond = 120e3
 }
+
+/// One pair of versions on the path from the store's own to the destination.
+public struct MigrationStep: Sendable, Equatable {
+  /// Name of the version the step begins at, else the store's file name or a model's path.
+  public var from: String
+  /// Name of the version the step leads to.
+  public var to: String
+  /// The model the store has before the step.
+  public var source: Model
+  /// The model it has afterwards.
+  public var destination: Model
+  /// What becomes of each entity.
+  public var mapping: MappingModel
+  /// Objects that each entity mapping takes, by the mapping's name; known when it is planned.
+  public var rows: [String: Int]
+  /// How the step is carried out.
+  public var strategy: MigrationPlan.Strategy = .inPlace
+  /// First objects of the mappings that compute something, before and after.
+  public var previews: [MappingPreview] = []
+  /// Code of a custom stage that runs before and after the step.
+  var handlers: StageHandlers?
+  /// The label of the stage that the step is of.
+  var stage: String?
+
+  /// Makes a step that is not planned yet.
+  public init(
+    from: String, to: String, source: Model, destination: Model, mapping: MappingModel,
+    rows: [String: Int] = [:]
+  ) {
+    self.from = from
+    self.to = to
+    self.source = source
+    self.destination = destination
+    self.mapping = mapping.indexed
+    self.rows = rows
+  }
+}
+
+/// What can be said of a plan at once: by which steps it goes, and how many objects there are.
+///
+/// What would be lost, and what the destination would not accept, takes a look at every row.
+public struct PlanOutline: Sendable, Equatable {
+  /// The steps; the ``MigrationStep/rows`` of each have the mappings whose objects are counted so far.
+  public private(set) var steps: [MigrationStep]
+
+  /// Whether the objects of all mappings are counted.
+  package var isCounted: Bool {
+    steps.allSatisfy { step in
+      step.mapping.entityMappings.allSatisfy { step.rows[$0.name] != nil }
+    }
+  }
+
+  init(_ steps: [MigrationStep]) { self.steps = steps }
+
+  /// With the objects that each mapping takes, as far as these show.
+  ///
+  /// - Parameter counts: objects of exactly each entity of the version that the first step begins at.
+  func counted(_ counts: [String: Int], _ policies: PolicyBindings) -> PlanOutline {
+    var outline = self
+    var known = counts
+    for (index, step) in steps.enumerated() where step.mapping.kind != .none {
+      var next: [String: Int?] = [:]
+      for mapping in step.mapping.entityMappings {
+        let rows = mapping.source == nil ? 0 : mapping.source.flatMap { known[$0] }
+        outline.steps[index].rows[mapping.name] = rows
+        guard let destination = mapping.destination else { continue }
+        next[destination] = .some(
+          rows.flatMap { rows in next[destination, default: 0].map { $0 + rows } })
+      }
+      // What comes of a mapping with conditions is known by carrying it out.
+      guard step.isInferredOnly(policies) else { break }
+      known = next.compactMapValues { $0 }
+    }
+    return outline
+  }
+
+  /// Reports what is known of a plan, and then what is counted in no time.
+  static func tell(_ plan: MigrationPlan, of store: Store, to report: (PlanOutline) -> Void) {
+    let outline = PlanOutline(plan.steps)
+    report(outline)
+    store.earlyCounts { report(outline.counted($0, plan.policies)) }
+  }
+}

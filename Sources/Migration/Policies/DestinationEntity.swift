@@ -120,3 +120,188 @@ final class DestinationEntity {
     }
   }
 }
+
+/// How objects of one source entity are read, by compiled statements.
+final class SourceEntity {
+  let scope: ExpressionScope
+  let attributes: [EntityTable.AttributeColumn]
+  let indexes: [String: Int]
+  private let table: EntityTable
+  // The run has this object: holding it in turn would keep the connection, and its lock on what is
+  // the store by then, for good.
+  private unowned let run: PolicyRun
+  private var byKey: Statement?
+  private var relations: [String: (statement: Statement, destination: String)] = [:]
+
+  init(_ entity: String, run: PolicyRun) throws {
+    let store = run.store
+    scope = ExpressionScope(store: store, entity: entity)
+    table = try store.layout.knownTable(of: entity)
+    self.run = run
+    attributes = table.attributes
+    indexes = Dictionary(
+      first: table.attributes.enumerated().map { ($0.element.attribute.name, $0.offset) })
+  }
+
+  /// SQL of the attributes' values in a row `s`, in their order.
+  var columns: [String] { attributes.map { $0.content(in: "s") } }
+
+  var isThere: Bool { run.store.database.contains(table.table) }
+
+  /// The object whose row a statement stands on, that statement, and which columns are the values: most
+  /// policies look at few objects' values.
+  private var standing: (object: Unmanaged<SourceObject>, rows: Statement, columns: Range<Int>)?
+
+  func stand(on object: SourceObject, in rows: Statement, columns: Range<Int>) {
+    standing = (Unmanaged.passUnretained(object), rows, columns)
+  }
+
+  /// The row is no longer stood on.
+  func leave() { standing = nil }
+
+  func values(of object: SourceObject) throws -> [Value] {
+    if let standing, standing.object.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+      return standing.rows.row(standing.columns)
+    }
+    return try values(of: object.id.key)
+  }
+
+  private func values(of key: Int64) throws -> [Value] {
+    let statement =
+      try byKey
+      ?? run.connection.prepare(
+        """
+        SELECT \((columns + ["1"]).joined(separator: ", ")) FROM src.\(quoted(table.table)) s
+        WHERE s.Z_PK = ?
+        """)
+    byKey = statement
+    return try statement.firstRow([.integer(key)])
+  }
+
+  func related(_ relationship: String, of key: Int64) throws -> [SourceObject] {
+    let (statement, destination) = try relation(relationship)
+    return try statement.rows([.integer(key)]).compactMap { row in
+      guard let key = row[0].integer else { return nil }
+      let entity = row[1].integer.flatMap { run.store.entityNames[$0] } ?? destination
+      return try run.source(ObjectID(entity: entity, key: key))
+    }
+  }
+
+  private func relation(_ name: String) throws -> (Statement, String) {
+    if let known = relations[name] { return known }
+    guard let relationship = run.store.model.relationship(named: name, of: scope.entity),
+      let storage = table.storage(of: name),
+      let other = run.store.table(of: relationship.destination)
+    else { throw scope.unknown(name, in: scope.entity) }
+    let made = (
+      statement: try run.connection.prepare(storage.objects(in: other.table, schema: "src.")),
+      destination: relationship.destination
+    )
+    relations[name] = made
+    return made
+  }
+}
+
+/// The compiled statements that link one object with another, on both sides where both keep a key.
+final class LinkStatement {
+  let relationship: Relationship
+  private let number: Int64
+  private let writing: [Statement]
+  private let clearing: [Statement]
+  /// The greatest position in an order that there is: what is added comes after it.
+  private let base: Int64
+
+  init(_ name: String, of entity: String, schema: StoreSchema, connection: Connection) throws {
+    guard let relationship = schema.model.relationship(named: name, of: entity) else {
+      throw schema.model.unknown(.relationship, name, of: entity)
+    }
+    guard let storage = schema.storage(of: name, in: entity) else {
+      throw CoreDataError(
+        .usage, "the relationship is not kept in the store", entity: entity, property: name)
+    }
+    self.relationship = relationship
+    number = schema.numbers[entity] ?? 0
+    let back = schema.inverse(of: relationship).flatMap {
+      schema.storage(of: $0.1.name, in: relationship.destination)
+    }
+    var writing: [String] = []
+    var clearing: [String] = []
+    if storage.kind == .toOne {
+      clearing = [storage.emptying(in: "main.", where: "Z_PK = ?1")]
+      if let back, back.kind == .toOne {
+        // Of one to one, both former partners are left alone.
+        let leaving = back.emptying(in: "main.", where: storage.isLed(by: "?1"))
+        writing = [
+          storage.emptying(in: "main.", where: back.isLed(by: "?2")), leaving,
+          back.setting(key: "?1", number: "?4", row: "?2"),
+        ]
+        clearing.insert(leaving, at: 0)
+      }
+      writing.append(storage.setting(key: "?2", number: "?5", row: "?1"))
+    } else if storage.kind == .inverseOfToOne, let back {
+      writing = [back.setting(key: "?1", number: "?4", row: "?2")]
+    } else {
+      writing = [storage.insertion(in: "main.", inversePosition: "?3")]
+    }
+    self.writing = try writing.map { try connection.prepare($0) }
+    self.clearing = try clearing.map { try connection.prepare($0) }
+    base = try storage.numberings.reduce(0) { try max($0, $1.last(on: connection)) }
+  }
+
+  /// - Throws: ``CoreDataError`` for objects that the relationship cannot reference, or where one is set
+  /// in a to-many or added to a to-one.
+  func requireFit(
+    _ others: [DestinationObject], of owner: DestinationObject, isToMany: Bool, in model: Model
+  ) throws {
+    guard relationship.isToMany == isToMany else {
+      throw CoreDataError(
+        .usage,
+        isToMany ? "the relationship is to-one: set it" : "the relationship is to-many: add to it",
+        entity: owner.id.entity, property: relationship.name)
+    }
+    for other in others where !model.isKind(other.id.entity, of: relationship.destination) {
+      throw CoreDataError(
+        .usage, "\(other.id) is no \(relationship.destination)",
+        entity: owner.id.entity, property: relationship.name)
+    }
+  }
+
+  func write(_ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema) throws {
+    try run(
+      writing,
+      [
+        .integer(owner.key), .integer(other.key), .integer(base + position * OrderKey.spacing),
+        .integer(schema.numbers[owner.entity] ?? number),
+        .integer(schema.numbers[other.entity] ?? 0),
+      ])
+  }
+
+  /// Empties a to-one.
+  func clear(_ owner: ObjectID) throws { try run(clearing, [.integer(owner.key)]) }
+
+  private func run(_ statements: [Statement], _ values: [Value]) throws {
+    for statement in statements {
+      try statement.run(Array(values.prefix(statement.parameterCount)))
+    }
+  }
+}
+
+extension RelationshipStorage {
+  /// Sets the key and all that goes with it in an object's own row; ?3 is the position.
+  fileprivate func setting(key: String, number: String, row: String) -> String {
+    let column = quoted(destination)
+    var sets = ["\(column) = \(key)"]
+    if let entityColumn { sets.append("\(quoted(entityColumn)) = \(number)") }
+    if let order = inversePosition.map({ quoted($0) }) {
+      // Whoever stays with the same object keeps the place.
+      sets.append(
+        "\(order) = CASE WHEN \(column) IS \(key) THEN coalesce(\(order), ?3) ELSE ?3 END")
+    }
+    return "UPDATE main.\(quoted(table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = \(row)"
+  }
+
+  /// True of the row that this to-one of an object references.
+  fileprivate func isLed(by row: String) -> String {
+    "Z_PK = (SELECT \(quoted(destination)) FROM main.\(quoted(table)) WHERE Z_PK = \(row))"
+  }
+}

@@ -169,3 +169,214 @@ public enum StoreRollback {
     return other
   }
 }
+
+/// One rollback under way.
+struct RollbackRun {
+  let path: String
+  /// The store's path as a person gave it.
+  let given: String
+  let backup: StoreBackup
+  let journal: MigrationJournal
+  let options: StoreRollback.Options
+  let cloned: (_ bytes: Int, _ total: Int) throws -> Void
+  let before: (StoreRollback.Step) throws -> Void
+
+  private var temporary: String { journal.workPath }
+  private var support: String { StoreNames(path).support }
+  private var backupSupport: String { StoreNames(backup.path).support }
+  /// Where the backup's support folder is made ready for the store.
+  private var newSupport: String { journal.workPath + MigrationJournal.externalSuffix }
+
+  func run() throws -> StoreRollback.Receipt {
+    try refuseUse()
+    let fingerprint = StoreFingerprint(of: path)
+    let present = try fingerprint.exists ? identity() : .missing
+    let contents: StoreBackup.Contents
+    let clone: NewFile
+    do {
+      // Closed again before anything is moved: what it names lies at the backup's place.
+      let source = try backup.opened(backup.path)
+      try source.inspect()
+      guard source.gaps.isEmpty || options.isForced else {
+        throw CoreDataError(
+          .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.gaps[0])",
+          path: backup.path,
+          advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
+      }
+      contents = try StoreBackup.Contents(source)
+      try refuseForeign(contents.uuid, present)
+      try before(.clone)
+      clone = try self.clone(source)
+    }
+    try before(.check)
+    let file = try check(clone, against: contents)
+    try before(.externalData)
+    let kept = try bringSupport()
+    let (undone, undoneSupport, notes) = try putInPlace(file, fingerprint, present)
+    try before(.verify)
+    // In place, it is compared to the end.
+    let result = try Connection.finishing { try verified(contents, undone) }
+    if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
+    // Without a model nothing shows which columns name files.
+    let external = result.modelSource == .raw ? nil : try result.externalData()
+    return StoreRollback.Receipt(
+      storePath: given, backup: backup,
+      isBackupRemoved: FileIdentity(of: backup.path) == nil, undonePath: undone,
+      undoneSupportPath: undoneSupport, contents: contents, orphaned: external?.orphaned ?? [],
+      missing: external?.missing ?? [], bytes: FileSystem.status(path)?.size ?? 0,
+      notes: journal.recovered + kept + notes + journal.finish())
+  }
+
+  /// What is in the store's place now.
+  private enum Present: Equatable {
+    case missing
+    case store(uuid: String)
+    case unreadable(CoreDataError)
+  }
+
+  private func identity() throws -> Present {
+    do {
+      return .store(uuid: try Store(path: path).metadata.uuid)
+    } catch let error as CoreDataError where error.kind != .cancelled {
+      return .unreadable(error)
+    }
+  }
+
+  private func refuseUse() throws {
+    for (file, what) in [(path, "store"), (backup.path, "backup")] {
+      guard FileSystem.status(file) != nil, let user = StoreLock.user(of: file) else { continue }
+      throw StoreLock.inUse(file == path ? given : file, by: user, as: what)
+    }
+    if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
+      throw CoreDataError(
+        .refused, code: .persistentStoreOpen,
+        "the store's last change was cut off: a -journal is beside it",
+        path: given, advice: "Let the app open the store once, or use \(.force).")
+    }
+  }
+
+  private func refuseForeign(_ uuid: String, _ present: Present) throws {
+    guard !options.isForced else { return }
+    switch present {
+    case .missing: return
+    case .unreadable(let error):
+      throw CoreDataError(
+        .refused, code: error.code,
+        "the present store cannot be read, so it is not known whether the backup belongs to it: \(error.message)",
+        path: given,
+        advice: "Use \(.force) to put \(FileSystem.name(of: backup.path)) in its place.")
+    case .store(let own):
+      // A reset made a store of another identity, and a repair one where the store's own could not be
+      // read; their backups are known by the names they were given.
+      let isKnown = backup.origin == .reset || backup.origin == .repair && uuid.isEmpty
+      guard !isKnown, own != uuid else { return }
+      throw CoreDataError(
+        .refused, "the backup is of another store: its UUID is \(uuid), the store's \(own)",
+        path: backup.path, advice: "Use \(.force) to restore it anyway.")
+    }
+  }
+
+  /// Byte for byte where the main file is all there is, else as SQLite sees it with its -wal.
+  private func clone(_ source: Store) throws -> NewFile {
+    let isWhole = source.wal.frames == 0 && !StoreFiles(path: backup.path).hasUnfinishedChange
+    let made = try FileSystem.createEmpty(temporary)
+    if isWhole {
+      let total = FileSystem.status(backup.path)?.size ?? 0
+      try FileSystem.copy(OpenFile(backup.path), into: made) { try cloned($0, total) }
+    } else {
+      try source.connection.clone(to: temporary, cloned).closeAsLogged()
+    }
+    try made.sync()
+    return made
+  }
+
+  private func check(
+    _ made: NewFile, against contents: StoreBackup.Contents
+  ) throws -> VerifiedFile {
+    let file = try VerifiedFile(made)
+    let clone = try backup.opened(temporary)
+    try clone.inspect()
+    // What could not be read of the backup is not in the clone of it.
+    let known = backup.origin == .repair ? [] : clone.damage?.problems ?? []
+    let problems = clone.gaps + known
+    guard problems.isEmpty || options.isForced else {
+      throw CoreDataError(
+        .refused, code: .persistentStoreOpen,
+        "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
+        path: backup.path,
+        advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
+    }
+    guard try StoreBackup.Contents(clone) == contents else {
+      throw CoreDataError(
+        .failed, code: .migration, "the clone differs from the backup",
+        path: backup.path, hint: "The store is as it was. Is a program using the backup?")
+    }
+    return file
+  }
+
+  /// A backup with a stem of its own has a support folder under it: the store looks elsewhere. A
+  /// whole second one is made, so that the backup stays whole until the store is verified.
+  ///
+  /// What other stores name in the folder that goes stays in the one that comes.
+  ///
+  /// - Returns: what a person should know of it, as sentences.
+  private func bringSupport() throws -> [String] {
+    guard !FileSystem.isSame(support, backupSupport),
+      let source = try StoreFiles(path: backup.path).openSupportFolder()
+    else { return [] }
+    let name = FileSystem.name(of: newSupport)
+    try SupportTree.clone(
+      source, to: Folder(journal.names.folder).createFolder(name), links: backup.origin != .other
+    ) { try cloned(0, 0) }
+    return try SupportSharing(of: path).keep(in: name, of: journal.names) { try cloned(0, 0) }
+  }
+
+  /// - Returns: where the present store and its support folder live on, and what to show.
+  private func putInPlace(
+    _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
+  ) throws -> (store: String?, support: String?, notes: [String]) {
+    let names = journal.names
+    let movesSupport =
+      names.file(FileSystem.name(of: newSupport)) != nil
+      && names.file(FileSystem.name(of: support)) != nil
+    let undone = names.undone(withSupport: movesSupport)
+    var logs = Cutover.Logs.moved
+    // SQLite cannot lock or merge what it cannot read: all its files are kept as they are.
+    if case .store = present { logs = .merged }
+    var cutover = Cutover(
+      storePath: path, result: file, fingerprint: fingerprint, logs: logs,
+      backupPath: options.keepsPresent ? names.path(undone) : nil,
+      supportPath: movesSupport ? names.path(StoreSuffix.supportFolder(of: undone)) : nil,
+      newSupportPath: newSupport, attributesPath: fingerprint.exists ? path : backup.path)
+    cutover.before = { try before(.cutover($0)) }
+    let outcome = try cutover.run(journal)
+    return (fingerprint.exists ? cutover.backupPath : nil, cutover.supportPath, outcome.notes)
+  }
+
+  private func verified(_ contents: StoreBackup.Contents, _ undone: String?) throws -> Store {
+    let store: Store
+    do {
+      store = try backup.opened(path)
+      guard try StoreBackup.Contents(store) == contents else {
+        throw CoreDataError(.failed, code: .migration, "it differs from the backup")
+      }
+    } catch let error as CoreDataError {
+      throw CoreDataError(
+        .failed, code: error.code,
+        "the backup is in place, but cannot be verified: \(error.message)", path: given,
+        hint: undone.map { "What was there before is \($0)." })
+    }
+    return store
+  }
+
+  /// Its content is in place and verified: a second copy would be offered as the newest again.
+  private func removeBackup() {
+    let name = FileSystem.name(of: backup.path)
+    let sharing = SupportSharing(of: backup.path)
+    let isShared =
+      FileSystem.isSame(support, backupSupport) || !(sharing.stores + sharing.unreadable).isEmpty
+    let ownSupport = isShared ? [] : [FileSystem.name(of: backupSupport)]
+    journal.remove(StoreSuffix.all.map { name + $0 } + ownSupport)
+    try? journal.names.sync()
+  }
+}

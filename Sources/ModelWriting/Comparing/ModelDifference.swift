@@ -166,3 +166,111 @@ public struct EntityDifference: Sendable, Equatable {
   /// Whether the version hash differs, by which a store of the one does not fit the other.
   public var isHashMoved: Bool { sourceHash != destinationHash }
 }
+
+/// One thing that differs between two versions of an entity or of one of its properties.
+public struct PropertyChange: Sendable, Equatable {
+  /// What changed; a case with one Boolean carries the new state.
+  public enum Kind: Sendable, Equatable {
+    case added
+    case removed
+    case renamed(from: String)
+    /// What an ancestor declared the entity declares itself now.
+    case movedDown(from: String)
+    /// What the entity declared an ancestor declares now.
+    case movedUp(to: String)
+    case type(from: AttributeType, to: AttributeType)
+    case optional(Bool)
+    case transient(Bool)
+    case defaultValue(from: AttributeValue?, to: AttributeValue?)
+    case derivation(from: Attribute.Derivation?, to: Attribute.Derivation?)
+    case externalStorage(Bool)
+    case preservedInHistory(Bool)
+    case cloudEncryption(Bool)
+    case indexed(Bool)
+    case spotlight(Bool)
+    case valueTransformer(from: String?, to: String?)
+    case className(from: String?, to: String?)
+    case validation
+    /// The elements of a composite attribute stand in another order.
+    case elements
+    case destination(from: String, to: String)
+    case inverse(from: String?, to: String?)
+    case toMany(Bool)
+    case ordered(Bool)
+    case minCount(from: UInt32, to: UInt32)
+    case maxCount(from: UInt32, to: UInt32)
+    case deleteRule(from: Relationship.DeleteRule, to: Relationship.DeleteRule)
+    case fetchRequest
+    case renamingIdentifier(from: String?, to: String?)
+    case versionHashModifier(from: String?, to: String?)
+    case userInfo
+    case parent(from: String?, to: String?)
+    case abstract(Bool)
+    case constraintAdded([String])
+    case constraintRemoved([String])
+    case indexAdded(String)
+    case indexRemoved(String)
+    case indexChanged(String)
+    case compoundIndexes
+    /// Nothing of its own: the hash of its parent, which enters its own, moved.
+    case inherited(from: String)
+  }
+
+  /// Name of the property, the destination's where both have it; `nil` when the entity itself
+  /// changed. An element of a composite attribute is named by its path, `composite.element`.
+  public let property: String?
+  /// What changed, for programs.
+  public let kind: Kind
+  /// Whether the change makes the entity's version hash another, so that a store needs migrating.
+  public let movesHash: Bool
+  /// The change as a sentence without a full stop.
+  public let description: String
+}
+
+/// Whether a store opens with a model, and if not, because of which entities.
+///
+/// Core Data compares version hashes: those the store states must be those of the entities in the
+/// configuration it is opened with. It reports 134100 otherwise, without saying which differ.
+public struct Compatibility: Sendable, Equatable {
+  /// Entities of the model that the store does not know.
+  public let missingInStore: [String]
+  /// Entities of the store that the model does not have.
+  public let missingInModel: [String]
+  /// Entities of both whose hashes differ.
+  public let differing: [String]
+  /// Entities of both whose hashes are equal.
+  public let matching: [String]
+
+  /// - Parameters:
+  ///   - storeHashes: NSStoreModelVersionHashes of the store's metadata.
+  ///   - configuration: the model's configuration the store is opened with; all entities when `nil`
+  ///     or unknown.
+  public init(
+    storeHashes: [String: VersionHash], model: Model, configuration: String? = nil
+  ) {
+    var hashes = model.versionHashes
+    if let members = configuration.flatMap({ model.configurations[$0] }) {
+      hashes = hashes.filter { members.contains($0.key) }
+    }
+    let names = Set(hashes.keys).union(storeHashes.keys).sorted()
+    missingInStore = names.filter { storeHashes[$0] == nil }
+    missingInModel = names.filter { hashes[$0] == nil }
+    let shared = names.filter { storeHashes[$0] != nil && hashes[$0] != nil }
+    differing = shared.filter { storeHashes[$0] != hashes[$0] }
+    matching = shared.filter { storeHashes[$0] == hashes[$0] }
+  }
+
+  /// Whether the store opens: no entity is missing on either side, and no hash differs.
+  public var isCompatible: Bool {
+    missingInStore.isEmpty && missingInModel.isEmpty && differing.isEmpty
+  }
+
+  /// Entities of either.
+  package var count: Int {
+    matching.count + differing.count + missingInStore.count + missingInModel.count
+  }
+
+  /// How many of the entities of either fit, from 0 to 1: the nearest of several versions has the
+  /// highest.
+  public var likeness: Double { count == 0 ? 1 : Double(matching.count) / Double(count) }
+}

@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
-import Salvage
 import SQLite
+import Salvage
 
 /// What shows that objects were deleted: keys that were given out and are in no row, pages that are free and
 /// hold rows, changes in history. Nothing is wrong with a store that has them.

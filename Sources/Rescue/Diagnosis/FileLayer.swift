@@ -1,8 +1,8 @@
 import Files
 import ManagedModel
 import ManagedStore
-import Salvage
 import SQLite
+import Salvage
 
 /// What is wrong with the main file, determined from its header, its size and samples of it.
 ///

@@ -2,8 +2,8 @@ import Files
 import ManagedModel
 import ManagedStore
 import Migration
-import Salvage
 import SQLite
+import Salvage
 
 /// The copy of a store that is mended: page by page what the store is, or where its free pages, its
 /// map of pages or an index are wrong, a file that SQLite writes again.

@@ -339,7 +339,8 @@ package struct TreeComparison {
       let cells = tree.cells(in: page.bytes)
       // An empty table is one leaf without rows.
       guard let first = cells.first, let last = cells.last else { continue }
-      guard let low = TreeCell(page.bytes, at: first, present: page.present, usable: image.usable)?.key,
+      guard
+        let low = TreeCell(page.bytes, at: first, present: page.present, usable: image.usable)?.key,
         let high = TreeCell(page.bytes, at: last, present: page.present, usable: image.usable)?.key,
         low <= high, ranges.last.map({ $0.upperBound < low }) ?? true
       else { return nil }

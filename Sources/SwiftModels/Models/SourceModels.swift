@@ -139,3 +139,76 @@ public struct SourceModels: Sendable {
     return nil
   }
 }
+
+/// A SchemaMigrationPlan as Swift source has it.
+public struct SourcePlan: Sendable, Equatable {
+  /// A step from one version to another.
+  public struct Stage: Sendable, Equatable {
+    /// Whether code of the app's own runs before or after it.
+    public var isCustom: Bool
+    /// Whether that code runs before the step as well, while the store is of the version before.
+    public var runsBefore: Bool
+    /// Names of properties that the code assigns, as far as it stands in the stage itself.
+    public var assigned: Set<String>
+    /// Name of the version that it begins with.
+    public var from: String
+    /// Name of the version that it leads to.
+    public var to: String
+    /// Where it is declared.
+    public var place: SourcePlace
+  }
+
+  /// The plan's name.
+  public var name: String
+  /// Where it is declared.
+  public var place: SourcePlace
+  /// Names of the versions, the oldest first.
+  public var versions: [String]
+  /// The steps, in order.
+  public var stages: [Stage]
+  /// Whether SwiftData goes through stages: where the list of them is empty, it infers one step from
+  /// the model in the store, and the versions of the plan do not matter.
+  public var isStaged: Bool
+
+  /// The stage between two versions.
+  public func stage(from: String, to: String) -> Stage? {
+    stages.first { $0.from == from && $0.to == to }
+  }
+}
+
+/// A line of a file of Swift source.
+public struct SourcePlace: Sendable, Hashable {
+  /// The file's path, as it was given.
+  public var path: String
+  /// The line, from 1.
+  public var line: Int
+
+  /// Names a line.
+  public init(path: String, line: Int) {
+    self.path = path
+    self.line = line
+  }
+}
+
+extension SourcePlace: CustomStringConvertible {
+  /// As compilers write it: `path:line`.
+  public var description: String { "\(path):\(line)" }
+}
+
+/// What the reader of Swift source could not see, or took for granted, at a place.
+public struct SourceRemark: Sendable, Equatable {
+  /// Where it is.
+  public var place: SourcePlace
+  /// What it is, as a clause.
+  public var message: String
+
+  init(_ place: SourcePlace, _ message: String) {
+    self.place = place
+    self.message = message
+  }
+}
+
+extension SourceRemark: CustomStringConvertible {
+  /// `path:line: message`.
+  public var description: String { "\(place): \(message)".printable }
+}

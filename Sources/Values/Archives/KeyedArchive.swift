@@ -98,3 +98,226 @@ package struct KeyedArchive: Sendable {
     values.map { ArchivedReference(archive: self, raw: $0) }
   }
 }
+
+/// A place in an archive that refers to a value, which is read when asked for.
+package struct ArchivedReference: Sendable {
+  let archive: KeyedArchive
+  let raw: PropertyListValue
+
+  /// What the place refers to; one step is taken, so a circle is no danger.
+  package var value: ArchivedValue { archive.resolve(raw) }
+
+  /// The number of the object referred to, which identifies it in circles.
+  package var uid: Int? {
+    if case .uid(let uid) = raw { uid } else { nil }
+  }
+}
+
+/// A value of a keyed archive: Foundation's own classes as what they mean, all others as objects.
+package enum ArchivedValue: Sendable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case real(Double)
+  /// NSDecimalNumber: the digits as text.
+  case decimal(String)
+  /// Seconds since 2001-01-01 00:00:00 UTC.
+  case date(Double)
+  case data([UInt8])
+  case string(String)
+  /// Sixteen bytes.
+  case uuid([UInt8])
+  case url(String)
+  /// NSArray and NSOrderedSet.
+  case array([ArchivedReference])
+  case set([ArchivedReference])
+  case dictionary([(key: ArchivedReference, value: ArchivedReference)])
+  case object(ArchivedObject)
+}
+
+extension ArchivedValue {
+  /// The text of a string; `nil` for anything else.
+  package var string: String? { plain.string }
+
+  /// The truth value; a number is true where it is not 0, as NSNumber has it.
+  package var boolean: Bool? { plain.boolean }
+
+  /// The whole number; of a real one only where it has no fraction.
+  package var integer: Int64? { plain.integer }
+
+  /// A text, a number or a truth value, as a property list has it.
+  private var plain: PropertyListValue {
+    switch self {
+    case .string(let value): .string(value)
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    default: .null
+    }
+  }
+
+  /// The object of a class that is none of Foundation's value classes.
+  package var object: ArchivedObject? {
+    if case .object(let value) = self { value } else { nil }
+  }
+
+  /// The elements of an array or a set, each followed; empty for any other value.
+  package var elements: [ArchivedValue] { references.map(\.value) }
+
+  /// The elements of an array or a set; empty for any other value.
+  package var references: [ArchivedReference] {
+    switch self {
+    case .array(let values), .set(let values): values
+    default: []
+    }
+  }
+
+  /// The entries of a dictionary whose keys are strings, in the archive's order.
+  package var entries: [(key: String, value: ArchivedReference)] {
+    guard case .dictionary(let pairs) = self else { return [] }
+    return pairs.compactMap { pair in pair.key.value.string.map { ($0, pair.value) } }
+  }
+
+  /// Whether nothing is there: `$null`, a key that is missing, or a reference to no object.
+  package var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+}
+
+/// An object of a class that is not one of Foundation's value classes.
+package struct ArchivedObject: Sendable {
+  let archive: KeyedArchive
+  /// Its number in the archive; `nil` for one that is written in place.
+  package let uid: Int?
+  /// The name of its class in the archiving program, such as `NSAttributeDescription`.
+  package let className: String
+  let fields: [String: PropertyListValue]
+
+  /// The value under a key of the object; null when it has none.
+  package subscript(key: String) -> ArchivedValue {
+    fields[key].map(archive.resolve) ?? .null
+  }
+
+  /// The place of a field, for following it later; of null where the object has no such field.
+  package func reference(_ key: String) -> ArchivedReference {
+    ArchivedReference(archive: archive, raw: fields[key] ?? .null)
+  }
+
+  /// Whether the object has a field of that name, be it null.
+  package func has(_ key: String) -> Bool { fields[key] != nil }
+
+  /// Names of the object's fields, sorted.
+  package var keys: [String] { fields.keys.filter { $0 != "$class" }.sorted() }
+
+  /// The class and its superclasses, nearest first, as the archive names them; at most sixteen.
+  package var ancestry: [String] {
+    guard case .uid(let type) = fields["$class"], archive.objects.indices.contains(type),
+      let names = archive.objects[type]["$classes"]?.array
+    else { return [className] }
+    return names.prefix(16).compactMap(\.string)
+  }
+
+  /// Whether the object is of a class or, by what the archive says about ancestors, of one below it.
+  package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
+}
+
+/// What the archived objects of Foundation's value classes mean.
+///
+/// The keys are those that NSKeyedArchiver is seen to write; none is documented.
+enum FoundationObject {
+  static func value(of object: ArchivedObject) -> ArchivedValue? {
+    let archive = object.archive
+    switch object.className {
+    case "NSNull": return .null
+    case "NSString", "NSMutableString": return text(object)
+    case "NSMutableData", "NSData":
+      for key in ["NS.data", "NS.bytes"] {
+        if case .data(let bytes) = object[key] { return .data(bytes) }
+      }
+      return nil
+    case "NSDate":
+      switch object["NS.time"] {
+      case .real(let seconds), .date(let seconds): return .date(seconds)
+      case .integer(let seconds): return .date(Double(seconds))
+      default: return nil
+      }
+    case "NSUUID":
+      guard case .data(let bytes) = object["NS.uuidbytes"], bytes.count == 16 else { return nil }
+      return .uuid(bytes)
+    case "NSURL":
+      guard let relative = object["NS.relative"].string else { return nil }
+      // Only a base of plain text is joined: bases of bases could go on in a circle.
+      guard let base = object["NS.base"].object?["NS.relative"].string else {
+        return .url(relative)
+      }
+      return .url(base + relative)
+    case "NSNumber": return number(object)
+    // The archiver substitutes the class cluster's placeholder.
+    case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return decimal(object)
+    case "NSArray", "NSMutableArray":
+      return object.fields["NS.objects"]?.array.map { .array(archive.references($0)) }
+    case "NSSet", "NSMutableSet": return members(object).map { .set($0) }
+    case "NSOrderedSet", "NSMutableOrderedSet": return members(object).map { .array($0) }
+    case "NSDictionary", "NSMutableDictionary":
+      guard let keys = object.fields["NS.keys"]?.array,
+        let values = object.fields["NS.objects"]?.array
+      else { return nil }
+      return .dictionary(
+        zip(archive.references(keys), archive.references(values)).map { (key: $0, value: $1) })
+    case "NSKnownKeysDictionary", "NSKnownKeysDictionary1": return knownKeys(object)
+    default: return nil
+    }
+  }
+
+  private static func text(_ object: ArchivedObject) -> ArchivedValue? {
+    if case .string(let text) = object["NS.string"] { return .string(text) }
+    guard case .data(let bytes) = object["NS.bytes"] else { return nil }
+    return .string(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func number(_ object: ArchivedObject) -> ArchivedValue? {
+    ["NS.boolval", "NS.intval", "NS.dblval", "NS.longlongval"].first(where: object.has)
+      .map { object[$0] }
+  }
+
+  /// Core Data's dictionary with fixed keys, which the model cache keeps its entities in: a list of
+  /// values, and a list of keys in its mapping. A slot that holds the token is empty.
+  private static func knownKeys(_ object: ArchivedObject) -> ArchivedValue? {
+    guard let mapping = object["searchMapping"].object else { return nil }
+    let emptyToken = object["emptyToken"].string ?? "__empty_slot_token_4c24_98dc_ac1e_b773__"
+    let keys = mapping["keys"].references
+    let values = object["values"].references
+    return .dictionary(
+      zip(keys, values).filter { $1.value.string != emptyToken }.map { (key: $0, value: $1) })
+  }
+
+  /// The elements of a set: a list, or in its older form one field for each.
+  private static func members(_ object: ArchivedObject) -> [ArchivedReference]? {
+    if let values = object.fields["NS.objects"]?.array { return object.archive.references(values) }
+    var result: [ArchivedReference] = []
+    while let raw = object.fields["NS.object.\(result.count)"] {
+      result.append(ArchivedReference(archive: object.archive, raw: raw))
+    }
+    return result.isEmpty ? nil : result
+  }
+
+  /// NSDecimal: up to eight 16-bit words of mantissa, little end first, and a power of ten.
+  private static func decimal(_ object: ArchivedObject) -> ArchivedValue? {
+    guard case .data(let mantissa) = object["NS.mantissa"],
+      let exponent = object["NS.exponent"].integer,
+      let length = object["NS.length"].integer, (0...8).contains(length), mantissa.count >= 16,
+      (-256...256).contains(exponent)
+    else { return nil }
+    let isNegative = object["NS.negative"].boolean ?? false
+    // A mantissa without words is zero, or not a number when the sign is set.
+    guard length > 0 else { return .decimal(isNegative ? "NaN" : "0") }
+    let isBigEndian = object["NS.mantissa.bo"].integer == 2
+    var words: [UInt32] = []
+    for index in 0..<Int(length) {
+      let (first, second) = (UInt32(mantissa[index * 2]), UInt32(mantissa[index * 2 + 1]))
+      words.append(isBigEndian ? first << 8 | second : second << 8 | first)
+    }
+    return .decimal(
+      DecimalText.text(words: words, exponent: Int(exponent), isNegative: isNegative))
+  }
+}

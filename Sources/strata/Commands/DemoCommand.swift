@@ -20,7 +20,8 @@ enum DemoCommand {
     let isJSON = arguments[.json]
     let places = folder.map { [$0, $0 + "/" + storeName] } ?? [temporaryPlace]
     for place in places { RecoveryNotice.write(forOutput: place, to: console) }
-    let written = try Waiting.tell("writing \(NumberText.counted(objects, "object"))", on: console) {
+    let written = try Waiting.tell("writing \(NumberText.counted(objects, "object"))", on: console)
+    {
       try write(to: folder, objects: objects)
     }
     if isJSON {

@@ -1,6 +1,8 @@
 import Files
+import JSON
 import ManagedModel
 import Synchronization
+import Terminal
 
 /// Standard output and standard error, written in large pieces.
 enum Output {
@@ -72,5 +74,111 @@ enum InputText {
       result += buffer[..<got]
     }
     return result
+  }
+}
+
+/// What private copies of stores are called in all that is printed: a person named a place in a
+/// container, and has no use for where its copy is.
+enum ShownPaths {
+  private struct Path {
+    let id: Int
+    /// The folder that holds the copy, with a slash behind it.
+    let real: [UInt8]
+    /// The same as text.
+    let text: [UInt8]
+    /// The same within JSON's quotes.
+    let json: [UInt8]
+  }
+
+  private static let paths = Mutex<(last: Int, all: [Path])>((0, []))
+  private static let count = Atomic<Int>(0)
+
+  /// Shows what is in a folder as being in a container, as long as `body` runs.
+  static func showing<T>(
+    _ shown: [(root: String, container: String)], _ body: () throws -> T
+  ) rethrows -> T {
+    var ids: Set<Int> = []
+    paths.withLock { paths in
+      for (root, container) in shown {
+        let name = container + "//"
+        for real in Set([root, FileSystem.canonical(root)]) {
+          paths.last += 1
+          ids.insert(paths.last)
+          paths.all.append(
+            Path(
+              id: paths.last, real: Array((real + "/").utf8), text: Array(Sanitize.text(name).utf8),
+              json: Array(JSONText.quoted(name).utf8.dropFirst().dropLast())))
+        }
+      }
+      count.store(paths.all.count, ordering: .relaxed)
+    }
+    defer {
+      paths.withLock { paths in
+        paths.all.removeAll { ids.contains($0.id) }
+        count.store(paths.all.count, ordering: .relaxed)
+      }
+    }
+    return try body()
+  }
+
+  /// What is printed, with the containers' names.
+  static func applied(to bytes: [UInt8]) -> [UInt8] {
+    guard count.load(ordering: .relaxed) > 0 else { return bytes }
+    let isJSON = bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[")
+    return paths.withLock(\.all).reduce(bytes) { bytes, path in
+      replacing(path.real, with: isJSON ? path.json : path.text, in: bytes)
+    }
+  }
+
+  private static func replacing(
+    _ pattern: [UInt8], with text: [UInt8], in bytes: [UInt8]
+  ) -> [UInt8] {
+    var result: [UInt8] = []
+    var start = 0
+    while let found = ByteSearch.place(of: pattern, in: bytes, from: start) {
+      result += bytes[start..<found]
+      result += text
+      start = found + pattern.count
+    }
+    return start == 0 ? bytes : result + bytes[start...]
+  }
+}
+
+/// Dates of a store as this machine's time zone has them.
+enum LocalTime {
+  /// `2024-03-01 13:00`; with a `Z` where the zone is UTC.
+  static func minutes(_ seconds: Double) -> String {
+    if let local = text(seconds) { return String(local.prefix(16)) }
+    let date = CoreDataDate.text(seconds)
+    return date.count > 16 ? "\(date.prefix(10)) \(date.dropFirst(11).prefix(5))Z" : date
+  }
+
+  /// The time of day: `14:02:11`.
+  static func clock() -> String { formatted(time(nil), "%H:%M:%S")?.text ?? "" }
+
+  /// `2024-03-01 13:00:00 +0100`; `nil` where the zone is UTC anyway, or no calendar holds the date.
+  static func text(_ seconds: Double) -> String? {
+    moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M:%S %z") }
+      .flatMap { $0.offset == 0 ? nil : $0.text }
+  }
+
+  /// When a file was written: `2024-03-01 13:00`; empty where no calendar holds the date.
+  static func ofFile(_ seconds: Double) -> String {
+    moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M")?.text } ?? ""
+  }
+
+  private static func moment(_ seconds: Double) -> time_t? {
+    guard seconds.isFinite, abs(seconds) < 2e11 else { return nil }
+    return time_t((seconds + CoreDataDate.unixOffset).rounded(.down))
+  }
+
+  private static func formatted(_ moment: time_t, _ form: String) -> (text: String, offset: Int)? {
+    var moment = moment
+    var parts = tm()
+    guard localtime_r(&moment, &parts) != nil else { return nil }
+    var buffer = [CChar](repeating: 0, count: 64)
+    let count = strftime(&buffer, buffer.count, form, &parts)
+    let text = String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return (text, parts.tm_gmtoff)
   }
 }

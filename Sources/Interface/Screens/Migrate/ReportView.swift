@@ -24,7 +24,8 @@ enum ReportView {
       let text = line.words(keys: keys)
       guard line.numbers.isEmpty else {
         return [
-        Line(sign: line.mark.rawValue, role: role, text: line.indent + text, numbers: line.numbers)
+          Line(
+            sign: line.mark.rawValue, role: role, text: line.indent + text, numbers: line.numbers)
         ]
       }
       return Wrapping.lines(text, width: max(1, width - 2 * line.depth)).enumerated().map {

@@ -243,7 +243,8 @@ extension PickerScreen {
 
   private mutating func open(_ entry: FolderListing.Entry, in context: inout Context) -> [Effect] {
     if peeks[entry.path] == .database {
-      context.notice = Notice("\(entry.name) is an SQLite file, but not a Core Data store", .warning)
+      context.notice = Notice(
+        "\(entry.name) is an SQLite file, but not a Core Data store", .warning)
       return []
     }
     return [.choose(entry.path)]

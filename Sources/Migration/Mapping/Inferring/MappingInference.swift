@@ -138,3 +138,93 @@ extension Model {
       fetchRequests: fetchRequests, warnings: warnings)
   }
 }
+
+/// Which element of a composite attribute is which of a former one, down to what has a column.
+///
+/// Elements are identified by canonical names within their composite, as properties do within their entity.
+struct ElementAlignment {
+  /// An element and the one it was; both are named by their whole path.
+  ///
+  /// One of them is a composite itself where a composite became a plain element, or the other way
+  /// round; `former` is `nil` for an element that is new.
+  struct Pair: Equatable {
+    var element: Attribute
+    var former: Attribute?
+
+    /// Whether neither is a composite.
+    var isPlain: Bool { element.type != .composite && former?.type != .composite }
+  }
+
+  private(set) var pairs: [Pair] = []
+  /// Renaming identifiers that several former elements have, with the paths of these.
+  private(set) var shared: [String: [String]] = [:]
+
+  /// - Parameters:
+  ///   - composite: the attribute as it is, or an element by its path.
+  ///   - former: the composite attribute that it was.
+  ///   - byName: whether elements are identified by their names alone.
+  ///   - given: paths of elements that have a value already, and claim none.
+  init(
+    _ composite: Attribute, from former: Attribute, byName: Bool = false, given: Set<String> = []
+  ) { align(composite, former, byName: byName, given, depth: 0) }
+
+  private mutating func align(
+    _ composite: Attribute, _ former: Attribute, byName: Bool, _ given: Set<String>, depth: Int
+  ) {
+    guard depth <= AttributeStorage.maximumDepth else { return }
+    let old = former.elements.filter(\.isStored)
+    let new = composite.elements.filter(\.isStored)
+    let names = NameAlignment(
+      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      destination: new.filter { !given.contains(AttributeStorage.path(composite.name, $0.name)) }
+        .map { ($0.name, byName ? $0.name : $0.canonicalName) })
+    for (identifier, sharers) in names.sharedSources {
+      shared[AttributeStorage.path(former.name, identifier)] = sharers.map {
+        AttributeStorage.path(former.name, $0)
+      }
+    }
+    for element in new {
+      let named = composite.pathed(element)
+      guard let before = names.sources[element.name].flatMap(former.element(named:)) else {
+        pairs += named.storage.columns.map { Pair(element: $0.attribute, former: nil) }
+        continue
+      }
+      let formerNamed = former.pathed(before)
+      if element.type == .composite, before.type == .composite {
+        align(named, formerNamed, byName: byName, given, depth: depth + 1)
+      } else {
+        pairs.append(Pair(element: named, former: formerNamed))
+      }
+    }
+  }
+}
+
+/// Renaming identifiers that nothing comes of.
+///
+/// An entity whose hash is the one of before is taken as it is: its properties have the same names,
+/// or are in the place of composites that had others. Where two of them exchange their names, Core
+/// Data uses the names, and so does strata.
+enum IgnoredIdentifiers {
+  /// A sentence for each property that holds something else than its identifier says.
+  static func sentences(from source: Model, to destination: Model) -> [String] {
+    let hashes = (source: source.versionHashes, destination: destination.versionHashes)
+    return destination.entities.flatMap { entity -> [String] in
+      guard let hash = hashes.source[entity.name], hash == hashes.destination[entity.name] else {
+        return []
+      }
+      let places = destination.formerComposites(of: entity.name, in: source)
+      let properties =
+        entity.attributes.map { ($0.name, $0.canonicalName) }
+        + entity.relationships.map { ($0.name, $0.canonicalName) }
+      return properties.compactMap { name, asked in
+        let taken = places[name] ?? name
+        guard asked != name, asked != taken,
+          source.attribute(named: asked, of: entity.name) != nil
+            || source.relationship(named: asked, of: entity.name) != nil
+        else { return nil }
+        return
+          "\(entity.name).\(name) has the renaming identifier “\(asked)”, but nothing in the entity’s version hash changed: Core Data copies the entity as it is, and “\(name)” gets the values of “\(taken)”. A recipe can rename it."
+      }
+    }
+  }
+}

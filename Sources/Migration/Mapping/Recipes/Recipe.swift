@@ -111,3 +111,138 @@ public struct Recipe: Sendable, Equatable {
       || reference == Model.versionChecksum(of: hashes)
   }
 }
+
+/// What a recipe says, before it meets any model.
+struct RecipeDocument: Sendable {
+  /// Where a value comes from.
+  enum Value: Sendable, Equatable {
+    /// Computed; SQL unless it says otherwise.
+    case expression(ValueExpression, RecipeWord)
+    /// Copied from an attribute of that name.
+    case source(RecipeWord)
+    /// As if the attribute were new.
+    case none
+  }
+
+  struct Attribute: Sendable {
+    var name: RecipeWord
+    var value: Value
+    /// What a NULL becomes, as model files write it, where it is not what the model says.
+    var defaultText: RecipeWord?
+    /// Whether an expression stays one, also where it is a mere name.
+    var isExact = false
+  }
+
+  struct Relationship: Sendable {
+    var name: RecipeWord
+    /// A key path; `nil` without objects.
+    var from: RecipeWord?
+    var through: RecipeWord?
+    /// Source objects that fulfil a condition, in place of a path.
+    var fetched: RecipeWord?
+    var condition: Value?
+  }
+
+  struct Child: Sendable {
+    var destination: RecipeWord
+    var relationship: RecipeWord
+    var each: Value?
+    var attributes: [Attribute]
+    var children: [Child]
+  }
+
+  struct Mapping: Sendable {
+    var range: Range<Int>
+    var name: RecipeWord?
+    var source: RecipeWord?
+    var destination: RecipeWord?
+    var kind: EntityMapping.Kind?
+    /// Whether objects go on purpose: all of a mapping without destination, else those that the
+    /// condition leaves out. `nil` where nothing is said.
+    var isDeletion: Bool?
+    var condition: Value?
+    var distinct: Value?
+    var attributes: [Attribute]
+    var relationships: [Relationship]
+    var children: [Child]
+    var policy: String?
+    var userInfo: [String: PropertyListValue]
+    /// Further mappings that a policy's class would make.
+    var also: [Mapping]
+  }
+
+  var from: RecipeWord?
+  var to: RecipeWord?
+  var mappings: [Mapping]
+  /// What stands in for classes, by their names.
+  var policies: [(name: RecipeWord, mapping: Mapping)]
+  /// Source name to destination name: `Entity` or `Entity.property`.
+  var renames: [(from: RecipeWord, to: RecipeWord)]
+  var userInfo: [String: PropertyListValue]
+}
+
+extension JSON5 {
+  /// The value without its places.
+  var propertyList: PropertyListValue {
+    switch kind {
+    case .null: .null
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .number(let value): .real(value)
+    case .string(let text, _): .string(text)
+    case .array(let elements): .array(elements.map(\.propertyList))
+    case .object(let members):
+      .dictionary(Dictionary(first: members.map { ($0.key, $0.value.propertyList) }))
+    }
+  }
+
+  /// Every string in the value that is no key, in the order of the text.
+  var strings: [String] {
+    switch kind {
+    case .string(let text, _): [text]
+    case .array(let elements): elements.flatMap(\.strings)
+    case .object(let members): members.flatMap(\.value.strings)
+    default: []
+    }
+  }
+}
+
+extension ArchiveTree {
+  /// JSON text as a tree, its keys in the order of the text; `nil` for anything else.
+  ///
+  /// - Parameter maximumNodes: what does not fit is shown as `…`.
+  package init?(json bytes: [UInt8], maximumNodes: Int = 500) {
+    guard bytes.count <= 1 << 20, let value = try? JSON5.read(bytes) else { return nil }
+    var nodes = max(1, maximumNodes)
+    self = value.outline("", &nodes)
+  }
+}
+
+extension JSON5 {
+  fileprivate func outline(_ label: String, _ nodes: inout Int) -> ArchiveTree {
+    nodes -= 1
+    var tree = ArchiveTree(label: label, text: "")
+    var children: [(String, JSON5)] = []
+    switch kind {
+    case .null: tree.text = "null"
+    case .boolean(let value): tree.text = value ? "true" : "false"
+    case .integer(let number): tree.text = String(number)
+    case .number(let number): tree.text = number.description
+    case .string(let text, _): tree.text = "\"\(text.prefix(500))\""
+    case .array(let elements):
+      tree.text = "list of \(elements.count)"
+      children = elements.prefix(nodes + 1).enumerated().map { (String($0.offset), $0.element) }
+    case .object(let members):
+      tree.text = "object of \(members.count)"
+      children = members.prefix(nodes + 1).map { ($0.key, $0.value) }
+    }
+    for (label, child) in children {
+      guard nodes > 0 else {
+        tree.children.append(ArchiveTree(label: "", text: "…"))
+        break
+      }
+      tree.children.append(child.outline(label, &nodes))
+    }
+    return tree
+  }
+}

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import ModelWriting
@@ -128,6 +129,167 @@ extension StepCompletion {
       } else {
         try connection.run(
           "DELETE FROM \(table) WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2", key)
+      }
+    }
+  }
+}
+
+/// Persistent history after a step (migration-2 §5).
+extension StepCompletion {
+  /// Brings bitmaps and tombstones to the destination's order; rows have the source's entity IDs still.
+  func followHistory() throws {
+    guard let history else { return }
+    for column in history.addedColumns {
+      // Core Data adds none later: its next save that deletes an object would fail.
+      try connection.execute("ALTER TABLE main.ACHANGE ADD COLUMN \(column) BLOB")
+    }
+    let bits = history.followers.filter { !$0.keepsBits }.map(\.number)
+    if !bits.isEmpty, source.database.columns(of: "ACHANGE").contains("ZCOLUMNS") {
+      try connection.execute(
+        """
+        UPDATE main.ACHANGE SET ZCOLUMNS = \(HistoryFollowing.function)(ZENTITY, ZCOLUMNS)
+        WHERE ZCHANGETYPE = \(HistoryChange.Kind.update.rawValue) AND typeof(ZCOLUMNS) = 'blob'
+        AND ZENTITY IN (\(bits.list))
+        """)
+    }
+    let moved = history.followers.filter { !$0.keepsTombstones }.map(\.number)
+    let sets = (0..<history.tombstoneCount).compactMap { place in
+      history.tombstone(place, in: "ACHANGE").map { "\(Tombstones.column(place)) = \($0)" }
+    }
+    guard !moved.isEmpty, !sets.isEmpty else { return }
+    try connection.execute(
+      """
+      UPDATE main.ACHANGE SET \(sets.joined(separator: ", "))
+      WHERE ZCHANGETYPE = \(HistoryChange.Kind.delete.rawValue) AND ZENTITY IN (\(moved.list))
+      """)
+  }
+
+  /// Adds the empty transaction that says which model the store had, as Core Data's own migrator leaves it.
+  func noteFormerVersion() throws {
+    guard history != nil else { return }
+    let numbers = try ["TRANSACTION", "TRANSACTIONSTRING"].map(reservedNumber)
+    let columns = source.database.columns(of: "ATRANSACTION")
+    var values: [(column: String, value: Value)] = [
+      ("Z_PK", .integer(try nextKey(of: "ATRANSACTION", number: numbers[0]))),
+      ("Z_ENT", .integer(numbers[0])), ("ZTIMESTAMP", .real(CoreDataDate.now)),
+    ]
+    // The newer form keeps each text once; the columns for the text itself are NULL then.
+    for (name, text) in [
+      ("AUTHOR", step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text),
+      ("BUNDLEID", Self.process),
+      ("PROCESSID", Self.process),
+    ] {
+      if columns.contains("Z\(name)TS"), source.database.contains("ATRANSACTIONSTRING") {
+        values.append(("Z\(name)TS", .integer(try key(of: text, number: numbers[1]))))
+      } else {
+        values.append(("Z\(name)", .text(text)))
+      }
+    }
+    values.removeAll { !columns.contains($0.column) }
+    try connection.run(
+      """
+      INSERT INTO main.ATRANSACTION (\(values.map(\.column).joined(separator: ", ")))
+      VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))
+      """, values.map(\.value))
+  }
+
+  /// What the transaction names as the process and its bundle.
+  private static let process = "strata"
+
+  /// The number of an entity of history's own: 16002 and 16003, as all stores have them that list these.
+  private func reservedNumber(_ entity: String) throws -> Int64 {
+    let listed = try connection.value(
+      "SELECT Z_ENT FROM main.Z_PRIMARYKEY WHERE Z_NAME = ? AND Z_ENT >= ?",
+      [.text(entity), .integer(EntityNumbering.firstReserved)])
+    return listed?.integer ?? (entity == "TRANSACTION" ? 16002 : 16003)
+  }
+
+  /// A key that no row of the table ever had, which is noted in Z_PRIMARYKEY where the entity is listed.
+  private func nextKey(of table: String, number: Int64) throws -> Int64 {
+    let keys = PrimaryKeys(connection)
+    let key = try PrimaryKeys.next(after: keys.last(number, in: table), of: table)
+    try keys.raise(number, to: key)
+    return key
+  }
+
+  /// The key of a text, which is added where no transaction has it yet.
+  private func key(of text: String, number: Int64) throws -> Int64 {
+    let table = "ATRANSACTIONSTRING"
+    let known = try connection.value(
+      "SELECT Z_PK FROM main.\(table) WHERE ZNAME = ?", [.text(text)])
+    if let key = known?.integer { return key }
+    let key = try nextKey(of: table, number: number)
+    try connection.run(
+      "INSERT INTO main.\(table) (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)",
+      [.integer(key), .integer(number), .text(text)])
+    return key
+  }
+}
+
+extension MigrationStep {
+  /// Who the transaction is of that says which model a store had before the step.
+  ///
+  /// - Parameter isByPolicies: whether a Swift policy takes part, which no lightweight migration has.
+  func historyAuthor(leaving store: Store, isByPolicies: Bool) -> MigratorAuthor {
+    MigratorAuthor(
+      mapping.kind == .inferred && !isByPolicies ? .lightweight : .mapping,
+      digest: store.metadata.digest ?? store.wholeModel.versionHashesDigest, stage: stage)
+  }
+}
+
+/// The value of a derived attribute that a migration computes for rows that are there already.
+struct DerivedFilling: Equatable {
+  let column: String
+  /// SQL over the destination's tables.
+  let sql: String
+  /// Whether computing it twice must give the same: sums of real numbers depend on their order.
+  let isExact: Bool
+}
+
+extension StepSchemas {
+  /// What a derived attribute that is new, or is computed otherwise than before, holds in the rows
+  /// of a mapping, over the destination's row; `nil` for all other columns, and for `now()`: no
+  /// object was saved, so that a migration has no moment to state.
+  func derivedFilling(
+    for column: StoreSchema.Column, in entityMapping: EntityMapping, row: String = "s"
+  ) -> DerivedFilling? {
+    guard case .attribute(let declarer, let name) = column.content, let from = entityMapping.source,
+      let to = entityMapping.destination, destinationModel.isKind(to, of: declarer),
+      let attribute = destinationModel.attribute(named: name, of: to), attribute.isDerived,
+      let attributeMapping = entityMapping.attribute(named: name),
+      attributeMapping.expression == nil
+    else { return nil }
+    let former = attributeMapping.source.flatMap { sourceModel.attribute(named: $0, of: from) }
+    guard former?.derivation != attribute.derivation,
+      let value = destination.derivedExpression(for: attribute, of: to, row: row, schema: "main.")
+    else { return nil }
+    return DerivedFilling(column: column.name, sql: value.sql, isExact: value.isExact)
+  }
+}
+
+extension StepCompletion {
+  /// Computes derived attributes that are new, as the store's triggers would have kept them up.
+  ///
+  /// Rows, links and indexes are in place by now, and the numbers are the destination's.
+  func fillDerivedAttributes() throws {
+    for table in destination.tables {
+      for entityMapping in schemas.mappings(into: table) {
+        let fillings = table.columns.compactMap {
+          schemas.derivedFilling(for: $0, in: entityMapping)
+        }
+        guard !fillings.isEmpty, let to = entityMapping.destination,
+          let number = destination.numbers[to]
+        else { continue }
+        let assignments = fillings.map { "\(quoted($0.column)) = \($0.sql)" }
+        let name = "main." + quoted(table.name)
+        try KeyRanges(connection: connection, table: name).forEach { low, high in
+          try meter.checkCancelled()
+          try connection.run(
+            """
+            UPDATE \(name) AS s SET \(assignments.joined(separator: ", "))
+            WHERE s.Z_PK BETWEEN ? AND ? AND s.Z_ENT = ?
+            """, [.integer(low), .integer(high), .integer(number)])
+        }
       }
     }
   }

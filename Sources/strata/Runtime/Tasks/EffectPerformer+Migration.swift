@@ -1,8 +1,10 @@
 import Dispatch
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Migration
+import Rescue
 
 /// What changes the store: migrations and rollbacks, with our own readers out of the way.
 extension EffectPerformer {
@@ -96,4 +98,134 @@ private actor Errand {
   init(_ label: String) { executor = QueueExecutor(label) }
 
   func run<T: Sendable>(_ body: @Sendable () throws -> T) throws -> T { try body() }
+}
+
+/// What a change of the store would keep, and the room that it takes; only looked at.
+extension EffectPerformer {
+  /// Has what an interrupted run left put right; a person said so.
+  func recover(_ id: TaskID) {
+    // What becomes of the files now is no other program's work.
+    running.withLock { $0.fingerprint = nil }
+    start(id) { [path] in
+      .recovered(
+        try await Self.onQueue("strata.recovery") { StoreMigration.cleanUp(after: path) })
+    }
+  }
+}
+
+extension Footprint {
+  /// Asks the code that the run itself uses; nothing is touched.
+  init(_ request: Request, of path: String) {
+    var folder = FileSystem.parent(of: FileSystem.canonical(path)) ?? "."
+    let backup: ExpectedBackup?
+    let needed: Int
+    switch request {
+    case .migration(let options, let bytesNeeded):
+      backup = ExpectedBackup(of: StoreReplacement(options, of: path))
+      needed = bytesNeeded
+    case .cutover(let options):
+      backup = ExpectedBackup(of: StoreReplacement(options, of: path))
+      needed = 0
+    case .rollback(let former):
+      backup = ExpectedBackup(ofRollbackOf: path, to: former)
+      needed = former.bytes
+    case .repair(let kinds):
+      let movesFilesAlone = RepairRoom.movesFilesAlone(kinds)
+      backup = movesFilesAlone ? nil : ExpectedBackup(of: StoreReplacement(.repair, of: path))
+      needed = movesFilesAlone ? 0 : RepairRoom.bytesNeeded(for: kinds, of: path)
+    case .newStore(let output):
+      backup = nil
+      let files = StoreFiles(path: FileSystem.canonical(path))
+      needed = files.size + Self.bytes(in: files.supportFolder)
+      folder = FileSystem.parent(of: FileSystem.place(of: output)) ?? "."
+    }
+    let leftovers =
+      switch request {
+      case .migration, .rollback, .repair: StoreLeftovers(of: path)
+      // At a cut-over the run at work is our own; a new store leaves them to the next run in place.
+      case .cutover, .newStore: StoreLeftovers([])
+      }
+    self.init(
+      backup: backup, bytesNeeded: needed, bytesFree: FileSystem.freeSpace(at: folder),
+      leftovers: leftovers)
+  }
+
+  /// Size of the files in a folder and those below it.
+  private static func bytes(in folder: String, depth: Int = 0) -> Int {
+    guard depth < 4, let names = try? FileSystem.list(folder) else { return 0 }
+    return names.reduce(0) { sum, name in
+      let path = folder + "/" + name
+      if FileSystem.isDirectory(path) { return sum + bytes(in: path, depth: depth + 1) }
+      return sum + (FileSystem.status(path)?.size ?? 0)
+    }
+  }
+}
+
+extension StoreReplacement {
+  /// The one that a migration with these options makes.
+  fileprivate init(_ options: MigrationOptions, of path: String) {
+    self.init(.migration, of: path)
+    (output, keepsBackup, backupSuffix) =
+      (options.output, options.keepsBackup, options.backupSuffix)
+  }
+}
+
+/// What goes on around the store.
+extension EffectPerformer {
+  /// Seconds between two looks at the store's files.
+  private static let interval = 2
+
+  /// Removes copies that nobody uses any more, and reports what an interrupted run left of this
+  /// store: a person decides whether anything is done about that.
+  func tidyUp() {
+    PrivateFolder.removeAbandoned()
+    // A run of our own is no interrupted one.
+    guard !isMigrating, running.withLock({ $0.rescues.isEmpty }) else { return }
+    let found = StoreLeftovers(of: path)
+    if !found.isEmpty { mailbox.post(.leftovers(found)) }
+  }
+
+  /// Has that done, not before the first screen is there.
+  func tidy() {
+    let isHeld = running.withLock { running in
+      running.isTidyingDue = running.holdsTidying
+      return running.holdsTidying
+    }
+    if !isHeld { Task { tidyUp() } }
+  }
+
+  /// The first screen is there: what was left for later may begin.
+  func releaseTidying() {
+    let isDue = running.withLock { running in
+      defer { (running.holdsTidying, running.isTidyingDue) = (false, false) }
+      return running.isTidyingDue
+    }
+    if isDue { Task { tidyUp() } }
+  }
+
+  /// Reports when the store's files are no longer what they were; asked of the file system only.
+  func watch() {
+    running.withLock { running in
+      guard running.watcher == nil else { return }
+      running.watcher = Task { [weak self, path] in
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(Self.interval))
+          guard let self else { return }
+          let known = self.running.withLock { $0.fingerprint }
+          guard let known else { continue }
+          let now = StoreFingerprint(of: FileSystem.canonical(path))
+          guard now != known else { continue }
+          let isOurs = self.running.withLock { running in
+            // A cut-over of ours began between the two looks.
+            guard running.fingerprint == known else { return true }
+            running.fingerprint = now
+            return false
+          }
+          guard !isOurs else { continue }
+          self.mailbox.post(
+            .storeChanged(!now.exists ? .gone : now.isSameFile(as: known) ? .changed : .replaced))
+        }
+      }
+    }
+  }
 }

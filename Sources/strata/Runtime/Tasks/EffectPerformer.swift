@@ -1,10 +1,12 @@
 import Dispatch
 import Files
+import Images
 import Interface
 import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 import Synchronization
 
 /// Does what the interface asks for, away from the loop, and posts the answers.
@@ -190,5 +192,179 @@ final class EffectPerformer: Sendable {
         self.running.withLock { _ = $0.tasks.removeValue(forKey: id) }
       }
     }
+  }
+}
+
+extension EffectPerformer {
+  /// Asks the store, or what Browse shows in its place.
+  func ask(_ id: TaskID, _ request: StoreRequest) {
+    let session =
+      switch request.reader {
+      case .pages: shown.pages
+      case .survey: shown.survey
+      case .own: survey
+      }
+    start(id) { [mailbox] in
+      try await session.ask { store in
+        try request.answer(from: store, localTime: LocalTime.text) {
+          mailbox.post(.answer(id, $0))
+        }
+      }
+    }
+  }
+
+  /// Looks for something in files.
+  func find(_ id: TaskID, _ request: FileRequest) {
+    switch request {
+    case .models(let path): start(id) { [self] in .models(try await survey.models(at: path)) }
+    case .completions(let path):
+      start(id) { .completions(PathCompletion.paths(beginning: path)) }
+    case .revisions(let path):
+      start(id) {
+        .revisions(try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
+      }
+    case .folder(let path):
+      start(id) { [mailbox] in
+        if let (listing, peeks) = try ContainerReading.list(path) {
+          mailbox.post(.answer(id, .folder(listing)))
+          mailbox.post(.answer(id, .peeked(peeks)))
+          return nil
+        }
+        let listing = try FolderReading.list(path)
+        mailbox.post(.answer(id, .folder(listing)))
+        try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }
+        return nil
+      }
+    case .recentStores:
+      start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
+    case .backups: backups(id)
+    case .footprint(let request):
+      start(id) { [path] in .footprint(Footprint(request, of: path)) }
+    // The loop has them.
+    case .themes: break
+    }
+  }
+
+  /// What is asked of the store and takes more than the store.
+  ///
+  /// - Returns: whether it was one of these.
+  func performLooking(_ effect: Effect) -> Bool {
+    switch effect {
+    case .picture(let id, let object, let property, let size):
+      start(id) { [pages = shown.pages] in
+        let content = try await pages.ask {
+          try $0.content(of: property, in: object, from: 0, count: ImageDecoder.byteLimit)
+        }
+        guard let content else { throw CoreDataError(.usage, "there is no picture") }
+        do {
+          return .picture(try ImageDecoder.decode(content.bytes, fitting: size))
+        } catch {
+          throw CoreDataError(.unreadable, "\(error)")
+        }
+      }
+    case .copyText(let id, let form, let subject):
+      start(id) { [pages = shown.pages] in
+        .copied(try await pages.ask { try CopyText(store: $0).text(form, of: subject) })
+      }
+    case .export(let id, let request):
+      start(id) { [mailbox, survey = shown.survey] in
+        let exported = try await survey.export(request) { done, total in
+          mailbox.post(.answer(id, .exporting(done: done, total: total)))
+        }
+        return exported.map { .exported(request, rows: $0.rows, bytes: $0.bytes) } ?? .fileExists
+      }
+    default: return false
+    }
+    return true
+  }
+}
+
+/// What Diff and Mapping ask for.
+extension EffectPerformer {
+  /// - Returns: whether it was one of theirs.
+  func performPlanning(_ effect: Effect) -> Bool {
+    switch effect {
+    case .plan(let id, let request):
+      start(id) { [survey, mailbox] in
+        .planned(
+          try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
+      }
+    case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
+    case .writeRecipe(let id, let file):
+      start(id) {
+        try file.write()
+        return .written(path: file.path)
+      }
+    default: return false
+    }
+    return true
+  }
+
+  /// A migration in all its parts, on a copy in a private folder.
+  private func rehearse(_ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions) {
+    start(id) { [self] in
+      let folder = try PrivateFolder()
+      let place = folder.path
+      var copied = plan
+      copied.storePath = try await Self.onQueue("strata.copy") {
+        try Rehearsal.copy(plan.storePath, to: place)
+      }
+      try Task.checkCancellation()
+      let stream = MigrationStream(copied, options: options)
+      running.withLock { $0.migrations[id] = stream }
+      var receipt: MigrationReceipt
+      do {
+        receipt = try await self.receipt(of: stream, id)
+      } catch var error as CoreDataError {
+        // The copy's name says nothing to a person.
+        if error.path?.hasPrefix(place) == true { error.path = plan.storePath }
+        throw error
+      }
+      (receipt.storePath, receipt.resultPath) = (plan.storePath, plan.storePath)
+      return withExtendedLifetime(folder) { .migrated(receipt) }
+    }
+  }
+}
+
+extension RecipeFile {
+  /// Writes the mapping down.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
+  func write() throws {
+    if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path) { throw refusal }
+    guard overwrites || FileIdentity(of: path) == nil else {
+      throw CoreDataError(.refused, "the file is there already", path: path)
+    }
+    let text = Recipe.text(
+      of: step.mapping, from: from, to: to, source: step.source, destination: step.destination)
+    try FileSystem.replace(path, with: Array(text.utf8), isPrivate: false)
+  }
+}
+
+/// Paths that a person may mean, from what is typed so far.
+enum PathCompletion {
+  private static let limit = 200
+
+  /// Folders and models whose paths begin so, in the order of their names.
+  static func paths(beginning text: String) -> [String] {
+    let slash = text.lastIndex(of: "/")
+    let folder = slash.map { String(text[...$0]) } ?? ""
+    let start = slash.map { String(text[text.index(after: $0)...]) } ?? text
+    let names = (try? FileSystem.list(folder.isEmpty ? "." : folder)) ?? []
+    var paths: [String] = []
+    for name in names.sorted() where name.hasPrefix(start) {
+      guard !name.hasPrefix(".") || start.hasPrefix(".") else { continue }
+      let path = folder + name
+      let isModel =
+        [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom", ".swift", ".sqlite", ".store", ".db"]
+        .contains { name.hasSuffix($0) }
+      if isModel {
+        paths.append(path)
+      } else if FileSystem.isDirectory(path) {
+        paths.append(path + "/")
+      }
+      if paths.count == limit { break }
+    }
+    return paths
   }
 }

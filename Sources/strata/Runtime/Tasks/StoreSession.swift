@@ -1,10 +1,13 @@
+import Dispatch
 import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
+import Rescue
 import SQLite
+import Synchronization
 
 /// The owner of one handle on the store; everything that is read goes through it in turn.
 actor StoreSession {
@@ -125,5 +128,188 @@ extension ModelVersion {
       : try ModelReference(path).load()
     loaded.name = name
     return loaded
+  }
+}
+
+/// The owner of what was found of deleted objects: a private store that goes away with it.
+actor RemainsSession {
+  private let executor = QueueExecutor("strata.undelete")
+  private var undeletion: Undeletion?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Looks through a store.
+  ///
+  /// - Returns: where the rows are, and all that was found, once the store that they are in is open.
+  func search(
+    _ path: String, model: Model?, progress: @escaping (Double) -> Void
+  ) throws -> (StoreSource.Remains, @Sendable (StoreSummary) -> Remains) {
+    undeletion = nil
+    let found = try Undeletion(
+      of: path, model: model, isCancelled: { Task.isCancelled }, progress: progress)
+    undeletion = found
+    let entities = found.entities.map {
+      Remains.Entity(
+        name: $0.name, deleted: $0.deleted, older: $0.older, partial: $0.partial,
+        unsaved: $0.unsaved, lost: $0.lost)
+    }
+    let (isWiped, notes) = (found.isWiped, found.notes)
+    return (
+      StoreSource.Remains(path: found.store.files.path, model: found.store.model),
+      { Remains(entities: entities, isWiped: isWiped, notes: notes, store: $0) }
+    )
+  }
+
+  /// Where rows come from.
+  func sources(of rows: [ObjectID]) throws -> [ObjectID: RecoveredRowSource] {
+    try Task.checkCancellation()
+    guard let undeletion else { return [:] }
+    var sources: [ObjectID: RecoveredRowSource] = [:]
+    for row in rows {
+      sources[row] = try undeletion.origin(of: row).map { RecoveredRowSource($0, of: row) }
+    }
+    return sources
+  }
+
+  /// Writes a store in which some of them are back.
+  func restore(
+    _ order: RestoreOrder, progress: @escaping (Double) -> Void
+  ) throws -> Restoration.Report {
+    guard let undeletion else {
+      throw CoreDataError(.failed, "what was found is gone; search for it again")
+    }
+    let choice: Restoration.Choice =
+      switch order.choice {
+      case .all(let entity): .all(entity: entity)
+      case .only(let object): .only([object])
+      case .matching(let filter): .matching(filter)
+      }
+    return try Restoration(undeletion).run(
+      choice, output: order.output, isCancelled: { Task.isCancelled }, progress: progress)
+  }
+
+  /// Lets go of what was found.
+  func close() { undeletion = nil }
+}
+
+extension RecoveredRowSource {
+  fileprivate init(_ origin: RowOrigin, of row: ObjectID) {
+    var words: [String] = []
+    switch (origin.certainty, origin.key) {
+    case (.certain, let key?):
+      // Its own key was not free where it is shown.
+      if key != row.key { words.append("key p\(key)") }
+    case (_, let key?):
+      words.append((key == row.key ? "key " : "key p\(key) ") + origin.certainty.rawValue)
+    case (_, nil): words.append("key unknown")
+    }
+    words.append(origin.place)
+    if origin.isLost { words.append("may be lost, not deleted") }
+    if !origin.isWhole { words.append("in part") }
+    if !origin.source.isSaved { words.append("never saved") }
+    self.init(isDeleted: origin.isOfDeleted, text: words.joined(separator: ", "))
+  }
+}
+
+/// The owner of the last repair, whose changes are kept for whoever wants them in a file.
+actor RepairSession {
+  private let executor = QueueExecutor("strata.repair")
+  private var last: Repaired?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Repairs a store, with our own readers out of the way.
+  func run(
+    _ path: String, _ options: RepairOptions, _ hold: ReaderHold,
+    progress: @escaping (MigrationProgress) -> Void
+  ) throws -> RepairReceipt {
+    last = nil
+    hold.begin()
+    defer { hold.end() }
+    let repaired = try StoreRepair.run(
+      path: path, options: options, isCancelled: { Task.isCancelled }, progress: progress)
+    last = repaired
+    return repaired.receipt
+  }
+
+  /// Writes the receipt with every change.
+  func write(to file: ReceiptFile) throws {
+    guard let last else { throw CoreDataError(.failed, "the receipt is gone") }
+    try last.write(to: file)
+  }
+}
+
+/// Keeps our own readers from the store while its name changes hands.
+///
+/// POSIX drops all locks of a process on a file when it closes any handle on it, so that a reader of
+/// ours that opens or closes the store would undo the lock of the cut-over.
+final class ReaderHold: Sendable {
+  private let sessions: [StoreSession]
+  private let entered = DispatchSemaphore(value: 0)
+  private let release = DispatchSemaphore(value: 0)
+  private let isUnderWay = Atomic<Bool>(false)
+  /// How long a reader may take until it is gone on without.
+  private let patience: DispatchTimeInterval
+
+  init(_ sessions: [StoreSession], patience: DispatchTimeInterval = .seconds(2)) {
+    self.sessions = sessions
+    self.patience = patience
+  }
+
+  /// Closes the readers and keeps what is asked of them waiting until `end`.
+  ///
+  /// One in the middle of something long, such as an export, stops where it is, its handle open, and
+  /// goes on afterwards with the file that it began with.
+  func begin() {
+    for session in sessions {
+      session.pause.ask(self)
+      Task { await session.hold() }
+    }
+    let deadline = DispatchTime.now() + patience
+    for _ in sessions { _ = entered.wait(timeout: deadline) }
+    isUnderWay.store(true, ordering: .sequentiallyConsistent)
+  }
+
+  /// Lets them go on, whether they are held by now or not.
+  func end() { for _ in sessions { release.signal() } }
+
+  /// Whether the cut-over may have begun: nothing is to be closed any more.
+  fileprivate var isLate: Bool { isUnderWay.load(ordering: .sequentiallyConsistent) }
+
+  fileprivate func wait() {
+    entered.signal()
+    release.wait()
+  }
+}
+
+/// Where a session's reader can be made to wait in the middle of what it does.
+final class ReaderPause: Sendable {
+  private let hold = Mutex<ReaderHold?>(nil)
+
+  /// Whether a hold waits for the reader to come here.
+  var isAsked: Bool { hold.withLock { $0 != nil } }
+
+  fileprivate func ask(_ hold: ReaderHold) { self.hold.withLock { $0 = hold } }
+
+  fileprivate func take() -> ReaderHold? {
+    hold.withLock { hold in
+      defer { hold = nil }
+      return hold
+    }
+  }
+
+  /// Waits while a hold lasts; to be called where the handle holds no lock.
+  func point() { take()?.wait() }
+}
+
+extension StoreSession {
+  /// Closes the handle and blocks this session's own queue, which nothing else runs on.
+  ///
+  /// What waited at a ``ReaderPause`` comes here after the hold: its old handle is closed then.
+  func hold() {
+    guard let hold = pause.take() else { return close() }
+    if !hold.isLate { close() }
+    hold.wait()
+    close()
   }
 }

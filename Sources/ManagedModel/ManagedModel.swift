@@ -1,2 +1,0 @@
-/// Values and errors are part of what this library says: who imports it has them.
-@_exported import Values
