@@ -120,7 +120,7 @@ struct MappingFuzzTests {
         } catch {
           Issue.record("\(expression): \(sql): \(error), seed \(seed)")
         }
-      } catch let error as CoreDataError {
+      } catch {
         #expect(error.kind == .refused, "\(error)")
       }
     }

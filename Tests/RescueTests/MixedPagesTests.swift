@@ -1,5 +1,6 @@
 import Files
 import Interface
+import Reports
 import SQLite
 import TestSupport
 import Testing
@@ -62,7 +63,9 @@ struct MixedPagesTests {
     #expect(!report.pages.contains { $0.isCertain })
     for table in report.tables { #expect(table.guessed == table.rows, "\(table.name)") }
     #expect(
-      report.remarks.contains { $0.sign == "!" && $0.text.contains("may be the other store's") })
+      report.remarks.contains {
+        $0.mark == .warning && $0.text.typed.contains("may be the other store's")
+      })
   }
 
   @Test("of a store of one kind every row is certain that its tree leads to")

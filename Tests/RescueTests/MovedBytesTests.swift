@@ -132,7 +132,7 @@ struct MovedBytesTests {
     let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf)).bytes
     let tree = try #require(TreePage(page, number: leaf, usable: 4096))
     let cells = tree.cells(in: page).compactMap {
-      Cell(page, at: $0, present: 4096, usable: 4096)
+      TreeCell(page, at: $0, present: 4096, usable: 4096)
     }
     // In the last value of a row that has others on both sides.
     let middle = try #require(cells.first { $0.end < 3_000 && $0.start > 600 })
