@@ -70,7 +70,7 @@ extension Report {
   }
 
   private static func wayBack(of store: String, from backup: String? = nil) -> Line {
-    Line("roll back: \(rollback(store, from: backup))", as: .code)
+    Line("to roll back: \(rollback(store, from: backup))", as: .code)
   }
 
   /// What rolls a store back: to its newest backup, or to one by its path.

@@ -272,7 +272,7 @@ extension Report {
         Line(
           .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
       ]
-      : plan.failures.isEmpty && plan.obstacles.isEmpty ? [Line(.success, "it can run")] : []
+      : plan.failures.isEmpty && plan.obstacles.isEmpty ? [Line(.success, "can migrate")] : []
     self.init([
       Section(
         [head] + obstacles + [Line](notes: plan.notes) + losses
@@ -282,7 +282,7 @@ extension Report {
 
   /// A guess in words: no more exact than it is.
   private static func duration(_ seconds: Double) -> String {
-    if seconds < 2 { return "a moment" }
+    if seconds < 2 { return "about 1 s" }
     if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
     let minutes = min(seconds / 60, 1e9).rounded()
     return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"

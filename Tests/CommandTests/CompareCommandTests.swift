@@ -262,7 +262,7 @@ struct CompareCommandTests {
     #expect(told.out.contains("  Recipe.serves → Recipe.servings\n"))
     #expect(told.out.contains("  only in B: Recipe.isVegan\n"))
     #expect(told.lines.filter { $0.contains("only in B: Rating") }.count == 1)
-    try shelves.change(after, "UPDATE ZRECIPE SET ZSERVINGS = 77 WHERE Z_PK = 3")
+    try shelves.change(after, "UPDATE ZRECIPE SET ZSERVINGS = 77 WHERE Z_PK = 1")
     let changed = Captured("compare", before, after, "--format", "ndjson")
     #expect(changed.status == .no)
     #expect(changed.out.contains(#""servings":{"old":"#) && changed.out.contains(#""new":77"#))

@@ -145,7 +145,7 @@ struct LintCommandTests {
     #expect(report.findings.isEmpty && report.silencedCount == 1)
     #expect(report.silenced.first?.by == "configuration")
     #expect(report.silenced.first?.reason == "no rows")
-    #expect(report.notes.contains { $0.contains("json5:4: the exception of inverse-missing") })
+    #expect(report.notes.contains { $0.contains("json5:4: the exception for inverse-missing") })
     #expect(Captured("lint", bundle).lines.contains { $0.hasSuffix("; 1 silenced") })
 
     try configure("{ rules: { 'mandatory-without-default': 'warning' } }")

@@ -43,7 +43,7 @@ struct RepairCommandTests {
     let run = Captured("repair", path)
     #expect(run.status == .done, "\(run.err)")
     #expect(run.lines.first?.hasPrefix("✓ repaired in ") == true, "\(run.out)")
-    #expect(run.flat.contains("put right changes ✓ to-one-dangling 1 "), "\(run.out)")
+    #expect(run.flat.contains("repaired changes ✓ to-one-dangling 1 "), "\(run.out)")
     #expect(run.lines.contains("    Step/p3.recipe: Recipe/p9999 → nothing"))
     #expect(run.lines.contains("to roll back: strata rollback \(path)"))
     #expect(Captured("doctor", path).status == .done)

@@ -133,7 +133,7 @@ struct ContainerCommandTests {
     #expect(Captured("rows", path + "//One.sqlite", "Recipe").status == .done)
     let open = Captured("rows", path + "//Two.sqlite", "Recipe")
     #expect(open.status == .unreadable)
-    #expect(open.err.contains("2 times"))
+    #expect(open.err.contains("matches 2 paths in it"))
     #expect(Captured("rows", path + "//None.sqlite", "Recipe").status == .unreadable)
   }
 

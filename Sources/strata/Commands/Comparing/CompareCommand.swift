@@ -5,7 +5,7 @@ import RowText
 
 /// `strata compare`: what differs between two stores, object by object.
 enum CompareCommand {
-  private static let (first, second) = (Argument("A", .store), Argument("B", .store))
+  private static let (first, second) = (Argument("STORE_A", .store), Argument("STORE_B", .store))
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let base = Option(
     "base", "FILE", .store, "the copy that A and B come from: later keys are never paired")
