@@ -93,7 +93,7 @@ struct MergingTests {
       """)
     #expect(plan.losses.map { "\($0.name) \($0.values)" } == [])
     #expect(
-      plan.notes.filter { $0.contains("other keys") } == [
+      plan.notes.filter { $0.contains("new keys") } == [
         "Objects of Dog get new keys as Pet: what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
       ])
     _ = try StoreMigration.runAndRead(plan)
@@ -121,7 +121,7 @@ struct MergingTests {
       { source: 'Recipe', destination: 'Recipe' }
       """)
     #expect(
-      plan.notes.filter { $0.contains("other keys") }.map { $0.prefix(37) } == [
+      plan.notes.filter { $0.contains("new keys") }.map { $0.prefix(37) } == [
         "Objects of Draft get new keys as Re"
       ])
     _ = try StoreMigration.runAndRead(plan)
