@@ -51,7 +51,7 @@ struct MigrateTests {
     try session.send("4", "y")
     #expect(session.effects.last == .confirmCutover(id, true))
     try session.send(.answer(id, .migrated(SampleStore.receipt)))
-    #expect(session.screen().description.contains("roll back  b, or"))
+    #expect(session.screen().description.contains("to roll back: b, or"))
   }
 
   @Test(
@@ -233,7 +233,7 @@ struct MigrateTests {
     let question = session.screen().description
     #expect(question.contains("Restores Recipes.backup-1"), "\(question)")
     #expect(question.contains("7 objects"))
-    #expect(question.contains("Recipes.backup-1 is gone"))
+    #expect(question.contains("Recipes.backup-1 is removed"))
     #expect(question.contains("Recipes.undone-1, 1.2 MB"))
     try session.send("y")
     guard case .rollBack(let id, let options)? = session.effects.last else {

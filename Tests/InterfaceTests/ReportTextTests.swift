@@ -49,7 +49,7 @@ struct ReportTextTests {
       return
     }
     // The screen has its own key besides the command.
-    #expect(shown.contains("the way back: b, or: strata rollback Recipes.sqlite"))
+    #expect(shown.contains("to roll back: b, or: strata rollback Recipes.sqlite"))
     #expect(shown.replacing("b, or: ", with: "") == Self.words([text]))
     #expect(text == ReportText.text(Report(SampleStore.receipt)))
   }
@@ -76,7 +76,7 @@ struct ReportTextTests {
     #expect(lines.contains("objects:"))
     #expect(lines.contains("− Draft: before 2, after 0, rewritten —"))
     #expect(lines.contains("✓ attribute values: compared 50,000"))
-    #expect(lines.contains("the way back: strata rollback Recipes.sqlite"))
+    #expect(lines.contains("to roll back: strata rollback Recipes.sqlite"))
     #expect(lines.allSatisfy { !$0.isEmpty && !$0.contains("  ") })
   }
 

@@ -287,7 +287,7 @@ struct RescueTests {
       session.state.rescue.condition?.findings.compactMap { $0.command?.typed }
         == ["strata salvage App.zip//Recipes.sqlite --output Recipes-salvaged.sqlite"])
     try session.send("f")
-    #expect(session.state.notice?.text.contains("is never changed") == true)
+    #expect(session.state.notice?.text.contains("is never modified") == true)
   }
 
   @Test("no migration begins while the store is looked at, or salvaged")
