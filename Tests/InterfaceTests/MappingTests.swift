@@ -361,7 +361,7 @@ struct MappingTests {
     try session.send("2")
     #expect(session.screen().description.contains("→ o, then p: take a .xcdatamodeld"))
     try session.send("o")
-    #expect(session.screen().description.contains("p opens one by its path"))
+    #expect(session.screen().description.contains("p opens one by its"))
   }
 
   @Test(

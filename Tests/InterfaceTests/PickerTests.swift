@@ -161,7 +161,7 @@ struct PickerTests {
     try scene.press("/", "o", "t", "h", "⏎")
     #expect(!scene.text.contains("App.sqlite"))
     try scene.press("⏎")
-    #expect(scene.state.notice?.text.contains("no Core Data store") == true)
+    #expect(scene.state.notice?.text.contains("not a Core Data store") == true)
     try scene.press("Esc")
     #expect(scene.text.contains("App.sqlite"))
   }

@@ -72,7 +72,7 @@ struct DamagedPageTests {
     let store = try Store(path: path)
     #expect(try Self.keys(store) == Array(1...1000))
     #expect(
-      store.gaps.contains { $0.contains("1,000 objects of Note stand on pages that no tree") },
+      store.gaps.contains { $0.contains("1,000 objects of Note are on pages that no b-tree") },
       "\(store.gaps)")
   }
 

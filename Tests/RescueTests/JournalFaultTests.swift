@@ -173,7 +173,7 @@ struct JournalFaultTests {
     let report = try StoreSalvage.run(path: save.path, output: output)
     #expect(try StoreDump.lines(at: output) == save.store.lines)
     #expect(!report.isLossy && report.isComplete)
-    #expect(report.notes.contains { $0.hasPrefix("\(name) was taken") }, "\(report.notes)")
+    #expect(report.notes.contains { $0.hasPrefix("\(name) was used") }, "\(report.notes)")
     #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
