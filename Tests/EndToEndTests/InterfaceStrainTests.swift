@@ -63,7 +63,7 @@ struct InterfaceStrainTests {
     #expect(
       lines.dropFirst().first?.hasPrefix("┌ the store is not replaced yet") == true, "\(screen)")
     terminal.send("y")
-    #expect(terminal.screen(showing: "receipt").contains("roll back  b, or"))
+    #expect(terminal.screen(showing: "receipt").contains("to roll back: b, or"))
   }
 
   @Test(
@@ -280,7 +280,7 @@ struct InterfaceStrainTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
     _ = terminal.migrate(pausing: false)
-    _ = terminal.screen(showing: "receipt", "roll back  b, or")
+    _ = terminal.screen(showing: "receipt", "to roll back: b, or")
     #expect(demo.sum != before)
     terminal.send("b")
     _ = terminal.screen(showing: "Backups", "last changed", "Recipes.backup-1")

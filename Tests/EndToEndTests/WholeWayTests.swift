@@ -103,7 +103,7 @@ struct WholeWayTests {
     #expect(demo.sum == sum)
     terminal.send("y")
     let receipt = terminal.screen(
-      showing: "roll back  b, or", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
+      showing: "to roll back: b, or", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
     #expect(receipt.contains("✓ migrated “Recipes” → “Recipes 3”"), "\(receipt)")
     #expect(demo.sum != sum)
 
