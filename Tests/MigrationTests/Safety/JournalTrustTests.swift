@@ -103,7 +103,7 @@ struct JournalTrustTests {
       try place.leave(Self.journal(in: place, using: &generator))
       let before = try FileSystem.list(place.folder.path("in"))
       let told = StoreMigration.cleanUp(after: place.names.path(place.names.store))
-      if told.contains(where: { $0.contains("not believed") }) { refused += 1 }
+      if told.contains(where: { $0.contains("not trusted") }) { refused += 1 }
       if try FileSystem.list(place.folder.path("in")) != before { moved += 1 }
       guard try place.outside() == outside, try place.inside() == inside else {
         Issue.record("journal \(number): \(told) \(try FileSystem.list(place.folder.path("in")))")
