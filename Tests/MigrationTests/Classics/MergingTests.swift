@@ -121,7 +121,7 @@ struct MergingTests {
       { source: 'Recipe', destination: 'Recipe' }
       """)
     #expect(
-      plan.notes.filter { $0.contains("new keys") }.map { $0.prefix(37) } == [
+      plan.notes.filter { $0.contains("new keys") }.map { $0.prefix(35) } == [
         "Objects of Draft get new keys as Re"
       ])
     _ = try StoreMigration.runAndRead(plan)

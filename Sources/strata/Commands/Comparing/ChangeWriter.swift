@@ -74,7 +74,7 @@ struct ChangeWriter {
 
   private static func grownApart(_ pairings: [EntityPairing]) -> [String] {
     pairings.filter(\.isGrownApart).map {
-      "! \($0.entity) may have grown apart: \(NumberText.counted($0.splitKeys, "key")) of different objects in A and B, counted as deleted and inserted. --base FILE, the copy that both come from, settles it."
+      "! \($0.entity) may have grown apart: \(NumberText.counted($0.splitKeys, "key")) of different objects in A and B, counted as deleted and inserted. --base STORE, the copy that both come from, settles it."
     }
   }
 

@@ -8,7 +8,7 @@ enum CompareCommand {
   private static let (first, second) = (Argument("STORE_A", .store), Argument("STORE_B", .store))
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let base = Option(
-    "base", "FILE", .store, "the copy that A and B come from: later keys are never paired")
+    "base", "STORE", .store, "the copy that A and B come from: later keys are never paired")
   private static let match = Option(
     repeating: "match", "key|unique|[ENTITY=]NAME,NAME", .text,
     "pair objects by key, by what the model says is unique, or by these attributes")
@@ -37,7 +37,7 @@ enum CompareCommand {
       Two copies of one store that were both used give the same new keys to different objects. Behind the last
       object that is the same in both, a pair is reported as a deletion and an insertion if no value is equal
       (NULL and Booleans aside) or an attribute that identifies differs. The entity is then reported as one that
-      may have grown apart. --base FILE settles it.
+      may have grown apart. --base STORE settles it.
 
       Bookkeeping (saves, Z_MAX, indexes, metadata, history, CloudKit) is listed at the end. It does not change
       the status.
