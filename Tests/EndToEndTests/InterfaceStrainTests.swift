@@ -138,7 +138,8 @@ struct InterfaceStrainTests {
       """)
     let left = demo.fingerprint
     let terminal = demo.open(width: 80, height: 24)
-    let screen = terminal.screen(showing: "Recover from an interrupted run?", "▸5 Rescue")
+    let screen = terminal.screen(
+      showing: "Recover from an interrupted run?", "▸5 Rescue", "y recover")
     #expect(screen.contains("y recover"), "\(screen)")
     terminal.send("Enter", "Escape")
     _ = terminal.screen(showing: "nothing was changed; the next migrate")
