@@ -6,7 +6,7 @@ import Salvage
 /// Finds the objects that may differ, without reading those that cannot: what is stored is compared by SQLite, of two
 /// files of one lineage only where their pages differ.
 ///
-/// What it finds is too much rather than too little: whoever reads the objects tells.
+/// What it finds is too much rather than too little: whoever reads the objects decides.
 final class DifferingRows {
   private static let everything = [Int64.min...Int64.max]
 
@@ -69,9 +69,9 @@ final class DifferingRows {
   // MARK: Rows
 
   /// Notes keys that two stores gave to two objects: those of two entities, and rows of which no value is equal, or
-  /// that an attribute tells apart which identifies.
+  /// that an identifying attribute distinguishes.
   ///
-  /// A value that many objects share tells nothing: NULL, and a Boolean. Keys rise, so that all keys up to one
+  /// A value that many objects share identifies nothing: NULL, and a Boolean. Keys rise, so that all keys up to one
   /// of an object that is the same in both were given out before the stores went their own ways.
   func findSplits(_ pair: EntityPair) throws {
     guard let a = pair.a, let b = pair.b, tables.isKeyed(a, b), isInA(a), isInB(b) else { return }

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Reads the objects of one entity that may differ, and tells which do.
+/// Reads the objects of one entity that may differ, and reports which do.
 final class EntityComparison {
   /// What is read of a file that is compared as a whole: of a longer one its digest is.
   private static let pieceLimit = 1 << 20
@@ -258,7 +258,7 @@ extension PropertyValue {
 }
 
 extension ObjectChange.Value {
-  /// Whether two values are the same, wherever they are kept; `nil` where that cannot be told.
+  /// Whether two values are the same, wherever they are kept; `nil` where that is not known.
   fileprivate func isEqual(to other: ObjectChange.Value) -> Bool? {
     guard case .data(let one) = value, case .data(let two) = other.value else {
       return value.isUnreadable || other.value.isUnreadable ? nil : value == other.value
