@@ -52,6 +52,10 @@ package enum Keymap {
           .shows("searchEverywhere") { _ in SearchEverywhereLayer() }, unless: noStore,
           command: "strata search \(store) TEXT", footer: false),
         Binding(
+          ["C"], "what changed",
+          Action("changes") { $0.showChanges() }, unless: noStore,
+          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil),
+        Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
@@ -68,7 +72,7 @@ package enum Keymap {
         Binding(
           [.control("r")], "read the store again", Action("reopen") { $0.readAgain() },
           unless: busy,
-          footer: state.storeChange != nil),
+          footer: state.known.news.change != nil),
         Binding(
           ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
           command: "strata FOLDER", footer: false),

@@ -84,6 +84,7 @@ final class Runtime {
     state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.keys = configuration.keys
+    state.refreshMode = configuration.refresh
     state.configurationProblems = configuration.problems
     if storePath == nil {
       state.picker = PickerScreen(
