@@ -72,7 +72,7 @@ final class EntityComparison {
       throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
     }
     let changed = try connection.prepare(
-      "SELECT a, b FROM temp.compare_changed WHERE place = \(pair.place) ORDER BY a")
+      "SELECT a, b FROM temp.compare_changed WHERE place = \(pair.place) AND differs ORDER BY a")
     while try changed.step() {
       try checkCancelled()
       let key = changed.integer(at: 0)

@@ -153,8 +153,8 @@ public final class StoreComparison {
       default: continue
       }
     }
-    for pair in pairs where pair.isReported { saves += try rows.find(pair) }
-    try rows.findOwners(pairs)
+    try tables.finishPairs()
+    try rows.find(pairs)
     for pair in pairs where pair.isReported {
       let way = ways[pair.place] ?? Way(by: .none)
       var pairing = EntityPairing(
@@ -163,6 +163,8 @@ public final class StoreComparison {
         "FROM temp.compare_changed WHERE place = \(pair.place) AND b IS NULL")
       pairing.unpairedB = try connection.count(
         "FROM temp.compare_inserted WHERE place = \(pair.place)")
+      saves += try connection.count(
+        "FROM temp.compare_changed WHERE place = \(pair.place) AND saves AND b IS NOT NULL")
       if way.by == .key, let one = pair.a { pairing.splitKeys = try tables.splitCount(one) }
       pairings.append(pairing)
     }
