@@ -26,13 +26,17 @@ final class PairedTables {
   private var splitA: Set<String> = []
   private var splitB: Set<String> = []
 
-  init(_ a: Store, _ b: Store, on connection: Connection) throws {
+  init(_ a: Store, _ b: Store, on connection: Connection) {
     self.connection = connection
     func numbers(_ store: Store) -> [String: Int] {
       let names = Set(store.entityTables.map(\.table)).sorted { $0.precedes($1) }
       return Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
     }
     (numbersA, numbersB) = (numbers(a), numbers(b))
+  }
+
+  /// Makes the tables of the connection's own.
+  func make() throws {
     try connection.execute(
       """
       CREATE TEMP TABLE compare_pair (t INTEGER, a INTEGER, u INTEGER, b INTEGER, PRIMARY KEY (t, a)) WITHOUT ROWID;
@@ -95,8 +99,17 @@ final class PairedTables {
 
   /// The key in the second store of an object of the first; `nil` where it has none.
   func counterpart(of key: Int64, in table: String) throws -> Int64? {
-    if keyedA.contains(table), !splitA.contains(table) { return key }
-    let statement = try connection.cached("SELECT \(inB(table, "?1"))")
+    try answer(inB(table, "?1"), key)
+  }
+
+  /// The key in the first store of an object of the second; `nil` where it has none.
+  func former(of key: Int64, in table: String) throws -> Int64? {
+    try answer(inA(table, "?1"), key)
+  }
+
+  private func answer(_ sql: String, _ key: Int64) throws -> Int64? {
+    if sql == "?1" { return key }
+    let statement = try connection.cached("SELECT \(sql)")
     try statement.bind([.integer(key)])
     defer { statement.reset() }
     return try statement.step() && !statement.isNull(at: 0) ? statement.integer(at: 0) : nil
