@@ -10,6 +10,8 @@ final class EntityComparison {
 
   /// Values that could not be read, so that it is unknown whether they differ.
   private(set) var unreadableValues = 0
+  /// Whether links of the object that is compared could not be read.
+  private var isUnknown = false
 
   private let pair: EntityPair
   private let connection: Connection
@@ -18,7 +20,21 @@ final class EntityComparison {
   private let sideA: Side?
   private let sideB: Side?
   private let attributes: [(a: Int, b: Int)]
-  private let relationships: [(a: Int, b: Int, isOrdered: Bool, table: String)]
+  private let relationships: [RelatedPair]
+  /// Whether rows of either store's table may be missing.
+  private let lacksRows: (a: Bool, b: Bool)
+
+  /// A relationship of both stores.
+  private struct RelatedPair {
+    let a: Int
+    let b: Int
+    let isOrdered: Bool
+    /// The tables of the objects that it references.
+    let tables: (a: String, b: String)
+    /// Whether links may be missing, and whether the objects' own rows are the links.
+    let lacksLinks: (a: Bool, b: Bool)
+    let isInRows: Bool
+  }
 
   init(
     _ pair: EntityPair, stores: (a: Store, b: Store), _ tables: PairedTables,
@@ -56,10 +72,22 @@ final class EntityComparison {
           $0.relationship.name == other.relationship.name
         })
       else { return nil }
-      let table = stores.a.table(of: one.relationship.destination)?.table ?? ""
-      let isOrdered = one.relationship.isOrdered && other.relationship.isOrdered
-      return (a, b, isOrdered, table)
+      func lacksLinks(_ store: Store, _ storage: RelationshipStorage?) -> Bool {
+        storage.map { $0.kind != .toOne && store.mayLackRows(of: $0.table) } ?? false
+      }
+      return RelatedPair(
+        a: a, b: b, isOrdered: one.relationship.isOrdered && other.relationship.isOrdered,
+        tables: (
+          stores.a.table(of: one.relationship.destination)?.table ?? "",
+          stores.b.table(of: other.relationship.destination)?.table ?? ""
+        ), lacksLinks: (lacksLinks(stores.a, one.storage), lacksLinks(stores.b, other.storage)),
+        isInRows: one.storage?.isInDestinationRow == true
+          && other.storage?.isInDestinationRow == true)
     }
+    lacksRows = (
+      pair.a.map { stores.a.mayLackRows(of: $0.table) } ?? false,
+      pair.b.map { stores.b.mayLackRows(of: $0.table) } ?? false
+    )
   }
 
   /// Reports changes up to a limit, and counts them all.
@@ -72,12 +100,16 @@ final class EntityComparison {
       throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
     }
     let changed = try connection.prepare(
-      "SELECT a, b FROM temp.compare_changed WHERE place = \(pair.place) ORDER BY a")
+      "SELECT a, b FROM temp.compare_changed WHERE place = \(pair.place) AND differs ORDER BY a")
     while try changed.step() {
       try checkCancelled()
       let key = changed.integer(at: 0)
       guard !changed.isNull(at: 1) else {
         guard let sideA, try sideA.counts(key) else { continue }
+        guard !lacksRows.b else {
+          count.unknown += 1
+          continue
+        }
         count.deleted += 1
         if count.count <= limit, let object = try sideA.cursor.object(key) {
           try report(self.change(.delete, object, sideA))
@@ -85,10 +117,16 @@ final class EntityComparison {
         continue
       }
       guard let sideA, let sideB, let old = try sideA.cursor.object(key),
-        let new = try sideB.cursor.object(changed.integer(at: 1)),
-        let change = try change(from: old, to: new, sideA, sideB),
-        try sideA.counts(old.key) || sideB.counts(new.key)
+        let new = try sideB.cursor.object(changed.integer(at: 1))
       else { continue }
+      isUnknown = false
+      let change = try change(from: old, to: new, sideA, sideB)
+      guard change != nil || isUnknown, try sideA.counts(old.key) || sideB.counts(new.key)
+      else { continue }
+      guard let change else {
+        count.unknown += 1
+        continue
+      }
       count.updated += 1
       if count.count <= limit { try report(change) }
     }
@@ -98,6 +136,10 @@ final class EntityComparison {
       try checkCancelled()
       let key = inserted.integer(at: 0)
       guard try sideB.counts(key) else { continue }
+      guard !lacksRows.a else {
+        count.unknown += 1
+        continue
+      }
       count.inserted += 1
       if count.count <= limit, let object = try sideB.cursor.object(key) {
         try report(change(.insert, object, sideB))
@@ -207,8 +249,7 @@ final class EntityComparison {
         old.relationships[entry.a].objects, new.relationships[entry.b].objects
       )
       if let found = try difference(
-        formers, ids, sideB.table.relationships[entry.b].relationship.name,
-        isOrdered: entry.isOrdered, entry.table)
+        formers, ids, sideB.table.relationships[entry.b].relationship.name, entry)
       {
         change.relationships.append(found)
       }
@@ -217,26 +258,50 @@ final class EntityComparison {
   }
 
   private func difference(
-    _ formers: [ObjectID], _ ids: [ObjectID], _ name: String, isOrdered: Bool, _ table: String
+    _ formers: [ObjectID], _ ids: [ObjectID], _ name: String, _ entry: RelatedPair
   ) throws -> ObjectChange.RelationshipChange? {
     // What each of the first store is in the second.
     let counterparts = try formers.map { id in
-      try tables.counterpart(of: id.key, in: table).map {
+      try tables.counterpart(of: id.key, in: entry.tables.a).map {
         ObjectID(entity: alignment.entities[id.entity] ?? id.entity, key: $0)
       }
     }
     if counterparts == ids { return nil }
     let (before, after) = (Set(counterparts.compactMap { $0 }), Set(ids))
     let known = after.intersection(before)
-    let removed = zip(formers, counterparts).filter { _, counterpart in
-      counterpart.map { !after.contains($0) } ?? true
+    let removed = try zip(formers, counterparts).filter { _, counterpart in
+      guard counterpart.map({ !after.contains($0) }) ?? true else { return false }
+      return try !entry.lacksLinks.b
+        || isRead(counterpart?.key, "main", entry.tables.b, isInRows: entry.isInRows)
     }.map(\.0)
-    let added = ids.filter { !known.contains($0) }
+    let added = try ids.filter { id in
+      guard !known.contains(id) else { return false }
+      return try !entry.lacksLinks.a
+        || isRead(
+          tables.former(of: id.key, in: entry.tables.b), "src", entry.tables.a,
+          isInRows: entry.isInRows)
+    }
     let isReordered =
-      isOrdered
+      entry.isOrdered
       && counterparts.compactMap { $0 }.filter(after.contains) != ids.filter(known.contains)
     guard !removed.isEmpty || !added.isEmpty || isReordered else { return nil }
     return .init(name: name, added: added, removed: removed, isReordered: isReordered)
+  }
+
+  /// Whether a link to an object is known to be missing in a store some of whose links could not be read: its row is
+  /// there, and says so.
+  private func isRead(
+    _ key: Int64?, _ schema: String, _ table: String, isInRows: Bool
+  ) throws -> Bool {
+    if isInRows, let key {
+      let statement = try connection.cached(
+        "SELECT 1 FROM \(schema).\(quoted(table)) WHERE Z_PK = ?")
+      try statement.bind([.integer(key)])
+      defer { statement.reset() }
+      if try statement.step() { return true }
+    }
+    isUnknown = true
+    return false
   }
 }
 
