@@ -32,6 +32,9 @@ public struct FormerVersion: Sendable, Equatable {
   public var stage: String?
   /// The process that migrated it.
   public var process: String?
+
+  /// Whether an author of transactions is a migration.
+  package static func isMigrator(_ author: String) -> Bool { MigratorAuthor(author) != nil }
 }
 
 /// The author of the transaction that a migration leaves in history.
