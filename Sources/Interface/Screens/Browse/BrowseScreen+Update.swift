@@ -278,6 +278,9 @@ extension BrowseScreen {
   mutating func nameAnew(in context: inout Context) -> [Effect] {
     let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
     table?.names = RelationNames()
+    if let entity = table?.entity, let store = context.store {
+      table?.setLabel(label(of: entity, store))
+    }
     return old + nameRows(in: &context) + load(in: &context)
   }
 }
