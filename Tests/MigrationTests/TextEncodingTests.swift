@@ -126,14 +126,16 @@ struct TextEncodingTests {
   }
 
   /// Writes the same tables and rows into a database of another encoding.
-  private static func transcode(_ from: String, to path: String, _ encoding: String) throws {
+  static func transcode(_ from: String, to path: String, _ encoding: String) throws {
     let source = try Connection(path: from, mode: .immutable)
     let target = try Connection(path: path, mode: .create)
     try target.execute("PRAGMA encoding = '\(encoding)'; PRAGMA auto_vacuum = INCREMENTAL")
-    for type in ["table", "index"] {
+    for type in ["table", "index", "trigger"] {
       for row in try source.rows(
-        "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL ORDER BY rowid",
-        [.text(type)])
+        """
+        SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
+        """, [.text(type)])
       {
         let (name, sql) = (try #require(row[0].text), try #require(row[1].text))
         try target.execute(sql)
