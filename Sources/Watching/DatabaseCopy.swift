@@ -39,6 +39,11 @@ final class DatabaseCopy {
     return bytes + [UInt8](repeating: 0, count: pageSize - bytes.count)
   }
 
+  /// Bytes from an offset on: as many as there are.
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
   /// Writes a page, which nobody may read before ``finish(pageCount:)``.
   func write(_ bytes: [UInt8], to page: Int) throws {
     guard page > 0, bytes.count == pageSize else { return }

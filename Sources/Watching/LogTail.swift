@@ -50,6 +50,22 @@ struct LogTail {
     return head.count == LogHeader.frameHeaderSize && LogHeader.salts(head, at: 8) == header.salts
   }
 
+  /// Whether the last frame that was read is still there: of a log that was begun again, nothing behind it was
+  /// overwritten either.
+  func isIntact(_ file: OpenFile) throws -> Bool {
+    guard position > 0 else { return false }
+    let head = try file.read(
+      at: LogHeader.size + (position - 1) * frameSize, count: LogHeader.frameHeaderSize)
+    return head.count == LogHeader.frameHeaderSize && LogHeader.salts(head, at: 8) == header.salts
+  }
+
+  /// Whether this log is the one that was begun next after another in the same file.
+  func follows(_ other: LogTail) -> Bool {
+    // The first salt counts them.
+    BigEndian.word(header.saltBytes, 0) == BigEndian.word(other.header.saltBytes, 0) &+ 1
+      && pageSize == other.pageSize
+  }
+
   /// The next transaction; `nil` where none was committed.
   mutating func next(_ file: OpenFile) throws -> Transaction? {
     var transaction = Transaction()
@@ -79,6 +95,13 @@ struct LogTail {
       (position, checksum) = (place, sum)
       return transaction
     }
+  }
+
+  /// How many transactions follow.
+  func count(_ file: OpenFile) throws -> Int {
+    var (rest, count) = (self, 0)
+    while try rest.next(file) != nil { count += 1 }
+    return count
   }
 
   /// Reads the pages of a transaction again, one by one in the order of their frames.

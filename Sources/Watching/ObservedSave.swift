@@ -47,8 +47,8 @@ public enum WatchNotice: Sendable, Equatable {
     case replaced
     /// The file was vacuumed, or its tables were changed.
     case rebuilt
-    /// So much was saved at once that single rows were not followed.
-    case large
+    /// So much was saved at once, or in such a way, that single rows were not followed.
+    case unfollowed
   }
 
   /// No store has the name any more; it is waited for.
@@ -75,7 +75,8 @@ public enum WatchNotice: Sendable, Equatable {
     case .compared(.replaced): "The store was replaced by another file: all objects were compared."
     case .compared(.rebuilt):
       "The store was vacuumed or its tables were changed: all objects were compared."
-    case .compared(.large): "So much was saved at once that all objects were compared."
+    case .compared(.unfollowed):
+      "What was saved could not be followed row by row: all objects were compared."
     case .unreadable(let error):
       "The store cannot be read now: \(error.message). Waiting for it to change."
     }

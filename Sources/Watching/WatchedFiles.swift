@@ -20,6 +20,9 @@ final class WatchedFiles {
   /// The -wal; `nil` where there is none.
   private(set) var log: OpenFile?
 
+  /// The -shm; `nil` where there is none.
+  private var index: OpenFile?
+
   /// Nothing is opened before ``refresh()``.
   init(_ names: StoreFiles) { self.names = names }
 
@@ -40,6 +43,18 @@ final class WatchedFiles {
   func refresh() throws {
     main = try Self.opened(names.path, main)
     log = try Self.opened(names.walPath, log)
+    // Without it saves are not counted, and nothing else.
+    index = try? Self.opened(names.shmPath, index)
+  }
+
+  /// A number that each commit to the -wal raises by one, by the log's index; `nil` where nothing keeps it.
+  ///
+  /// Format: https://www.sqlite.org/walformat.html, "The WAL-Index File Format". The header stands there twice.
+  var logCommits: UInt32? {
+    guard log != nil, let bytes = try? index?.read(at: 0, count: 96), bytes.count == 96,
+      bytes[..<48].elementsEqual(bytes[48...]), bytes[12] == 1
+    else { return nil }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) }
   }
 
   private static func opened(_ path: String, _ former: OpenFile?) throws -> OpenFile? {
@@ -71,6 +86,9 @@ struct StoreState: Equatable {
     log = FileSnapshot(of: files.names.walPath)
     header = try files.log?.read(at: 0, count: LogHeader.size) ?? []
   }
+
+  /// Counts the transactions that were written without a log; 0 where there is no main file.
+  var changeCounter: UInt32 { BigEndian.word(counters, 0) }
 
   /// Whether nothing was written to the main file since.
   func hasSameMain(as other: StoreState) -> Bool {

@@ -130,8 +130,8 @@ extension State {
   }
 
   mutating func showPanel(_ section: StorePanel.Section) -> [Effect] {
-    let counts = browse.counts
-    return show(StorePanel(section, counts: counts)) { $0.read(in: &$1) }
+    let history = HistoryPages(labels: browse.labels)
+    return show(StorePanel(section, counts: browse.counts, history)) { $0.read(in: &$1) }
   }
 
   mutating func readAgain() -> [Effect] {

@@ -42,9 +42,14 @@ package struct StoreSummary: Sendable, Equatable {
       missing
     )
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
-    let digest =
-      ByteText.bytes(base64: Model.versionHashesDigest(of: hashes ?? model.versionHashes)) ?? []
-    hashPrefix = ByteText.hex(digest.prefix(4)).uppercased()
+    hashPrefix = Self.prefix(
+      ofDigest: Model.versionHashesDigest(of: hashes ?? model.versionHashes))
+  }
+
+  /// The first digits of a digest in Base64, as the header shows them.
+  static func prefix(ofDigest digest: String) -> String {
+    ByteText.bytes(base64: digest).map { ByteText.hex($0.prefix(4)).uppercased() }
+      ?? String(digest.prefix(8))
   }
 
   /// What was deleted from a store has none of its troubles.
