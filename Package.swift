@@ -89,6 +89,12 @@ let package = Package(
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
       swiftSettings: small),
 
+    // What other programs save in a store, save by save.
+    .target(
+      name: "Watching",
+      dependencies: ["Comparison", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      swiftSettings: small),
+
     // What is wrong with a store, and what can be done about it.
     .target(
       name: "Rescue",

@@ -103,6 +103,9 @@ public struct ComparisonSummary: Sendable, Equatable {
 
     /// How many objects differ.
     public var count: Int { inserted + updated + deleted }
+
+    /// Nothing was counted yet.
+    package init(entity: String) { self.entity = entity }
   }
 
   /// Something beside the objects that differs; it never makes two stores different.

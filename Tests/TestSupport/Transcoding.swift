@@ -6,10 +6,12 @@ extension Connection {
     let source = try Connection(path: from, mode: .immutable)
     let target = try Connection(path: path, mode: .create)
     try target.execute("PRAGMA encoding = '\(encoding)'; PRAGMA auto_vacuum = INCREMENTAL")
-    for type in ["table", "index"] {
+    for type in ["table", "index", "trigger"] {
       for row in try source.rows(
-        "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL ORDER BY rowid",
-        [.text(type)])
+        """
+        SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
+        """, [.text(type)])
       {
         guard let name = row[0].text, let sql = row[1].text else { continue }
         try target.execute(sql)

@@ -104,7 +104,8 @@ public final class ObjectCursor {
   package func object(_ key: Int64) throws -> Object? {
     guard isSeeking else { return nil }
     return try readAgain {
-      rows?.reset()
+      // Between two objects nothing is held: the file may be written to.
+      defer { rows?.reset() }
       try rows?.bind([.integer(key)])
       return try read()
     }

@@ -152,10 +152,10 @@ extension RelationshipStorage {
   }
 
   /// True of an owner's row that references nothing.
-  package func isEmpty(_ row: String) -> String {
+  package func isEmpty(_ row: String, in schema: String = "") -> String {
     kind == .toOne
       ? "\(row).\(quoted(destination)) IS NULL"
-      : "NOT EXISTS (SELECT 1 \(links(of: SQLText(own: "\(row).Z_PK")).sql))"
+      : "NOT EXISTS (SELECT 1 \(links(of: SQLText(own: "\(row).Z_PK"), in: schema).sql))"
   }
 
   /// The same for tables that may have no indexes yet.
