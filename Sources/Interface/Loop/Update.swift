@@ -33,6 +33,12 @@ extension State {
   /// Reads the store as it is now.
   mutating func reopen() -> [Effect] {
     guard known.openTask == nil else { return [] }
+    guard known.models.isEmpty else {
+      let task = tasks.new(for: .state)
+      known.versionsTask = task
+      screen = .diff
+      return [.versions(task)]
+    }
     let task = tasks.new(for: .state)
     known.openTask = task
     return [.open(task)]
@@ -65,7 +71,7 @@ extension State {
     case .failure(let error):
       if recoveryTask.end(task) {
         show(MessageLayer(error))
-      } else if !known.versionsTask.end(task), known.openTask.end(task) {
+      } else if known.openTask.end(task) || known.versionsTask.end(task) && known.noStore != nil {
         show(MessageLayer(error))
       }
       return []
