@@ -403,7 +403,7 @@ struct MappingTests {
     (full.bytesNeeded, full.bytesFree) = (2_000_000, 500_000)
     session = try Session(plan: full)
     try session.send("3")
-    #expect(session.screen().description.contains("→ free 1.5 MB more beside the store"))
+    #expect(session.screen().description.contains("→ not enough space: about"))
   }
 
   @Test("without other versions the way to give one is told")

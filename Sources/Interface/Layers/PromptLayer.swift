@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// A popup that asks for a line of text.

@@ -279,7 +279,8 @@ extension BrowseScreen {
     let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
     table?.names = RelationNames()
     if let entity = table?.entity, let store = context.store {
-      table?.setLabel(label(of: entity, store))
+      let label = label(of: entity, store)
+      table?.setLabel(label)
     }
     return old + nameRows(in: &context) + load(in: &context)
   }
