@@ -90,6 +90,7 @@ extension State {
     known.versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)]
     let all = Effect.joined(effects, takeUp())
+    if isFirst, let misfit = store.misfit { notice = Notice(misfit, .warning) }
     // What is wrong comes before what is there.
     return isFirst && store.gap != nil ? all + go(to: .rescue) : all
   }

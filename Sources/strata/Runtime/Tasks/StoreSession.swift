@@ -106,11 +106,13 @@ actor StoreSession {
       columns[table.entity] = try? store.columns(of: table.entity)
       if !store.database.contains(table.table) { missing.insert(table.entity) }
     }
+    let misfit = source.misfit(of: store)
     return StoreSummary(
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings(naming: \.typed),
+      access: store.access, warnings: (misfit.map { [$0] } ?? []) + store.warnings(naming: \.typed),
+      misfit: misfit,
       gap: store.shortGap ?? store.shortFlaw,
       columns: columns,
       tables: store.entityTables,
