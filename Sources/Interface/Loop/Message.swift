@@ -39,6 +39,8 @@ package enum Answer: Sendable {
   /// What is known of a plan at once; it comes several times, with more counts.
   case outlined(PlanOutline)
   case planned(MigrationPlan)
+  /// No plan can be made, and this is all that stands in the way.
+  case refused(RefusedPlan)
   case progress(MigrationProgress)
   case migrated(MigrationReceipt)
   case themes([ThemeChoice], hasColors: Bool)

@@ -69,6 +69,14 @@ struct MigrationArguments: Sendable {
       store, request, isCancelled: { Interruption.isRequested }, outline: outline)
   }
 
+  /// All that stands in the way, where planning ended with an error; `nil` where models are not the reason.
+  func refusedPlan(for path: String, after error: CoreDataError) throws -> RefusedPlan? {
+    guard error.kind == .refused else { return nil }
+    return try RefusedPlan(
+      error, of: try open(path, besideModelsOf: path), request,
+      isCancelled: { Interruption.isRequested })
+  }
+
   /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.
   func skeleton(for path: String) throws -> RecipeSkeleton? {
     try RecipeSkeleton(

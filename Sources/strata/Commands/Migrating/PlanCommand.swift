@@ -30,8 +30,37 @@ enum PlanCommand {
       console.note(
         "note: nothing prevents this migration that a recipe could solve: none was written")
     }
-    return try CheckReport.reporting("strata plan", of: path, arguments, console) {
-      try plan(path, request, isJSON: arguments[.json], $0, console)
+    return try CheckReport.reporting("strata plan", of: path, arguments, console) { format in
+      do {
+        return try plan(path, request, isJSON: arguments[.json], format, console)
+      } catch let error as CoreDataError {
+        let refused = try Waiting.tell("looking for all that is refused", on: console) {
+          try request.refusedPlan(for: path, after: error)
+        }
+        guard let refused else { throw error }
+        show(refused, path, request, isJSON: arguments[.json], format, console)
+        return .refused
+      }
+    }
+  }
+
+  /// All that stands in the way, where no plan can be made.
+  private static func show(
+    _ plan: RefusedPlan, _ path: String, _ request: MigrationArguments, isJSON: Bool,
+    _ format: CheckReport.Format?, _ console: Console
+  ) {
+    let allowed = request.options.allowedLosses
+    if let format {
+      console.write(CheckReport(plan, of: path, allowing: allowed).text(format))
+    } else if isJSON {
+      console.json { $0.refusedPlan(plan) }
+    } else {
+      let words = [path, request.destination.path].map(ShellText.quoted)
+      let remedy: Advice =
+        request.request.documents.isEmpty
+        ? "\(.deed("recipe"), of: words) begins a recipe that carries them; \(.deed("recipes")) explains it."
+        : "\(.deed("recipes")) explains what to write."
+      console.report(Report(plan, allowing: allowed, remedy: remedy))
     }
   }
 
@@ -76,13 +105,7 @@ extension JSONWriter {
     }
     objects("steps", plan.steps) { $0.step($1) }
     losses(plan.losses)
-    objects("checks", plan.checks) { check in
-      [
-        "code": check.code, "warning": check.isWarning, "entity": check.entity,
-        "property": check.property, "rows": check.rows, "message": check.message,
-        "hint": check.typedHint, "first": check.first.map(\.description),
-      ]
-    }
+    checks(plan.checks)
     objects("obstacles", plan.obstacles) {
       ["code": $0.code, "message": $0.message, "path": $0.path, "hint": $0.typedHint]
     }
@@ -90,6 +113,23 @@ extension JSONWriter {
       "strategy": plan.strategy.rawValue, "bytesNeeded": plan.bytesNeeded,
       "bytesFree": plan.bytesFree, "secondsEstimated": plan.secondsEstimated, "notes": plan.notes,
     ])
+  }
+
+  mutating func refusedPlan(_ plan: RefusedPlan) {
+    error(plan.error)
+    objects("refusals", plan.refusals) { $0.fields(of: $1) }
+    losses(plan.losses)
+    checks(plan.checks)
+  }
+
+  private mutating func checks(_ checks: [DataCheck]) {
+    objects("checks", checks) { check in
+      [
+        "code": check.code, "warning": check.isWarning, "entity": check.entity,
+        "property": check.property, "rows": check.rows, "message": check.message,
+        "hint": check.typedHint, "first": check.first.map(\.description),
+      ]
+    }
   }
 
   mutating func losses(_ losses: [Loss]) {
@@ -198,7 +238,7 @@ struct RecipeOutput {
         json.object("recipe") { json in
           json.fields(["path": path, "from": skeleton.from, "to": skeleton.to])
           json.objects("gaps", skeleton.gaps) {
-            ["place": $0.place, "reason": $0.reason, "guess": $0.guess]
+            ["place": $0.place, "reason": $0.reason, "guess": $0.guess, "example": $0.example]
           }
           json.field("rest", skeleton.rest)
         }
@@ -209,13 +249,17 @@ struct RecipeOutput {
     for gap in skeleton.gaps {
       console.paragraph("\(gap.guess == nil ? "!" : "~") \(gap.place): \(gap.reason)", indent: 4)
       console.paragraph(
-        "    " + (gap.guess.map { "written: \($0)" } ?? "to be filled in"), indent: 8)
+        "    "
+          + (gap.guess.map { "written: \($0)" }
+            ?? "FILL IN" + (gap.example.map { ", such as: \($0)" } ?? "")),
+        indent: 8)
     }
+    if !skeleton.rest.isEmpty { console.line("refused besides:") }
     for sentence in skeleton.rest { console.paragraph("! \(sentence)", indent: 4) }
     console.line(
       (marked == 0
         ? "Look at what was written"
-        : "Fill in \(marked == 1 ? "the marked place" : "the \(marked) marked places")")
+        : "Fill in \(marked == 1 ? "the place" : "the \(marked) places") marked FILL IN")
         + ", then: strata plan … --mapping \(ShellText.quoted(path))")
   }
 }
