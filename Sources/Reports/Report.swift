@@ -206,7 +206,8 @@ extension Report {
         [
           counts.isEmpty
             ? Line(.success, "no findings in \(models)") : Line("\(counts) in \(models)")
-        ] + (run.base.map { [Line("shipped: \($0)")] } ?? [])),
+        ] + run.destinations.prefix(3).map { Line("current version: \($0)") }
+          + (run.base.map { [Line("shipped: \($0)")] } ?? [])),
     ])
   }
 }

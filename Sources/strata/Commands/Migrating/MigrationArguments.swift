@@ -16,7 +16,17 @@ struct MigrationArguments: Sendable {
   /// What `--from` named.
   let from: String?
 
+  /// Whether `--to` named a bundle and none of its versions.
+  private let takesCurrent: Bool
+
   var destination: ModelReference.Loaded { request.destination }
+
+  /// The version to migrate to, and where it was taken from.
+  var destinationText: String {
+    takesCurrent
+      ? "“\(destination.name)”, the current version of \(bundle)"
+      : "“\(destination.name)”, \(destination.path)"
+  }
 
   /// - Parameter destination: what stands for `--to`, where that is not given.
   init(_ arguments: Arguments, to destination: String? = nil) throws {
@@ -28,6 +38,8 @@ struct MigrationArguments: Sendable {
     bundle = reference.path
     from = arguments[.from]
     var request = MigrationRequest(to: try reference.load())
+    takesCurrent =
+      reference.version == nil && request.destination.path.hasSuffix("@" + request.destination.name)
     request.versions = try arguments[.via].map { try ModelVersions(readingFrom: $0) }
     request.documents = try MappingDocuments(paths: arguments[.mapping])
     request.strategy = arguments[.strategy]
