@@ -19,6 +19,8 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  /// Something to be said of work that no task waits for.
+  case notice(Notice)
   case answer(TaskID, Answer)
   case failed(TaskID, CoreDataError)
 }
