@@ -141,14 +141,10 @@ extension Report {
     if diagnosis.refusal?.code != .persistentStoreInvalidType || diagnosis.isReadable {
       summary.append(Self.summary(diagnosis))
     }
-    if let check = diagnosis.migrationChecks.first {
-      let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-      let more = diagnosis.migrationChecks.count - 1
+    let checks = diagnosis.migrationChecks
+    if !checks.isEmpty {
       summary.append(
-        Line(
-          .warning,
-          "A migration of the store as it is would be refused: \(place): \(check.summary)\(more > 0 ? ", and \(more) more" : "")"
-        ))
+        Line(.warning, "The store \(PlanVerdict.cannot) as it is: \(checks.summary)"))
     }
     self.init([Section(lines), Section(summary)])
   }
@@ -279,7 +275,7 @@ extension Report {
     }
     let verdict =
       plan.isAcceptable(allowing: allowed)
-      ? [Line(.success, "can migrate")] : Self.verdict(plan.losses, allowing: allowed)
+      ? [Line(.success, "\(PlanVerdict.can)")] : Self.verdict(plan.losses, allowing: allowed)
     self.init([
       Section(
         [head] + obstacles + [Line](notes: plan.notes) + losses + Self.lines(plan.checks) + verdict)

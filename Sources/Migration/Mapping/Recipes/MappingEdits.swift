@@ -178,35 +178,14 @@ extension MappingEdits {
       "\"source\": \(JSONText.quoted(pair.source))",
       "\"destination\": \(JSONText.quoted(pair.destination))",
     ]
-    func isOf(_ place: String) -> String? {
-      guard let place = Place(place), place.source == nil || place.source == pair.source,
-        destination.isKind(pair.destination, of: place.entity)
-          || destination.declaringEntity(of: place.property, in: place.entity).map({
-            destination.isKind(pair.destination, of: $0)
-          }) == true
-      else { return nil }
-      return place.property
-    }
-    func words(_ attributes: [Attribute], _ relationships: [Relationship]) -> Set<String> {
-      Set(attributes.flatMap { $0.storage.columns.flatMap(\.path) + [$0.name] })
-        .union(relationships.map(\.name))
-    }
-    let names = source.entities.reduce(into: Set()) {
-      $0.formUnion(words($1.attributes, $1.relationships))
-    }
-    let own = words(source.attributes(of: pair.source), source.relationships(of: pair.source))
     let particular = Set(
-      values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
+      values.keys.filter { Place($0)?.source == pair.source }
+        .compactMap { property($0, of: pair, destination) })
     let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in
-      guard let property = isOf(place) else { return nil }
+      guard let property = property(place, of: pair, destination) else { return nil }
       // What is said of this entity's objects goes before what is said of all.
       if particular.contains(property), Place(place)?.source == nil { return nil }
-      // An expression over properties that this source has not is meant for another one.
-      let words = Set(
-        expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-      guard words.intersection(names).isSubset(of: own) || pairs[pair.source] == nil else {
-        return nil
-      }
+      guard isMeant(expression, for: pair, source) else { return nil }
       let value =
         marked.contains(place)
         ? "\(RecipeSkeleton.mark): an expression, such as \(expression)" : expression
@@ -216,7 +195,7 @@ extension MappingEdits {
       members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
     }
     let links = emptied.sorted().compactMap { place in
-      isOf(place).map { property in
+      property(place, of: pair, destination).map { property in
         let value =
           marked.contains(place)
           ? JSONText.quoted(
@@ -229,6 +208,61 @@ extension MappingEdits {
       members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
     }
     return RecipeWriter.block("{", "}", members)
+  }
+
+  /// The property that a place names, where a pair of entities has to do with it.
+  private func property(_ place: String, of pair: Pair, _ destination: Model) -> String? {
+    guard let place = Place(place), place.source == nil || place.source == pair.source,
+      destination.isKind(pair.destination, of: place.entity)
+        || destination.declaringEntity(of: place.property, in: place.entity).map({
+          destination.isKind(pair.destination, of: $0)
+        }) == true
+    else { return nil }
+    return place.property
+  }
+
+  /// Whether an expression is meant for the objects of a pair: one over properties that the source
+  /// has not is meant for another one.
+  private func isMeant(_ expression: String, for pair: Pair, _ source: Model) -> Bool {
+    guard pairs[pair.source] != nil else { return true }
+    func words(_ attributes: [Attribute], _ relationships: [Relationship]) -> Set<String> {
+      Set(attributes.flatMap { $0.storage.columns.flatMap(\.path) + [$0.name] })
+        .union(relationships.map(\.name))
+    }
+    let names = source.entities.reduce(into: Set()) {
+      $0.formUnion(words($1.attributes, $1.relationships))
+    }
+    let own = words(source.attributes(of: pair.source), source.relationships(of: pair.source))
+    return Set(expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+      .intersection(names).isSubset(of: own)
+  }
+
+  /// Source entities whose objects an expression for a place is computed over.
+  package func sources(
+    of place: String, computedBy expression: String, from source: Model, to destination: Model
+  ) -> [String] {
+    var edits = self
+    edits.add(.value(place, expression))
+    return edits.written(from: source, to: destination).filter {
+      edits.property(place, of: $0, destination) != nil
+        && edits.isMeant(expression, for: $0, source)
+    }.map(\.source)
+  }
+
+  /// What is wrong with an expression for a place, marked in it; `nil` where a recipe takes it.
+  package func mistake(
+    in expression: String, for place: String, from source: Model, to destination: Model
+  ) -> CoreDataError? {
+    do {
+      for entity in sources(of: place, computedBy: expression, from: source, to: destination) {
+        _ = try SQLExpression.tried(expression, entity: entity, model: source)
+      }
+      return nil
+    } catch let error as CoreDataError {
+      return error
+    } catch {
+      return CoreDataError(.usage, "\(error)")
+    }
   }
 
   /// A destination property, as a value's place names it.
