@@ -32,7 +32,7 @@ extension RefusedPlan {
     _ error: CoreDataError, of store: Store, _ request: MigrationRequest,
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
-    guard case .found = request.course, error.kind == .refused else { return nil }
+    guard case .found = request.course, error.isOfModels else { return nil }
     let source = request.source(of: store)
     let (from, to) = (source.name, request.destination.name)
     let part = store.part
@@ -62,6 +62,15 @@ extension RefusedPlan {
     } catch let error as CoreDataError where error.kind != .cancelled {
       // What the rest would meet is not known; what is refused is.
     }
+  }
+}
+
+extension CoreDataError {
+  /// Whether a change between two models keeps a mapping from being made.
+  var isOfModels: Bool {
+    kind == .refused
+      && (code == .inferredMappingModel || code == .migrationMissingMappingModel
+        || code == nil && entity != nil)
   }
 }
 

@@ -61,7 +61,7 @@ extension RecipeSkeleton {
         return
       }
     } catch let error as CoreDataError {
-      guard error.kind == .refused else { throw error }
+      guard error.isOfModels else { throw error }
       for refusal in MappingInference.remainder(from: models.from, to: models.to).refusals {
         take(refusal, models, &edits, &marks, &invented)
       }

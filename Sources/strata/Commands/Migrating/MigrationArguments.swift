@@ -15,6 +15,8 @@ struct MigrationArguments: Sendable {
   let bundle: String
   /// What `--from` named.
   let from: String?
+  /// The bundle's versions, where losses are allowed: read once for any number of stores.
+  private let known: [Model]
 
   /// Whether `--to` named a bundle and none of its versions.
   private let takesCurrent: Bool
@@ -48,6 +50,11 @@ struct MigrationArguments: Sendable {
     var options = MigrationOptions()
     allowances = try Allowances(arguments)
     options.allowedLosses = allowances.names
+    // Other stores of the same run may be of those.
+    known =
+      allowances.names.isEmpty
+      ? []
+      : (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
     options.output = request.output
     options.keepsBackup = !arguments[.noBackup]
     self.options = options
@@ -101,12 +108,8 @@ struct MigrationArguments: Sendable {
   /// - Throws: ``CoreDataError`` of kind usage for a name that no version at hand has.
   func unusedAllowances(of plan: MigrationPlan) throws -> [String] {
     guard !options.allowedLosses.isEmpty else { return [] }
-    // Other stores of the same run may be of those.
-    let others =
-      (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
     return try plan.unusedAllowances(
-      allowances,
-      knownTo: others + (request.versions?.versions.map(\.model) ?? []))
+      allowances, knownTo: known + (request.versions?.versions.map(\.model) ?? []))
   }
 
   /// A store of before, and the mapping that leads from it to the destination, for comparing.
