@@ -290,6 +290,36 @@ struct MappingTests {
     #expect(lastRequest(session)?.edits.values["Recipe.portions"] != nil)
   }
 
+  @Test("what would be lost and what would fail besides stands below the refusals, on both screens")
+  func refused() throws {
+    var session = try Session(width: 120, height: 36)
+    session.answers = false
+    try session.send("3")
+    try session.send(.answer(TaskID(0), .versions([])))
+    let tasks = session.effects.compactMap { effect -> TaskID? in
+      if case .plan(let task, _) = effect { task } else { nil }
+    }
+    let error = CoreDataError(
+      .refused, code: 134190, "no mapping can be inferred: the type changes", entity: "Recipe",
+      property: "portions", reason: "the type changes")
+    let plan = RefusedPlan(
+      error: error, from: "Recipes 1", to: "Recipes 2", refusals: [error],
+      losses: [Loss(entity: "Draft", values: 2)],
+      checks: [
+        DataCheck(
+          code: 134110, entity: "Recipe", property: "title", rows: 3, message: "missing values",
+          hint: "Fill them in.")
+      ])
+    for task in tasks.suffix(1) { try session.send(.answer(task, .refused(plan))) }
+    for key in ["3", "4"] {
+      try session.send(key)
+      let text = session.screen().description
+      for name in ["Recipe.portions", "Recipe.title", "Draft"] {
+        #expect(text.contains(name), "\(name) is not in \(text)")
+      }
+    }
+  }
+
   @Test("all losses are accepted with one typed word")
   func allLosses() throws {
     var session = try Session()

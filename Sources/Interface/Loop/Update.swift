@@ -20,6 +20,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .clock(let time):
     state.clock = time
     return []
+  case .notice(let notice):
+    state.notice = notice
+    return []
   case .answer(let task, let answer): return state.take(.success(answer), of: task)
   case .failed(let task, let error): return state.take(.failure(state.known.named(error)), of: task)
   }

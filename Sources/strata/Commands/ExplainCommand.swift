@@ -219,6 +219,10 @@ enum ExplainCommand {
             ? "strata refuses to migrate: \(error.description)"
             : "Lightweight migration refuses: \(error.description)")
         if let hint = error.typedHint { console.line(hint) }
+        for refusal in explanation.refusals.dropFirst() {
+          console.line("It also refuses \(refusal.reasonAtPlace)")
+          if let hint = refusal.typedHint { console.line(hint) }
+        }
       case .unknown:
         console.line(
           "The store's own model is not known, so what changed cannot be shown: \(ShellText.command("find-model", store.path)) PATH… searches for it."
@@ -274,6 +278,7 @@ enum ExplainCommand {
             "entity": error.entity, "property": error.property, "hint": error.typedHint,
           ])
         }
+        json.objects("refusals", explanation.refusals) { $0.fields(of: $1) }
         json.objects("checks", explanation.checks) {
           [
             "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,

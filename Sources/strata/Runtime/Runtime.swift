@@ -231,7 +231,9 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
-      case .copy(let text): screen?.copy(text)
+      case .copy(let text):
+        screen?.copy(text)
+        if Output.environment("TMUX") != nil { performer.copyThroughTmux(text) }
       case .find(let id, .themes):
         let hasColors = screen?.depth ?? .none > .none
         apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))

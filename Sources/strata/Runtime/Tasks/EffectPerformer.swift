@@ -283,8 +283,7 @@ extension EffectPerformer {
     switch effect {
     case .plan(let id, let request):
       start(id) { [survey, mailbox] in
-        .planned(
-          try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
+        try await survey.answer(request) { mailbox.post(.answer(id, .outlined($0))) }
       }
     case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
     case .writeRecipe(let id, let file):
