@@ -64,7 +64,9 @@ actor StoreSession {
     }
     do {
       return try StoreMigration.plan(store, asked, outline: outline)
-    } catch var error as CoreDataError where error.path == MappingEdits.name {
+    } catch {
+      guard error.path == MappingEdits.name else { throw error }
+      var error = error
       error.path = store.path
       throw error
     }
