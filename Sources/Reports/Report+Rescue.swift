@@ -119,6 +119,13 @@ extension SalvageReport {
           "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that ends in" : "have values that end in") zeros up to the end of a page: either the app stored them, or the page was not written completely."
         ))
     }
+    for (table, count) in unbalanced.sorted(by: { $0.key < $1.key }) {
+      let name = tables.first { $0.name == table }?.entity ?? table
+      lose(
+        count,
+        "\(name.printable): \(NumberText.counted(count, "row is", plural: "rows are")) on pages whose free space is wrong: a page may be of two times, and values of its rows with it."
+      )
+    }
     lose(
       doubtful,
       "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, and it is not known which. Those in the table were saved."

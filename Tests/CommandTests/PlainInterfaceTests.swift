@@ -54,6 +54,30 @@ struct PlainInterfaceTests {
     #expect(!plain.out.contains("Browse"))
   }
 
+  @Test("models are compared without a store, on a terminal")
+  func models() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 60)
+    var request = Runtime.Request()
+    request.path = demo.store
+    #expect(request.models.isEmpty)
+    request.other = demo.model + "@Recipes 2"
+    #expect(request.models == [demo.store, demo.model + "@Recipes 2"])
+    let versions = try StoreSource(path: "", model: nil, models: request.models).comparedVersions()
+    #expect(versions.filter(\.isWanted).map(\.path) == request.models)
+    #expect(versions.count > 2)
+    request = Runtime.Request(path: demo.model)
+    let current = try StoreSource(path: "", model: nil, models: request.models).comparedVersions()
+    #expect(current.filter(\.isWanted).map(\.isCurrent) == [true])
+    for words in [[demo.model], [demo.model, demo.model + "@Recipes 2"], ["--plain", demo.model]] {
+      let told = Captured(words)
+      #expect(
+        told.status == .usage && told.err.contains("Use a command such as: strata "), "\(words)")
+    }
+    let stores = Captured(demo.store, demo.store)
+    #expect(stores.status == .usage && stores.err.contains("strata compare "))
+  }
+
   @Test("what is wrong with the store is told as ever")
   func wrong() {
     #expect(Captured("--plain", "/nonexistent/a.sqlite").status == .unreadable)

@@ -78,7 +78,7 @@ package struct State: Sendable, Equatable {
       versions
       + known.versions.filter { !$0.path.isEmpty && !taken.contains($0.path) }.map {
         var version = $0
-        version.isStores = version.model?.versionHashes == hashes
+        version.isStores = hashes != nil && version.model?.versionHashes == hashes
         return version
       }
   }
@@ -169,10 +169,16 @@ extension State {
     (known.remains, otherBrowse) = (RemainsView(), BrowseScreen())
   }
 
+  /// Whether neither a store nor models have been read yet, so that there is nothing to be shown.
+  package var isStarting: Bool {
+    known.store == nil && picker == nil && known.refusal == nil && known.versions.isEmpty
+  }
+
   /// Whether what the first screen shows is there: the store, and its rows with their names. Numbers
   /// and the versions beside the store come when they come.
   package var isFilled: Bool {
     guard picker == nil, known.refusal == nil else { return true }
+    guard known.models.isEmpty else { return !isStarting && !diff.isComparing }
     guard known.store != nil else { return false }
     return screen != .browse || browse.isFilled
   }

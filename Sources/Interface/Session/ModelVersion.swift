@@ -76,9 +76,16 @@ extension [ModelVersion] {
     } ?? index
   }
 
-  /// The two versions to compare first: the store's and its destination, or the two newest.
+  /// The two versions to compare first: the store's and its destination, or the two newest; without a store the two
+  /// that were asked for, or the one and the version before it.
   var comparedIndices: (from: Int, to: Int)? {
-    guard let stores = storesIndex else { return nil }
+    guard let stores = storesIndex else {
+      let wanted = indices.filter { self[$0].isWanted }
+      guard let to = wanted.last else { return nil }
+      let others =
+        wanted.dropLast() + indices.prefix(upTo: to).reversed() + indices.suffix(from: to)
+      return others.first { $0 != to && self[$0].model != nil }.map { ($0, to) }
+    }
     if let destination = destinationIndex { return (stores, destination) }
     return indices.last { $0 != stores && self[$0].model != nil }.map {
       (Swift.min($0, stores), Swift.max($0, stores))

@@ -46,11 +46,12 @@ final class Runtime {
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
   ///   - copy: the private copy that is read in place of one in a container.
+  ///   - models: the models that are compared where there is no store.
   ///   - showsRecent: whether the recent stores are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
-    _ request: Request, storePath: String?, copy: StoreCopy? = nil, showsRecent: Bool = false,
-    theme: String? = nil
+    _ request: Request, storePath: String?, copy: StoreCopy? = nil, models: [String] = [],
+    showsRecent: Bool = false, theme: String? = nil
   ) throws {
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
@@ -75,7 +76,8 @@ final class Runtime {
       place: copy == nil ? nil : storePath)
     performer = EffectPerformer(
       source: StoreSource(
-        path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination),
+        path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination,
+        models: models),
       mailbox: mailbox, sessions: kept)
     state = State(
       storePath: storePath ?? "",
@@ -85,7 +87,8 @@ final class Runtime {
     state.planOptions = request.plan
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems
-    if storePath == nil {
+    state.models = models
+    if storePath == nil, models.isEmpty {
       state.picker = PickerScreen(
         folder: request.path ?? ".", home: folders.home, showsRecent: showsRecent)
     }
@@ -206,9 +209,7 @@ final class Runtime {
   }
 
   private func apply(_ message: Message) {
-    if case .failed(_, let error) = message, state.store == nil, state.picker == nil,
-      state.refusal == nil
-    {
+    if case .failed(_, let error) = message, state.isStarting {
       failure = error
       isLeaving = true
       return
@@ -240,7 +241,7 @@ final class Runtime {
         isLeftForOther = path == nil
         isLeaving = true
       default:
-        if deferred != nil, effect.canWait {
+        if deferred != nil, effect.canWait, !state.isStarting {
           deferred?.append(effect)
         } else {
           performer.perform(effect)

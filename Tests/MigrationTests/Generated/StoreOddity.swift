@@ -35,7 +35,7 @@ enum StoreOddity: String, Sendable {
     if self == .wideText || self == .frames {
       let copy = path + ".copy"
       if self == .wideText {
-        try TextEncodingTests.transcode(path, to: copy, sql)
+        try Connection.transcode(path, to: copy, sql)
         try FileSystem.rename(copy, to: path)
       } else {
         try Self.leaveFrames(path, copy, sql)

@@ -235,7 +235,9 @@ extension DiffScreen {
         [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"),
         does("open") { $0.open(in: &$1) },
         unless: noLine),
-      Binding(["m"], "mapping", does("planCompared") { $0.plan(in: &$1) }),
+      Binding(
+        ["m"], "mapping", does("planCompared") { $0.plan(in: &$1) },
+        unless: context.known.noStore),
       findingsBinding(context),
       Binding(
         ["o"], "other versions",

@@ -75,10 +75,12 @@ actor StoreSession {
   /// The versions at a path: all of a bundle, or the one that is named.
   func models(at path: String) throws -> [ModelVersion] {
     try Task.checkCancellation()
-    return try source.versions(at: path, hashes: opened().metadata.versionHashes)
+    return try source.versions(
+      at: path, hashes: source.models.isEmpty ? opened().metadata.versionHashes : [:])
   }
 
   func versions() throws -> [ModelVersion] {
+    guard source.models.isEmpty else { return try source.comparedVersions() }
     let store = try opened()
     return source.versions(of: store.model, hashes: store.metadata.versionHashes)
   }

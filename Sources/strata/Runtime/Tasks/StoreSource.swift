@@ -11,6 +11,8 @@ struct StoreSource: Sendable {
   let model: String?
   /// What `--to` named.
   var destination: String?
+  /// The models that are compared where no store is looked at.
+  var models: [String] = []
   /// Where the rows are that were deleted from it, where those are meant.
   var remains: Remains?
 
@@ -76,6 +78,13 @@ struct StoreSource: Sendable {
         ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
     }
     if let destination { try? add(destination, to: &versions, hashes: hashes) }
+    return versions
+  }
+
+  /// The versions of the models that are compared, those among them that were named marked.
+  func comparedVersions() throws -> [ModelVersion] {
+    var versions: [ModelVersion] = []
+    for text in models { try add(text, to: &versions, hashes: [:]) }
     return versions
   }
 
@@ -156,6 +165,7 @@ extension Model {
   /// Whether stores of the model, or of one of its configurations, state these hashes.
   fileprivate func makes(_ hashes: [String: VersionHash]) -> Bool {
     let own = versionHashes
+    guard !hashes.isEmpty else { return false }
     return own == hashes || !configurations(matching: hashes, of: own).isEmpty
   }
 }
