@@ -139,7 +139,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint", "Reports",
+        "Rescue", "Lint", "Reports", "Comparison", "Watching",
       ],
       swiftSettings: small),
     .target(
@@ -151,7 +151,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Rescue", "Lint",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Watching",
+        "Rescue", "Lint",
         "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
       ],
@@ -230,7 +231,7 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

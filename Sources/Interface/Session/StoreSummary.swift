@@ -75,6 +75,8 @@ package enum StoreChange: Sendable, Equatable {
   /// Nothing has its name any more.
   case gone
 
+  var isSave: Bool { if case .saved = self { true } else { false } }
+
   /// What it is in the header.
   var word: String {
     switch self {

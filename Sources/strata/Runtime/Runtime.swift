@@ -86,6 +86,7 @@ final class Runtime {
     state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.keys = configuration.keys
+    state.refreshMode = configuration.refresh
     state.configurationProblems = configuration.problems
     state.models = models
     if storePath == nil, models.isEmpty {

@@ -49,7 +49,7 @@ struct StoreSource: Sendable {
 
   /// What a store without a model in it is read with: a version of what `--model` named, or one that
   /// lies beside it.
-  private func candidate(_ metadata: StoreMetadata) -> Model? {
+  @Sendable func candidate(_ metadata: StoreMetadata) -> Model? {
     let hashes = metadata.versionHashes
     let named = model.flatMap { name in
       let reference = ModelReference(name)
