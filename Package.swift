@@ -151,8 +151,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Rescue", "Lint",
-        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison", "Rescue",
+        "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
