@@ -151,9 +151,10 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison", "Rescue",
-        "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
+        "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
+        "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -195,6 +196,12 @@ let package = Package(
       dependencies: [
         "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "JSON", "Texts", "TestSupport",
+      ]),
+    .testTarget(
+      name: "WatchingTests",
+      dependencies: [
+        "Watching", "Comparison", "ManagedStore", "Salvage", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",

@@ -26,11 +26,9 @@ struct PageDifference {
     state = try StoreState(files)
     guard let main = files.main, try Self.isQuiet(files) else { return nil }
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
-    let size = FileSystem.status(main.path)?.size ?? 0
-    let isCounted = head.pages > 0 && head.changeCounter == head.versionValidFor
-    pageCount = isCounted ? head.pages : size / baseline.pageSize
+    pageCount = head.pageCount(ofBytes: main.bytes, pageSize: baseline.pageSize)
     var logged: Set<Int> = []
-    tail = try files.log.flatMap { try LogTail($0) }
+    tail = try files.logTail()
     isLarge = (tail?.pageSize ?? head.pageSize) != baseline.pageSize
     if let log = files.log {
       while !isLarge, let transaction = try tail?.next(log) {
