@@ -174,7 +174,8 @@ let package = Package(
         "TestSupport", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files",
       ],
-      path: "Tests/Benchmarks", exclude: ["kills.py", "pagefaults.py", "record.py", "rescue.py"],
+      path: "Tests/Benchmarks",
+      exclude: ["kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py"],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
