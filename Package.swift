@@ -175,7 +175,9 @@ let package = Package(
         "ModelWriting", "SQLite", "Files",
       ],
       path: "Tests/Benchmarks",
-      exclude: ["kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py"],
+      exclude: [
+        "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
+      ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(

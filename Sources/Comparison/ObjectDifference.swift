@@ -88,14 +88,44 @@ package struct ObjectSide {
   }
 }
 
+/// What an object of one side is on the other.
+protocol ObjectPairing {
+  /// What an object of the first side is on the second.
+  func counterpart(of id: ObjectID, _ related: ObjectDifference.Related) throws -> ObjectID?
+  /// Whether it is known that the second side has no link to an object.
+  func isRemoved(_ counterpart: ObjectID?, _ related: ObjectDifference.Related) throws -> Bool
+  /// Whether it is known that the first side has no link to an object of the second.
+  func isAdded(_ id: ObjectID, _ related: ObjectDifference.Related) throws -> Bool
+}
+
+/// Two states of one store, both read whole.
+private struct SameObjects: ObjectPairing {
+  func counterpart(of id: ObjectID, _ related: ObjectDifference.Related) -> ObjectID? { id }
+  func isRemoved(_ counterpart: ObjectID?, _ related: ObjectDifference.Related) -> Bool { true }
+  func isAdded(_ id: ObjectID, _ related: ObjectDifference.Related) -> Bool { true }
+}
+
 /// What of two objects that are one is compared.
 package struct ObjectDifference {
+  /// A relationship of both sides.
+  struct Related {
+    /// Its places among those of both tables.
+    var a: Int
+    var b: Int
+    var isOrdered: Bool
+    /// The tables of the objects that it references.
+    var tables = (a: "", b: "")
+    /// Whether links may be missing, and whether the objects' own rows are the links.
+    var lacksLinks = (a: false, b: false)
+    var isInRows = false
+  }
+
   /// Places of properties among those of both tables.
   private let attributes: [(a: Int, b: Int)]
-  private let relationships: [(a: Int, b: Int, isOrdered: Bool, table: String)]
+  private let relationships: [Related]
 
   /// The properties that an entity of two stores has in both.
-  init(_ pair: EntityPair, in a: Store) {
+  init(_ pair: EntityPair, _ stores: (a: Store, b: Store)) {
     attributes = pair.attributes.compactMap { one, other in
       guard let a = pair.a?.attributes.firstIndex(where: { $0.path == one.path }),
         let b = pair.b?.attributes.firstIndex(where: { $0.path == other.path })
@@ -104,16 +134,24 @@ package struct ObjectDifference {
     }
     relationships = pair.relationships.compactMap { one, other in
       guard
-        let first = pair.a?.relationships.firstIndex(where: {
+        let a = pair.a?.relationships.firstIndex(where: {
           $0.relationship.name == one.relationship.name
         }),
-        let second = pair.b?.relationships.firstIndex(where: {
+        let b = pair.b?.relationships.firstIndex(where: {
           $0.relationship.name == other.relationship.name
         })
       else { return nil }
-      let table = a.table(of: one.relationship.destination)?.table ?? ""
-      let isOrdered = one.relationship.isOrdered && other.relationship.isOrdered
-      return (first, second, isOrdered, table)
+      func lacksLinks(_ store: Store, _ storage: RelationshipStorage?) -> Bool {
+        storage.map { $0.kind != .toOne && store.mayLackRows(of: $0.table) } ?? false
+      }
+      return Related(
+        a: a, b: b, isOrdered: one.relationship.isOrdered && other.relationship.isOrdered,
+        tables: (
+          stores.a.table(of: one.relationship.destination)?.table ?? "",
+          stores.b.table(of: other.relationship.destination)?.table ?? ""
+        ), lacksLinks: (lacksLinks(stores.a, one.storage), lacksLinks(stores.b, other.storage)),
+        isInRows: one.storage?.isInDestinationRow == true
+          && other.storage?.isInDestinationRow == true)
     }
   }
 
@@ -121,19 +159,25 @@ package struct ObjectDifference {
   package init(of table: EntityTable) {
     attributes = table.attributes.indices.map { ($0, $0) }
     relationships = table.relationships.enumerated().map { place, entry in
-      (place, place, entry.relationship.isOrdered, "")
+      Related(a: place, b: place, isOrdered: entry.relationship.isOrdered)
     }
   }
 
-  /// What differs between two objects that are one; `nil` where nothing does.
+  /// What differs between two states of an object; `nil` where nothing does.
   ///
-  /// - Parameters:
-  ///   - unreadable: raised for values of which it is unknown whether they differ.
-  ///   - counterpart: what an object of the first side, in a table of its store, is on the second.
+  /// - Parameter unreadable: raised for values of which it is unknown whether they differ.
   package func change(
     from old: ObjectCursor.Object, to new: ObjectCursor.Object, _ sideA: ObjectSide,
-    _ sideB: ObjectSide, unreadable: inout Int,
-    counterpart: (_ id: ObjectID, _ table: String) throws -> ObjectID? = { id, _ in id }
+    _ sideB: ObjectSide, unreadable: inout Int
+  ) throws -> ObjectChange? {
+    try change(
+      from: old, to: new, sideA, sideB, unreadable: &unreadable, pairing: SameObjects())
+  }
+
+  /// What differs between two objects that are one; `nil` where nothing is known to.
+  func change(
+    from old: ObjectCursor.Object, to new: ObjectCursor.Object, _ sideA: ObjectSide,
+    _ sideB: ObjectSide, unreadable: inout Int, pairing: some ObjectPairing
   ) throws -> ObjectChange? {
     var change = ObjectChange(
       kind: .update, a: sideA.id(old.key), b: sideB.id(new.key), label: sideB.label(new),
@@ -151,34 +195,34 @@ package struct ObjectDifference {
       case nil: unreadable += 1
       }
     }
-    for entry in relationships {
-      guard entry.a < old.relationships.count, entry.b < new.relationships.count else { continue }
-      // What each of the first store is in the second.
-      let formers = try old.relationships[entry.a].objects.map { id in
-        (id: id, now: try counterpart(id, entry.table))
+    for related in relationships {
+      guard related.a < old.relationships.count, related.b < new.relationships.count else {
+        continue
       }
-      let found = Self.difference(
-        formers, new.relationships[entry.b].objects,
-        sideB.table.relationships[entry.b].relationship.name, isOrdered: entry.isOrdered)
+      let found = try Self.difference(
+        old.relationships[related.a].objects, new.relationships[related.b].objects,
+        sideB.table.relationships[related.b].relationship.name, related, pairing)
       if let found { change.relationships.append(found) }
     }
     return change.attributes.isEmpty && change.relationships.isEmpty ? nil : change
   }
 
   private static func difference(
-    _ formers: [(id: ObjectID, now: ObjectID?)], _ ids: [ObjectID], _ name: String,
-    isOrdered: Bool
-  ) -> ObjectChange.RelationshipChange? {
-    let counterparts = formers.map(\.now)
+    _ formers: [ObjectID], _ ids: [ObjectID], _ name: String, _ related: Related,
+    _ pairing: some ObjectPairing
+  ) throws -> ObjectChange.RelationshipChange? {
+    // What each of the first side is on the second.
+    let counterparts = try formers.map { try pairing.counterpart(of: $0, related) }
     if counterparts == ids { return nil }
     let (before, after) = (Set(counterparts.compactMap { $0 }), Set(ids))
     let known = after.intersection(before)
-    let removed = formers.filter { former in
-      former.now.map { !after.contains($0) } ?? true
-    }.map(\.id)
-    let added = ids.filter { !known.contains($0) }
+    let removed = try zip(formers, counterparts).filter { _, counterpart in
+      guard counterpart.map({ !after.contains($0) }) ?? true else { return false }
+      return try pairing.isRemoved(counterpart, related)
+    }.map(\.0)
+    let added = try ids.filter { try !known.contains($0) && pairing.isAdded($0, related) }
     let isReordered =
-      isOrdered
+      related.isOrdered
       && counterparts.compactMap { $0 }.filter(after.contains) != ids.filter(known.contains)
     guard !removed.isEmpty || !added.isEmpty || isReordered else { return nil }
     return .init(name: name, added: added, removed: removed, isReordered: isReordered)

@@ -142,7 +142,7 @@ struct LookingCommandTests {
         2  2023-03-08T20:27:40Z  +0 ~0 -1  widget
           - Note/p9
         1  2023-03-08T20:26:40Z  +1 ~0 -0  app
-          + Note/p1
+          + Note/p1  Crème | brûlée
 
         """)
     #expect(Captured("history", path, "--limit", "1", "--author", "app").out.hasPrefix("1 "))
@@ -150,6 +150,47 @@ struct LookingCommandTests {
       Captured("history", path, "--authors", "--json").out.split(separator: "\n").count == 2)
     let none = try TemporaryFolder()
     #expect(Captured("history", try Self.store(in: none)).status == .no)
+  }
+
+  @Test("history of one object prints what each transaction did to it, also after its deletion")
+  func historyOfOne() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    #expect(
+      Captured("history", path, "Note/p1").out == """
+        1  2023-03-08T20:26:40Z  +1 ~0 -0  app
+          + Note/p1  Crème | brûlée
+
+        """)
+    #expect(Captured("history", path, "Note/p9").out.hasSuffix("widget\n  - Note/p9\n"))
+    let none = Captured("history", path, "Note/p2")
+    #expect(none.status == .no && none.out.isEmpty)
+    #expect(none.err.contains("no change of Note/p2"))
+    #expect(Captured("history", path, "Nose/p1").status == .usage)
+  }
+
+  @Test("history names the model that a migration found instead of its author's long name")
+  func migratedFrom() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    let author =
+      "com.apple.coredata.schemamigrator: lightweight migration from model with digest { "
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("UPDATE ATRANSACTION SET ZAUTHOR = '\(author)AbC= }' WHERE Z_PK = 1")
+    connection.close()
+    let text = Captured("history", path).out
+    #expect(text.hasSuffix("+1 ~0 -0  lightweight migration from model AbC=\n"), "\(text)")
+  }
+
+  @Test("the article on formats shows the members that history prints")
+  func historyArticle() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    let printed = try Captured("history", path, "--changes", "--json").lines.map {
+      try Captured.decoded(Shelves.JSON.self, from: Array($0.utf8)).keys
+    }
+    #expect(try printed.first == FormatsArticle.example("{\"author\"").keys)
+    #expect(try printed.last == FormatsArticle.example("{\"change\":\"update\",\"label\"").keys)
   }
 
   @Test("rows as Markdown escape what would end a cell or begin a tag")

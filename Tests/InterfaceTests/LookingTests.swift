@@ -30,7 +30,7 @@ struct LookingTests {
     try session.send("i", "Right", "Right", "Right", "Right")
     #expect(text(session).contains("14:02:11  +3 ~5 −1"))
     try session.send("j", "j", "j", "Enter")
-    #expect(text(session).contains("~ Recipe/p3  title, serves"))
+    #expect(text(session).contains("~ Recipe/p3  Leek soup  title, serves"))
     #expect(text(session).contains("− Tag/p7  name was quick"))
     try session.send("j", "Enter")
     #expect(session.state.layers.isEmpty)
@@ -38,6 +38,79 @@ struct LookingTests {
       session.effects.contains {
         if case .ask(_, .object(ObjectID(entity: "Person", key: 3))) = $0 { true } else { false }
       })
+  }
+
+  @Test("t shows persistent history, and H in it the history of one object, deleted or not")
+  func historyOfOne() throws {
+    var session = try Session()
+    try session.send("t")
+    #expect(text(session).contains("14:02:11  +3 ~5 −1"))
+    try session.send("H")
+    #expect(session.state.notice?.text.contains("select a changed object") == true)
+    try session.send("j", "j", "j", "Enter", "j", "j", "H")
+    #expect(text(session).contains("Only Recipe/p3  Leek soup"))
+    #expect(text(session).contains("~ Recipe/p3  title, serves"))
+    #expect(!text(session).contains("Tag/p7"))
+    try session.send("H", "j", "j", "j", "Enter", "j", "j", "j", "H")
+    #expect(text(session).contains("Only Tag/p7"))
+    #expect(text(session).contains("− Tag/p7  name was quick"))
+  }
+
+  @Test("H on a row shows what happened to its object")
+  func historyOfRow() throws {
+    var session = try Session()
+    let row = try #require(session.state.browse.table?.window.selectedRow?.id)
+    try session.send("H")
+    #expect(text(session).contains("Only \(row)"))
+    #expect(
+      session.effects.contains {
+        if case .ask(_, .transactions(before: nil, of: row, _)) = $0 { true } else { false }
+      })
+    try session.send("Esc", "Tab", "Tab", "H")
+    #expect(session.state.notice?.text.contains("select a row first") == true)
+  }
+
+  @Test(
+    "history is found by what somebody types who looks for it",
+    arguments: ["history", "changes", "persistent history", "transactions"])
+  func found(text: String) throws {
+    let state = try Session().state
+    let found = PaletteEntries(state).found(text, in: state.store)
+    #expect(found.prefix(3).contains { $0.title == "persistent history" }, "\(found.map(\.title))")
+    var session = try Session(width: 120, height: 60)
+    try session.send("?", "/")
+    for character in text { try session.send(.key(.character(character))) }
+    #expect(self.text(session).contains("persistent history"))
+  }
+
+  @Test("a transaction that a migration left names the version that the store had")
+  func migrations() throws {
+    var facts = StoreFacts()
+    facts.hasHistory = true
+    let transaction = HistoryTransaction(
+      number: 2, timestamp: 1,
+      author: MigratorAuthor(.lightweight, digest: "AbC=", stage: "two").text, process: "App")
+    facts.formerVersions = [transaction.formerVersion].compactMap(\.self)
+    facts.versionNames = ["AbC=": "Recipes 2"]
+    facts.localTimes = [1: "2001-01-01 01:00:01 +0100"]
+    let answer = Answer.facts(facts)
+    var session = try Session(width: 120)
+    session.otherAnswer = { effect in
+      switch effect {
+      case .ask(let id, .facts): return [.answer(id, answer)]
+      case .ask(let id, .transactions):
+        let entry = HistoryEntry(transaction: transaction, day: "2001-01-01", time: "01:00:01")
+        return [.answer(id, .transactions([entry], labels: [:]))]
+      default: return nil
+      }
+    }
+    try session.send("t")
+    let screen = text(session)
+    #expect(screen.contains("2001-01-01 01:00:01 +0100"))
+    #expect(screen.contains("from “Recipes 2”"))
+    #expect(screen.contains("lightweight migration  stage two  App"))
+    #expect(screen.contains("migrated from “Recipes 2”  App"))
+    #expect(!screen.contains("schemamigrator"))
   }
 
   @Test("an external file's line goes to the object that names it")

@@ -17,8 +17,8 @@ extension SampleStore {
     case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]
     case .place(let query, let place): [.placed(placed(query, place))]
     case .facts: [.facts(facts)]
-    case .transactions(let before): [.transactions(before == nil ? history : [])]
-    case .changes: [.changes(changes)]
+    case .transactions(let before, let object, _): [transactions(before, of: object)]
+    case .changes: [.changes(changes, labels: labels)]
     case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
     case .search(let text): search(text)
     case .content(_, _, let offset, let count):
@@ -90,6 +90,16 @@ extension SampleStore {
       day: "2024-02-29",
       time: "08:00:00"),
   ]
+
+  private static let labels = [ObjectID(entity: "Recipe", key: 3): "Leek soup"]
+
+  private static func transactions(_ before: Int64?, of object: ObjectID?) -> Answer {
+    guard before == nil else { return .transactions([], labels: [:]) }
+    guard let object else { return .transactions(history, labels: [:]) }
+    var entry = history[0]
+    entry.changes = changes.filter { $0.object == object }
+    return .transactions(entry.changes.isEmpty ? [] : [entry], labels: labels)
+  }
 
   private static let changes = [
     HistoryChange(number: 1, kind: .insert, object: ObjectID(entity: "Person", key: 3)),

@@ -18,15 +18,17 @@ package struct Binding: Sendable, Equatable {
   package var command: String?
   /// Whether the footer shows it, room allowing.
   var isInFooter: Bool
+  /// Other words that the searches of the palette and of the help page find it by.
+  var words: String
 
   init(
     _ keys: [Key], label: String? = nil, _ title: String, _ action: Action,
-    unless reason: String? = nil, command: String? = nil, footer: Bool = true
+    unless reason: String? = nil, command: String? = nil, footer: Bool = true, words: String = ""
   ) {
     self.keys = keys
     self.label = label ?? keys.first?.name ?? ""
     (self.title, self.action, self.reason, self.command) = (title, action, reason, command)
-    isInFooter = footer
+    (isInFooter, self.words) = (footer, words)
   }
 
   var isAvailable: Bool { reason == nil }

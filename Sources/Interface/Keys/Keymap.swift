@@ -27,6 +27,9 @@ package enum Keymap {
     state.keys.applied(to: state[screen].bindings(state.context), in: screen.title)
   }
 
+  /// What somebody types who looks for persistent history.
+  static let history = "transactions changes saves"
+
   static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
     let noStore = state.store == nil ? "no store is open" : nil
@@ -51,6 +54,9 @@ package enum Keymap {
           ["*"], "search all entities",
           .shows("searchEverywhere") { _ in SearchEverywhereLayer() }, unless: noStore,
           command: "strata search \(store) TEXT", footer: false),
+        Binding(
+          ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
+          unless: noStore, command: "strata history \(store)", footer: false, words: Self.history),
         Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },

@@ -36,7 +36,8 @@ struct HelpLayer: SearchableLayer {
     }
     for section in sections {
       let found = section.bindings.filter {
-        match.matches("\(section.title) \($0.label) \($0.title) \($0.command ?? "")")
+        match.matches(
+          "\(section.title) \($0.label) \($0.title) \($0.command ?? "") \($0.words)")
       }
       add(section.title, found.map { .binding($0) })
     }

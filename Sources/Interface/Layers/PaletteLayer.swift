@@ -143,6 +143,7 @@ struct PaletteEntry: Sendable, Equatable {
   }
   var keyLabel: String { binding?.label ?? "" }
   var command: String? { binding?.command }
+  fileprivate var words: String { binding?.words ?? "" }
 
   /// Does it, on the screen that it belongs to.
   func run(in state: inout State) -> [Effect] {
@@ -196,10 +197,10 @@ struct PaletteEntries: Sendable, Equatable {
     }
     var found: [PaletteEntry] = []
     for var entry in actions + entities {
-      let line = entry.section + " " + entry.title
+      let line = "\(entry.section) \(entry.title) \(entry.words)"
       guard let match = FuzzyMatch(text, in: line) else { continue }
       let start = entry.section.count + 1
-      entry.positions = Set(match.positions.filter { $0 >= start }.map { $0 - start })
+      entry.positions = Set(match.positions.map { $0 - start }.filter { $0 >= 0 })
       entry.score = match.score
       // What can be done comes before what cannot, and what was called lately before the rest.
       if entry.reason != nil { entry.score -= 12 }

@@ -62,8 +62,9 @@ package enum Answer: Sendable {
   case sources([ObjectID: RecoveredRowSource])
   // Looking
   case facts(StoreFacts)
-  case transactions([HistoryEntry])
-  case changes([HistoryChange])
+  /// A page of history, and the labels of the objects in it that are there.
+  case transactions([HistoryEntry], labels: [ObjectID: String])
+  case changes([HistoryChange], labels: [ObjectID: String])
   case frequencies(Frequencies)
   case searching(StoreSearchProgress)
   case content(StoredContent?)

@@ -13,8 +13,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     return state.meet(.resized)
   case .leftovers(let found): return state.take(found)
   case .storeChanged(let change):
+    // One that saves all the time takes the place of no other notice.
+    if state.storeChange?.word != change.word { state.notice = Notice(change.sentence, .warning) }
     state.storeChange = change
-    state.notice = Notice(change.sentence, .warning)
     return []
   case .clock(let time):
     state.clock = time
@@ -129,8 +130,8 @@ extension State {
   }
 
   mutating func showPanel(_ section: StorePanel.Section) -> [Effect] {
-    let counts = browse.counts
-    return show(StorePanel(section, counts: counts)) { $0.read(in: &$1) }
+    let history = HistoryPages(labels: browse.labels)
+    return show(StorePanel(section, counts: browse.counts, history)) { $0.read(in: &$1) }
   }
 
   mutating func readAgain() -> [Effect] {

@@ -15,10 +15,11 @@ package enum StoreRequest: Sendable, Equatable {
   case countBefore(RowQuery, RowCursor)
   /// Reads the rows around one of a query's, wherever it is.
   case place(RowQuery, RowPlace)
-  case facts
-  /// A page of history, newest first.
-  case transactions(before: Int64?)
-  case changes(of: Int64, after: Int64?)
+  /// - Parameter versions: those that names of former versions are found among.
+  case facts(versions: [ModelVersion])
+  /// A page of history, newest first; of one object with what became of it.
+  case transactions(before: Int64?, of: ObjectID?, ObjectLabels)
+  case changes(of: Int64, after: Int64?, ObjectLabels)
   case frequencies(entity: String, path: String, filter: RowFilter?)
   case search(String)
   case content(ObjectID, property: String, offset: Int, count: Int)
@@ -79,14 +80,20 @@ package enum StoreRequest: Sendable, Equatable {
     case .countBefore(let query, let cursor):
       return .countedRows(try store.count(before: cursor, in: query))
     case .place(let query, let place): return .placed(try PlacedRows(place, in: query, of: store))
-    case .facts: return .facts(try StoreFacts(store, localTime: localTime))
-    case .transactions(let before):
+    case .facts(let versions):
+      return .facts(try StoreFacts(store, among: versions, localTime: localTime))
+    case .transactions(let before, let object, let labels):
+      let page = try store.transactions(before: before, of: object, limit: HistoryPages.page) ?? []
+      let entries = try page.map { transaction in
+        var entry = HistoryEntry(transaction, localTime: localTime)
+        if let object { entry.changes = try store.changes(of: transaction.number, to: object) }
+        return entry
+      }
       return .transactions(
-        (try store.transactions(before: before, limit: HistoryPages.page) ?? []).map {
-          HistoryEntry($0, localTime: localTime)
-        })
-    case .changes(let number, let after):
-      return .changes(try store.changes(of: number, after: after, limit: HistoryPages.changes))
+        entries, labels: try store.names(of: entries.flatMap(\.changes).map(\.object), by: labels))
+    case .changes(let number, let after, let labels):
+      let changes = try store.changes(of: number, after: after, limit: HistoryPages.changes)
+      return .changes(changes, labels: try store.names(of: changes.map(\.object), by: labels))
     case .frequencies(let entity, let path, let filter):
       return .frequencies(try store.frequencies(of: path, in: entity, where: filter))
     case .search(let text):
@@ -165,6 +172,8 @@ package struct HistoryEntry: Sendable, Equatable {
   var day: String
   /// `14:02:11`
   var time: String
+  /// What it did to the object that history is read of.
+  var changes: [HistoryChange] = []
 }
 
 extension HistoryEntry {
@@ -197,16 +206,22 @@ package struct StoreFacts: Sendable, Equatable {
   var hasHistory = false
   /// Who wrote, and how much.
   var authors: [HistoryAuthor] = []
+  /// The versions that the store had before, oldest first, as migrations recorded them in history.
+  var formerVersions: [FormerVersion] = []
+  /// The names of these that are known, by their digests.
+  var versionNames: [String: String] = [:]
   /// What mirroring keeps, where it is on.
   var cloudKit: CloudKitState?
   /// What is odd about it.
   var warnings: [String] = []
-  /// Dates as the clock on the wall shows them: those of files and of CloudKit's runs.
+  /// Dates as the clock on the wall shows them: those of files, migrations and CloudKit's runs.
   var localTimes: [Double: String] = [:]
 }
 
 extension StoreFacts {
-  fileprivate init(_ store: Store, localTime: (Double) -> String?) throws {
+  fileprivate init(
+    _ store: Store, among versions: [ModelVersion], localTime: (Double) -> String?
+  ) throws {
     files = store.files.list()
     header = try store.databaseHeader()
     metadata = store.metadata
@@ -214,6 +229,13 @@ extension StoreFacts {
     (external, externalReport) = try store.externalFiles(limit: 500)
     hasHistory = store.hasHistory
     authors = try store.historyAuthors() ?? []
+    formerVersions = try store.formerVersions() ?? []
+    if !formerVersions.isEmpty {
+      let named = versions.compactMap { version in
+        version.model.map { ($0.versionHashesDigest, version.name) }
+      }
+      versionNames = Dictionary(named) { first, _ in first }
+    }
     cloudKit = try store.cloudKitState()
     var drift = StoreDrift()
     drift.rows = try store.rowsOfUnknownEntities()
@@ -224,7 +246,7 @@ extension StoreFacts {
       )
     }
     let dates =
-      files.compactMap(\.modified)
+      files.compactMap(\.modified) + formerVersions.compactMap(\.timestamp)
       + [cloudKit?.lastImport, cloudKit?.lastExport].compactMap { $0 }
       + (cloudKit?.events.compactMap(\.start) ?? [])
     for date in dates { localTimes[date] = localTime(date) }

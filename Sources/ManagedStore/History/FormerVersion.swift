@@ -10,6 +10,14 @@ public struct FormerVersion: Sendable, Equatable {
     case lightweight
     /// A mapping model or a recipe, by strata: Core Data keeps no history then.
     case mapping
+
+    /// What it is, as a noun.
+    public var noun: String {
+      switch self {
+      case .lightweight: "lightweight migration"
+      case .mapping: "migration by a mapping model or recipe"
+      }
+    }
   }
 
   /// The transaction's number (ATRANSACTION.Z_PK).
@@ -24,6 +32,9 @@ public struct FormerVersion: Sendable, Equatable {
   public var stage: String?
   /// The process that migrated it.
   public var process: String?
+
+  /// Whether an author of transactions is a migration.
+  package static func isMigrator(_ author: String) -> Bool { MigratorAuthor(author) != nil }
 }
 
 /// The author of the transaction that a migration leaves in history.
@@ -95,12 +106,11 @@ extension Store {
         FROM ATRANSACTION t WHERE \(author) LIKE ? ORDER BY t.Z_PK LIMIT 10000
         """, [.text(MigratorAuthor.pattern)]
       ).compactMap { row in
-        guard row.count == 4, let number = row[0].integer,
-          let author = row[2].text.flatMap({ MigratorAuthor($0) })
-        else { return nil }
-        return FormerVersion(
-          transaction: number, timestamp: Self.seconds(row[1]), migrator: author.migrator,
-          digest: author.digest, stage: author.stage, process: row[3].text)
+        guard row.count == 4, let number = row[0].integer else { return nil }
+        return HistoryTransaction(
+          number: number, timestamp: Self.seconds(row[1]), author: row[2].text,
+          process: row[3].text
+        ).formerVersion
       }
     }
   }

@@ -15,9 +15,10 @@ extension Store {
   /// - Parameters:
   ///   - before: only those with a smaller number: the last one of the page before.
   ///   - author: only those of this author; `.some(nil)` for those without one.
+  ///   - object: only those that changed this object, which need not be there any more.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func transactions(
-    before: Int64? = nil, author: String?? = nil, limit: Int = 100
+    before: Int64? = nil, author: String?? = nil, of object: ObjectID? = nil, limit: Int = 100
   ) throws -> [HistoryTransaction]? {
     guard hasHistory else { return nil }
     var conditions: [String] = []
@@ -29,6 +30,10 @@ extension Store {
     if let author {
       conditions.append("\(historyText("AUTHOR")) IS ?")
       values.append(author.map { .text($0) } ?? .null)
+    }
+    if let object {
+      conditions.append(
+        "t.Z_PK IN (SELECT ZTRANSACTIONID FROM ACHANGE WHERE \(changes(of: object)))")
     }
     values.append(.integer(Int64(max(0, limit))))
     let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
@@ -57,10 +62,12 @@ extension Store {
 
   /// What one transaction changed, in the order of its rows; empty for a number that is none.
   ///
-  /// - Parameter after: only those after this ``HistoryChange/number``: the last of the page before.
+  /// - Parameters:
+  ///   - after: only those after this ``HistoryChange/number``: the last of the page before.
+  ///   - object: only what it did to this object.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func changes(
-    of transaction: Int64, after: Int64? = nil, limit: Int = 200
+    of transaction: Int64, after: Int64? = nil, to object: ObjectID? = nil, limit: Int = 200
   ) throws -> [HistoryChange] {
     guard hasHistory else { return [] }
     let columns = database.columns(of: "ACHANGE")
@@ -75,7 +82,8 @@ extension Store {
     }
     let sql = """
       SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, \(([bitmap] + kept).joined(separator: ", "))
-      FROM ACHANGE WHERE ZTRANSACTIONID = ? AND Z_PK > ? ORDER BY Z_PK LIMIT ?
+      FROM ACHANGE WHERE ZTRANSACTIONID = ? AND Z_PK > ?\(object.map { " AND " + changes(of: $0) } ?? "")
+      ORDER BY Z_PK LIMIT ?
       """
     return try reading {
       let statement = try connection.prepare(sql)
@@ -87,7 +95,7 @@ extension Store {
       var changes: [HistoryChange] = []
       while try statement.step() {
         let number = statement.integer(at: 2)
-        let entity = entityNames[number] ?? "Z_ENT \(number)"
+        let entity = entityNames[number] ?? Self.unknownEntity + String(number)
         var change = HistoryChange(
           number: statement.integer(at: 0), kind: .init(rawValue: statement.integer(at: 1)),
           object: ObjectID(entity: entity, key: statement.integer(at: 3)))
@@ -146,6 +154,22 @@ extension Store {
     }
   }
 
+  /// SQL that is true of the changes of one object: keys run through a whole hierarchy, so that a change may
+  /// name any of its entities.
+  private func changes(of object: ObjectID) -> String {
+    let root = layout.table(of: model.root(of: object.entity))
+    let unknown = entityNumber(unknown: object.entity).map { [$0] }
+    return "ZENTITY IN (\((root?.numbers ?? unknown ?? []).list)) AND ZENTITYPK = \(object.key)"
+  }
+
+  /// What an entity is called of which the model has no name.
+  private static let unknownEntity = "Z_ENT "
+
+  /// The number in such a name.
+  private func entityNumber(unknown name: String) -> Int64? {
+    name.hasPrefix(Self.unknownEntity) ? Int64(name.dropFirst(Self.unknownEntity.count)) : nil
+  }
+
   /// SQL for the time of a transaction.
   var historyTime: String {
     database.columns(of: "ATRANSACTION").contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"
@@ -187,6 +211,15 @@ public struct HistoryTransaction: Sendable, Equatable {
   public var bundle: String?
   /// Objects inserted, updated and deleted.
   public var counts = HistoryCounts()
+
+  /// The version that the store had before, where a migration left this transaction.
+  public var formerVersion: FormerVersion? {
+    author.flatMap { MigratorAuthor($0) }.map {
+      FormerVersion(
+        transaction: number, timestamp: timestamp, migrator: $0.migrator, digest: $0.digest,
+        stage: $0.stage, process: process)
+    }
+  }
 }
 
 /// How many objects were inserted, updated and deleted.

@@ -164,12 +164,13 @@ private final class RelatedCursor {
     isSeeking: Bool
   ) throws {
     self.isSeeking = isSeeking
-    let links = storage.links(as: "l", hint: store.tableOnly)
+    let links = storage.links(
+      as: "l", hint: store.tableOnly, of: isSeeking ? "?1" : nil)
     let entity = store.destinationEntity(
       of: entry, storage, row: "l", key: links.destination.sql)
     let known =
       isSeeking
-      ? "WHERE \(links.owner.sql) = ?"
+      ? "WHERE \(links.owner.sql) = ?1"
       : storage.isInDestinationRow ? "WHERE \(links.owner.sql) IS NOT NULL" : ""
     statement = try store.connection.prepare(
       """

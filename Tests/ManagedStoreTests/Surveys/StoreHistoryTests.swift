@@ -84,6 +84,22 @@ struct StoreHistoryTests {
     #expect(try store.transactions(author: .some(nil))?.map(\.number) == [4])
   }
 
+  @Test("history of one object has the transactions that changed it, also after its deletion")
+  func object() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(in: folder, changes: Self.changes)
+    let tag = ObjectID(entity: "Tag", key: 1)
+    #expect(try store.transactions(of: tag)?.map(\.number) == [2, 1])
+    #expect(try store.transactions(before: 2, of: tag)?.map(\.number) == [1])
+    let deleted = ObjectID(entity: "Tag", key: 7)
+    #expect(try store.transactions(of: deleted)?.map(\.number) == [3])
+    #expect(try store.changes(of: 3, to: deleted).map(\.number) == [6])
+    // Of an entity that the model does not have.
+    let unknown = ObjectID(entity: "Z_ENT 99", key: 8)
+    #expect(try store.changes(of: 3, to: unknown).map(\.number) == [7])
+    #expect(try store.transactions(of: ObjectID(entity: "Nose", key: 1)) == [])
+  }
+
   @Test("changes name the properties that were written where the bits fit the entity")
   func changedProperties() throws {
     let folder = try TemporaryFolder()

@@ -319,6 +319,11 @@ extension BrowseScreen {
         command:
           "strata frequencies \(store) \(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")",
         footer: false),
+      Binding(
+        ["H"], "history of this object", does("objectHistory") { $0.showHistory(in: &$1) },
+        unless: selectedObject == nil ? "select a row first" : nil,
+        command: "strata history \(store) \(selectedObject?.description ?? "REF")", footer: false,
+        words: Keymap.history),
     ]
   }
 
@@ -352,6 +357,21 @@ extension BrowseScreen {
     return context.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
       $0.count(filter, in: &$1)
     }
+  }
+
+  /// The object whose row is selected, or that the inspector shows.
+  private var selectedObject: ObjectID? {
+    switch focus {
+    case .entities: nil
+    case .rows: table?.window.selectedRow?.id
+    case .inspector: inspector.object
+    }
+  }
+
+  private func showHistory(in context: inout Context) -> [Effect] {
+    guard let selectedObject else { return [] }
+    let history = HistoryPages(of: selectedObject, labels: labels)
+    return context.show(StorePanel(.history, counts: counts, history)) { $0.read(in: &$1) }
   }
 
   /// The attribute of an object that `v` shows: of the selected line, or of the selected cell.

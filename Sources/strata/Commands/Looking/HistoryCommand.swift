@@ -2,10 +2,12 @@ import JSON
 import ManagedModel
 import ManagedStore
 import RowText
+import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.
 enum HistoryCommand {
   private static let page = 200
+  private static let object = Argument(optional: "REF")
   private static let author = Option(
     "author", "AUTHOR", "only transactions of this author (\"\" for those without)")
   private static let limit = Option<Int?>(
@@ -15,9 +17,15 @@ enum HistoryCommand {
   private static let versions = Option(
     "versions", "list the models that the store had before, as migrations recorded them in history")
   static let command = Command(
-    "history", .look, "shows persistent history, newest first", arguments: [Argument.store],
+    "history", .look, "shows persistent history, newest first",
+    arguments: [Argument.store, object],
     options: [author, limit, changes, authors, versions, Option.json, Option.model],
-    example: "strata history Recipes.sqlite --author widget --changes", run: run)
+    details: """
+      With REF, such as Recipe/p12 or its URI, only the transactions that changed this object, and what each
+      of them did to it. The object may have been deleted.
+      """,
+    example: "strata history Recipes.sqlite Recipe/p12",
+    statuses: "1 if the store keeps no history, or has none of REF", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
@@ -38,19 +46,27 @@ enum HistoryCommand {
       return console.finish(store)
     }
     let author = arguments[author].map { $0.isEmpty ? nil : $0 }
+    let object = try arguments[object].map { try ObjectCommand.object($0, in: store) }
     var left = arguments[limit] ?? 20
     var before: Int64?
     while left > 0 {
       let found =
-        try store.transactions(before: before, author: author, limit: min(page, left)) ?? []
+        try store.transactions(before: before, author: author, of: object, limit: min(page, left))
+        ?? []
       guard let last = found.last else { break }
       for transaction in found {
         isJSON
           ? console.json { write(transaction, to: &$0) } : print(transaction, console)
-        if arguments[changes] { try printChanges(of: transaction, store, isJSON, console) }
+        if arguments[changes] || object != nil {
+          try printChanges(of: transaction, to: object, store, isJSON, console)
+        }
       }
       left -= found.count
       before = last.number
+    }
+    if let object, before == nil, left > 0 {
+      console.note("history has no change of \(object)")
+      return console.finish(store, .no)
     }
     return console.finish(store)
   }
@@ -69,14 +85,9 @@ enum HistoryCommand {
       }
     }
     for version in former {
-      let how =
-        switch version.migrator {
-        case .lightweight: "lightweight migration"
-        case .mapping: "migration by a mapping model or recipe"
-        }
       let rest = [version.stage.map { "stage \($0)" }, version.process].compactMap { $0 }
       console.line(
-        "\(version.transaction)  \(date(version.timestamp))  model \(version.digest)  left by a \(how)"
+        "\(version.transaction)  \(date(version.timestamp))  model \(version.digest)  left by a \(version.migrator.noun)"
           + rest.map { "  " + $0 }.joined())
     }
     if let digest { console.line("now  model \(digest)") }
@@ -103,7 +114,10 @@ enum HistoryCommand {
   }
 
   private static func print(_ transaction: HistoryTransaction, _ console: Console) {
-    let who = [transaction.author, transaction.context, transaction.process ?? transaction.bundle]
+    let author =
+      transaction.formerVersion.map { "\($0.migrator.noun) from model \($0.digest)" }
+      ?? transaction.author
+    let who = [author, transaction.context, transaction.process ?? transaction.bundle]
       .compactMap { $0 }
     console.line(
       "\(transaction.number)  \(date(transaction.timestamp))  \(sum(transaction.counts))"
@@ -112,21 +126,26 @@ enum HistoryCommand {
 
   /// Changes a page at a time: a transaction may have made a million objects.
   private static func printChanges(
-    of transaction: HistoryTransaction, _ store: Store, _ isJSON: Bool, _ console: Console
+    of transaction: HistoryTransaction, to object: ObjectID?, _ store: Store, _ isJSON: Bool,
+    _ console: Console
   ) throws {
     var after: Int64?
     while true {
-      let changes = try store.changes(of: transaction.number, after: after, limit: 500)
+      let changes = try store.changes(
+        of: transaction.number, after: after, to: object, limit: 500)
       guard let last = changes.last else { return }
+      let labels = try store.names(of: changes.map(\.object))
       for change in changes {
+        let label = labels[change.object]
         isJSON
-          ? console.json { write(change, of: transaction, to: &$0) } : print(change, console)
+          ? console.json { write(change, label, of: transaction, to: &$0) }
+          : print(change, label, console)
       }
       after = last.number
     }
   }
 
-  private static func print(_ change: HistoryChange, _ console: Console) {
+  private static func print(_ change: HistoryChange, _ label: String?, _ console: Console) {
     let sign =
       switch change.kind {
       case .insert: "+"
@@ -135,7 +154,8 @@ enum HistoryCommand {
       case nil: "?"
       }
     let rest =
-      (change.properties.map { [$0.joined(separator: ", ")] } ?? [])
+      (label.map { [Sanitize.text($0, limit: 60)] } ?? [])
+      + (change.properties.map { [$0.joined(separator: ", ")] } ?? [])
       + change.tombstones.map { "\($0.property ?? "?") was \(CellText.line($0.value))" }
     console.line("  \(sign) \(change.object)" + rest.map { "  " + $0 }.joined())
   }
@@ -167,14 +187,20 @@ enum HistoryCommand {
     ])
     write(transaction.counts, to: &json)
     json.field("date", transaction.timestamp)
+    let former = transaction.formerVersion
+    json.object(
+      "migration",
+      former.map { ["digest": $0.digest, "migrator": $0.migrator.rawValue, "stage": $0.stage] })
     json.field("process", transaction.process)
     json.field("transaction", transaction.number)
   }
 
   private static func write(
-    _ change: HistoryChange, of transaction: HistoryTransaction, to json: inout JSONWriter
+    _ change: HistoryChange, _ label: String?, of transaction: HistoryTransaction,
+    to json: inout JSONWriter
   ) {
     json.field("change", change.kind.map { "\($0)" })
+    json.field("label", label)
     json.field("object", change.object.description)
     json.field("properties", change.properties)
     json.objects("tombstone", change.tombstones) { ["property": $0.property, "value": $0.value] }

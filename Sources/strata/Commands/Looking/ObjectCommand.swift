@@ -18,12 +18,7 @@ enum ObjectCommand {
     let isJSON = arguments[.json]
     let limit = arguments[limit] ?? (isJSON ? 1_000_000_000 : 50)
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
-    var id: ObjectID
-    do {
-      id = try store.objectID(arguments[reference])
-    } catch {
-      throw error.at(path: store.path)
-    }
+    var id = try object(arguments[reference], in: store)
     guard let object = try store.object(id, related: limit) else {
       _ = console.finish(store)
       throw CoreDataError(
@@ -36,6 +31,15 @@ enum ObjectCommand {
       ? console.json { write(object, references, of: store, to: &$0) }
       : print(object, references, of: store, console)
     return console.finish(store)
+  }
+
+  /// The object that a word names, with the store's path in what is wrong with it.
+  static func object(_ text: String, in store: Store) throws(CoreDataError) -> ObjectID {
+    do {
+      return try store.objectID(text)
+    } catch {
+      throw error.at(path: store.path)
+    }
   }
 
   private static func print(

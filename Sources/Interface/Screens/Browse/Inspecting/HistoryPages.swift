@@ -7,6 +7,12 @@ struct HistoryPages: Sendable, Equatable {
   static let page = 100
   static let changes = 200
 
+  /// The only object whose changes are read; `nil` reads all.
+  private(set) var object: ObjectID?
+  /// The attributes that label objects.
+  private let labels: ObjectLabels
+  /// The labels that are known.
+  private var names: [ObjectID: String] = [:]
   private var entries: [HistoryEntry] = []
   private var hasAll = false
   private var pageTask: TaskID?
@@ -14,13 +20,26 @@ struct HistoryPages: Sendable, Equatable {
   private var complete: Set<Int64> = []
   private var changesTasks: [TaskID: Int64] = [:]
 
+  init(of object: ObjectID? = nil, labels: ObjectLabels) {
+    (self.object, self.labels) = (object, labels)
+  }
+
+  /// Reads history of one object, or all of it.
+  mutating func read(of object: ObjectID?, in context: inout Context) -> [Effect] {
+    let former = stop()
+    self = HistoryPages(of: object, labels: labels)
+    return former + wanted(isShown: true, 0, in: &context)
+  }
+
   func isUnfolded(_ number: Int64) -> Bool { unfolded[number] != nil }
 
   /// Asks for the next page where the lines that are left are few.
   mutating func wanted(isShown: Bool, _ left: Int, in context: inout Context) -> [Effect] {
     guard isShown, !hasAll, pageTask == nil, left < 50 else { return [] }
     let last = entries.last?.transaction.number
-    return context.ask(&pageTask) { .ask($0, .transactions(before: last)) }
+    return context.ask(&pageTask) { [object, labels] in
+      .ask($0, .transactions(before: last, of: object, labels))
+    }
   }
 
   mutating func toggle(_ number: Int64, in context: inout Context) -> [Effect] {
@@ -35,17 +54,21 @@ struct HistoryPages: Sendable, Equatable {
     guard !changesTasks.values.contains(number) else { return [] }
     let task = context.newTask()
     changesTasks[task] = number
-    return [.ask(task, .changes(of: number, after: after))]
+    return [.ask(task, .changes(of: number, after: after, labels))]
   }
 
   mutating func take(_ answer: Answer, to task: TaskID) {
-    if task == pageTask, case .transactions(let page) = answer {
+    if task == pageTask, case .transactions(let page, let labels) = answer {
       pageTask = nil
+      names.merge(labels) { $1 }
       entries += page
       hasAll = page.count < Self.page
       return
     }
-    guard let number = changesTasks[task], case .changes(let changes) = answer else { return }
+    guard let number = changesTasks[task], case .changes(let changes, let labels) = answer else {
+      return
+    }
+    names.merge(labels) { $1 }
     changesTasks[task] = nil
     if unfolded[number] != nil {
       unfolded[number]?.append(contentsOf: changes)
@@ -69,11 +92,7 @@ struct HistoryPages: Sendable, Equatable {
 
   func lines(_ facts: StoreFacts) -> [PanelLine] {
     typealias Piece = PanelLine.Piece
-    var lines: [PanelLine] = facts.authors.prefix(5).map { author in
-      .fact(
-        author.name ?? "no author",
-        "\(NumberText.counted(author.transactions, "transaction"))  \(Self.sum(author.counts))")
-    }
+    var lines = object.map { [heading(of: $0)] } ?? Self.versions(facts) + Self.authors(facts)
     var day: String?
     for entry in entries {
       if entry.day != day {
@@ -81,10 +100,11 @@ struct HistoryPages: Sendable, Equatable {
         day = entry.day
       }
       let transaction = entry.transaction
-      let who = [
-        transaction.author, transaction.context, transaction.process ?? transaction.bundle,
-      ]
-      .compactMap { $0 }.joined(separator: "  ")
+      let author =
+        transaction.formerVersion.map { "migrated from \(Self.name(of: $0, facts))" }
+        ?? transaction.author
+      let who = [author, transaction.context, transaction.process ?? transaction.bundle]
+        .compactMap { $0 }.joined(separator: "  ")
       lines.append(
         PanelLine(
           [
@@ -94,16 +114,58 @@ struct HistoryPages: Sendable, Equatable {
             Piece(text: who.isEmpty ? "no author" : who, role: who.isEmpty ? .dim : .string),
             Piece(text: "  #\(transaction.number)", role: .dim),
           ], .transaction(transaction.number)))
-      lines += changeLines(transaction.number)
+      lines +=
+        isUnfolded(transaction.number)
+        ? changeLines(transaction.number) : entry.changes.map(line)
     }
     if !hasAll { lines.append(.note("…")) }
-    if entries.isEmpty, hasAll { lines.append(.note("History has no transactions.")) }
+    if entries.isEmpty, hasAll {
+      lines.append(
+        .note(object.map { "History has no change of \($0)." } ?? "History has no transactions."))
+    }
     return lines
+  }
+
+  private func heading(of object: ObjectID) -> PanelLine {
+    PanelLine(
+      [
+        .init(text: "Only \(object)", role: .title),
+        .init(text: names[object].map { "  \($0)" } ?? "", role: .string),
+      ], .none)
+  }
+
+  /// The log of migrations: when the store left a version.
+  private static func versions(_ facts: StoreFacts) -> [PanelLine] {
+    guard !facts.formerVersions.isEmpty else { return [] }
+    let lines = facts.formerVersions.map { version in
+      let date = version.timestamp.map { facts.localTimes[$0] ?? CoreDataDate.text($0) }
+      let rest = [version.migrator.noun, version.stage.map { "stage \($0)" }, version.process]
+      return PanelLine([
+        .init(text: date ?? "no date", role: .date, width: 27),
+        .init(text: "from \(name(of: version, facts))", role: .entity, width: 24),
+        .init(text: "  " + rest.compactMap { $0 }.joined(separator: "  "), role: .dim),
+      ])
+    }
+    return [.title("Migrations")] + lines + [.blank]
+  }
+
+  /// A version as a person knows it: by its name, else by the beginning of its digest.
+  private static func name(of version: FormerVersion, _ facts: StoreFacts) -> String {
+    facts.versionNames[version.digest].map { "“\($0)”" }
+      ?? "model \(StoreSummary.prefix(ofDigest: version.digest))"
+  }
+
+  private static func authors(_ facts: StoreFacts) -> [PanelLine] {
+    facts.authors.filter { $0.name.map(FormerVersion.isMigrator) != true }.prefix(5).map {
+      .fact(
+        $0.name ?? "no author",
+        "\(NumberText.counted($0.transactions, "transaction"))  \(sum($0.counts))")
+    }
   }
 
   private func changeLines(_ number: Int64) -> [PanelLine] {
     guard let changes = unfolded[number] else { return [] }
-    var lines = changes.map(Self.line)
+    var lines = changes.map(line)
     if complete.contains(number) {
       if changes.isEmpty { lines.append(.note("    no changes")) }
     } else if let last = changes.last, !changesTasks.values.contains(number) {
@@ -117,7 +179,7 @@ struct HistoryPages: Sendable, Equatable {
     return lines
   }
 
-  private static func line(_ change: HistoryChange) -> PanelLine {
+  private func line(_ change: HistoryChange) -> PanelLine {
     let (sign, role): (String, Theme.Role) =
       switch change.kind {
       case .insert: ("+", .added)
@@ -125,6 +187,8 @@ struct HistoryPages: Sendable, Equatable {
       case .delete: ("−", .removed)
       case nil: ("?", .dim)
       }
+    // Of one object the heading says how it is labelled.
+    let label = object == nil ? names[change.object] : nil
     var rest = change.properties.map { "  " + $0.joined(separator: ", ") } ?? ""
     for tombstone in change.tombstones {
       let column = RowColumn(name: "", kind: .attribute(.binary))
@@ -134,8 +198,9 @@ struct HistoryPages: Sendable, Equatable {
     return PanelLine(
       [
         .init(text: "    \(sign) ", role: role),
-        .init(text: "\(change.object)", role: .relationship), .init(text: rest, role: .dim),
-      ], change.kind == .delete ? .none : .object(change.object))
+        .init(text: "\(change.object)", role: .relationship),
+        .init(text: label.map { "  \($0)" } ?? "", role: .string), .init(text: rest, role: .dim),
+      ], change.kind == .delete ? .deleted(change.object) : .object(change.object))
   }
 
   /// `+3 ~5 −1`

@@ -19,7 +19,7 @@ struct StorePanel: LayerContent {
 
   private(set) var section: Section
   private(set) var facts: StoreFacts?
-  private(set) var history = HistoryPages()
+  private(set) var history: HistoryPages
   private var lists: [Section: List] = [:]
   private var factsTask: TaskID?
   private var error: CoreDataError?
@@ -27,27 +27,44 @@ struct StorePanel: LayerContent {
   /// Objects of each entity, as far as they are counted.
   var counts: [String: Int]
 
-  init(_ section: Section, counts: [String: Int]) {
-    (self.section, self.counts) = (section, counts)
+  init(_ section: Section, counts: [String: Int], _ history: HistoryPages) {
+    (self.section, self.counts, self.history) = (section, counts, history)
   }
 
   mutating func read(in context: inout Context) -> [Effect] {
-    context.ask(&factsTask) { .ask($0, .facts) }
+    context.ask(&factsTask) { [versions = context.versions] in
+      .ask($0, .facts(versions: versions))
+    }
   }
 
   func bindings(_ context: Context) -> [Binding] {
     let store = context.storeArgument
-    let command = section == .history ? "strata history \(store)" : "strata info \(store)"
+    let command =
+      section == .history
+      ? "strata history \(store)" + (history.object.map { " \($0)" } ?? "") : "strata info \(store)"
     return [
       Binding(
         [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
         [.enter], opening(context), does("choose") { $0.choose(in: &$1) },
-        unless: selected(context).map { $0.purpose == .none } == false
-          ? nil : "nothing to open on this line"),
+        unless: selected(context)?.opens == true ? nil : "nothing to open on this line"),
+    ] + (section == .history ? [filtering(context)] : []) + [
       moving { $0.move($1, in: &$2) },
       closing([.escape, "q", "i"]),
     ]
+  }
+
+  /// Narrows history to one object, and widens it again.
+  private func filtering(_ context: Context) -> Binding {
+    let object = selected(context)?.object
+    return Binding(
+      ["H"], history.object == nil ? "this object only" : "all of history",
+      asks("objectHistory") { panel, context in
+        let object = panel.history.object == nil ? panel.selected(context)?.object : nil
+        panel.lists[.history] = nil
+        return panel.history.read(of: object, in: &context)
+      },
+      unless: history.object == nil && object == nil ? "select a changed object first" : nil)
   }
 
   private func opening(_ context: Context) -> String {
@@ -171,6 +188,8 @@ struct PanelLine: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     case none
     case object(ObjectID)
+    /// An object that is not there any more.
+    case deleted(ObjectID)
     case transaction(Int64)
     /// The rest of a transaction's changes.
     case moreChanges(of: Int64, after: Int64)
@@ -188,6 +207,22 @@ struct PanelLine: Sendable, Equatable {
 
   init(_ pieces: [Piece], _ purpose: Purpose = .none) {
     (self.pieces, self.purpose) = (pieces, purpose)
+  }
+
+  /// Whether Enter does something on it.
+  var opens: Bool {
+    switch purpose {
+    case .none, .deleted: false
+    case .object, .transaction, .moreChanges: true
+    }
+  }
+
+  /// The object that the line is about.
+  var object: ObjectID? {
+    switch purpose {
+    case .object(let id), .deleted(let id): id
+    case .none, .transaction, .moreChanges: nil
+    }
   }
 
   /// A title of a part.

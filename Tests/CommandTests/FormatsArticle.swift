@@ -1,0 +1,18 @@
+import Files
+import Testing
+
+/// The examples in the article on formats.
+enum FormatsArticle {
+  /// The JSON of the block that begins with this text.
+  static func example(_ start: String) throws -> Shelves.JSON {
+    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+      .joined(separator: "/")
+    let article = String(
+      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
+      as: UTF8.self)
+    let range = try #require(article.firstRange(of: "```\n" + start), "no example of \(start)")
+    let block = article[range.lowerBound...].dropFirst(4)
+    let end = try #require(block.firstRange(of: "\n```")).lowerBound
+    return try Captured.decoded(Shelves.JSON.self, from: Array(block[..<end].utf8))
+  }
+}
