@@ -59,8 +59,9 @@ extension RefusedPlan {
       let refused = RefusedChanges(rest.refusals, from: before, to: after)
       losses = plan.losses.filter { !refused.contains($0) }
       checks = plan.checks.filter { !refused.contains($0) }
-    } catch let error as CoreDataError where error.kind != .cancelled {
+    } catch {
       // What the rest would meet is not known; what is refused is.
+      guard error.kind != .cancelled else { throw error }
     }
   }
 }

@@ -122,7 +122,7 @@ extension RecipeSkeleton {
     let plan: MigrationPlan
     do {
       plan = try StoreMigration.plan(store, request, isCancelled: isCancelled)
-    } catch let error as CoreDataError {
+    } catch {
       // What is marked stands in the way; the others are known all the same.
       guard !gaps.isEmpty,
         let refused = try RefusedPlan(error, of: store, request, isCancelled: isCancelled)
