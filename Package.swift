@@ -139,7 +139,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint", "Reports",
+        "Rescue", "Lint", "Reports", "Comparison", "Watching",
       ],
       swiftSettings: small),
     .target(
@@ -151,9 +151,10 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Rescue", "Lint",
-        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
+        "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
+        "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -174,7 +175,9 @@ let package = Package(
         "ModelWriting", "SQLite", "Files",
       ],
       path: "Tests/Benchmarks",
-      exclude: ["compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py"],
+      exclude: [
+        "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
+      ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
@@ -196,6 +199,12 @@ let package = Package(
       dependencies: [
         "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "JSON", "Texts", "TestSupport",
+      ]),
+    .testTarget(
+      name: "WatchingTests",
+      dependencies: [
+        "Watching", "Comparison", "ManagedStore", "Salvage", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",
@@ -230,7 +239,7 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

@@ -51,7 +51,9 @@ public final class StoreComparison {
     for name in request.entities + request.ignored.sorted() + Self.entities(request.matches)
     where !known.contains(name) {
       throw CoreDataError(
-        .usage, "neither store has the \(name.contains(".") ? "property" : "entity") \(name)")
+        .usage, "neither store has the \(name.contains(".") ? "property" : "entity") \(name)",
+        hint: Nearest.hint(
+          name, in: known.filter { $0.contains(".") == name.contains(".") }.sorted()))
     }
     // What is read is checked, or a copy of all that can be read; indexes can be trusted then.
     for store in [a, b] {

@@ -47,7 +47,7 @@ final class Baseline {
       guard try isQuiet() else { continue }
       let before = try StoreState(files)
       guard let main = files.main else { continue }
-      var tail = try files.log.flatMap { try LogTail($0) }
+      var tail = try files.logTail()
       let copy = try DatabaseCopy(of: main, pageSize: tail?.pageSize)
       var pageCount = copy.pageCount
       if let log = files.log, tail != nil {
@@ -124,7 +124,9 @@ final class Baseline {
   func follow(
     _ pages: [Int: [UInt8]], pageCount: Int
   ) throws -> Outcome {
-    guard let reader, trees != nil, store.damage == nil else { return .unfollowed }
+    guard let reader, trees != nil, store.damage == nil,
+      LogTail.isLikely(pageCount, of: copy.pageCount + pages.count)
+    else { return .unfollowed }
     if let first = pages[1], try FileHeader(first).schemaCookie != schemaCookie() {
       return .unfollowed
     }

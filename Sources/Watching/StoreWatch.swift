@@ -30,7 +30,7 @@ public final class StoreWatch {
   /// What the files were when they were last read.
   private var state: StoreState
   /// What was wrong with the files at the last look.
-  private var failure: CoreDataError?
+  private var failure: (error: CoreDataError, state: StoreState?, time: ContinuousClock.Instant)?
   /// Commits to the -wal up to ``state``, by its index, and those that were followed since.
   private var commits: UInt32?
   private var consumed = 0
@@ -88,10 +88,12 @@ public final class StoreWatch {
     notices = []
     guard isPresent() else { return [] }
     var saves: [ObservedSave] = []
+    var read: StoreState?
     do {
       try files.refresh()
       let now = try StoreState(files)
-      guard try now != state || hasMore() else { return [] }
+      guard try now != state || hasMore(), !isFailing(now) else { return [] }
+      read = now
       baseline.lookAgain()
       if files.main?.identity != baseline.identity {
         try compareAll(.replaced, saves: nil, into: &saves)
@@ -100,8 +102,8 @@ public final class StoreWatch {
       }
       failure = nil
     } catch let error as CoreDataError where error.kind != .cancelled && error.kind != .usage {
-      if failure != error { notices.append(.unreadable(error)) }
-      failure = error
+      if failure?.error != error { notices.append(.unreadable(error)) }
+      failure = (error, read, .now)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     }
@@ -128,6 +130,12 @@ public final class StoreWatch {
     return true
   }
 
+  /// Whether files that could not be read are still what they were: they are read again after a while only.
+  private func isFailing(_ now: StoreState) -> Bool {
+    guard let failure, failure.state == now else { return false }
+    return ContinuousClock.now - failure.time < .seconds(1)
+  }
+
   /// Whether the log goes on: times and sizes of files do not show every frame.
   private func hasMore() throws -> Bool {
     guard let tail = baseline.tail, let log = files.log else { return false }
@@ -141,14 +149,14 @@ public final class StoreWatch {
     if let former = baseline.tail, let log = files.log {
       isKnown = try !former.isRestarted(log)
       guard try consume(log, into: &saves) else { return }
-      if !isKnown, try former.isIntact(log), let next = try LogTail(log), next.follows(former) {
+      if !isKnown, try former.isIntact(log), let next = try files.logTail(), next.follows(former) {
         baseline.tail = next
         isKnown = true
         guard try consume(log, into: &saves) else { return }
       }
     } else {
       isKnown = now.hasSameMain(as: state)
-      if isKnown, let log = files.log, let next = try LogTail(log) {
+      if isKnown, let log = files.log, let next = try files.logTail() {
         baseline.tail = next
         guard try consume(log, into: &saves) else { return }
       } else if baseline.tail != nil, files.log == nil {
@@ -158,7 +166,7 @@ public final class StoreWatch {
     if !isKnown, let log = files.log, let commits, let now = files.logCommits {
       // Where as many transactions stand in the new log as were committed, none was lost with the former.
       let known = commits &+ UInt32(clamping: consumed)
-      let next = try LogTail(log)
+      let next = try files.logTail()
       if try next?.count(log) ?? 0 == Int(now &- known) {
         baseline.tail = next
         isKnown = true

@@ -38,6 +38,22 @@ struct PlainInterfaceTests {
     #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
   }
 
+  @Test("--model that did not make the store is said; a bundle that has the version is not")
+  func misfit() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 60)
+    let sentence =
+      "are not those of the store (134100). The rows are shown with the model in the store."
+    let other = Captured("--plain", demo.store, "--model", demo.model + "@Recipes 3")
+    #expect(other.status == .done, "\(other.err)")
+    #expect(other.out.contains(sentence), "\(other.out)")
+    let missing = Captured("--plain", demo.store, "--model", folder.path("none.mom"))
+    #expect(missing.out.contains("Warning: --model "), "\(missing.out)")
+    for model in [demo.model, demo.model + "@Recipes"] {
+      #expect(Captured("--plain", demo.store, "--model", model).out.contains("No warnings."))
+    }
+  }
+
   @Test("of a store that does not open, doctor tells why")
   func unopened() throws {
     let folder = try TemporaryFolder()

@@ -77,6 +77,16 @@ struct FirstScreenTests {
     #expect(Array(versions.prefix(1)).comparedIndices == nil)
   }
 
+  @Test("a store that is not of the model that was named says so when it is opened")
+  func misfit() throws {
+    var state = State(storePath: "Recipes.sqlite", size: Self.size, themeName: "mono")
+    _ = update(&state, .start)
+    var store = try SampleStore.summary()
+    store.misfit = "The version hashes of App.mom are not those of the store (134100)."
+    _ = update(&state, .answer(TaskID(1), .opened(store)))
+    #expect(state.notice?.text == store.misfit)
+  }
+
   @Test("the choice of a store waits for none")
   func picker() {
     var state = State(storePath: "", size: Self.size)

@@ -107,6 +107,19 @@ enum Header {
     }
   }
 
+  /// What other programs did to the store, and whether that is in sight already.
+  private static func news(_ known: Known, _ theme: Theme) -> [Part] {
+    guard let change = known.news.change else { return [] }
+    guard change.isSave, known.refreshMode != .ask else {
+      return [Part(-1, [Span("! \(change.word): ^R", theme[.warning])])]
+    }
+    let words = known.news.words
+    // The store's name has room beside it.
+    let forms = [words + " since \(known.news.since)", words].dropFirst(
+      known.size.width < 110 ? 1 : 0)
+    return [Part(-1, forms: forms.map { [Span("● " + $0, theme[.changed])] })]
+  }
+
   private static func parts(_ state: State, _ theme: Theme) -> [Part] {
     guard let store = state.store else {
       guard state.refusal != nil else {
@@ -139,9 +152,7 @@ enum Header {
     }
     parts.append(Part(1, [match]))
     if let badge = badge(state, theme) { parts.append(badge) }
-    if let change = state.storeChange {
-      parts.append(Part(-1, [Span("! \(change.word): ^R", theme[.warning])]))
-    }
+    parts += news(state.known, theme)
     if let gap = store.gap {
       // What it is comes before the colon, unless that is only where it is.
       let head = String(gap.prefix { $0 != ":" })

@@ -58,6 +58,10 @@ package enum Keymap {
           ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
           unless: noStore, command: "strata history \(store)", footer: false, words: Self.history),
         Binding(
+          ["C"], "what changed",
+          Action("changes") { $0.showChanges() }, unless: noStore,
+          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil),
+        Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
@@ -74,7 +78,7 @@ package enum Keymap {
         Binding(
           [.control("r")], "read the store again", Action("reopen") { $0.readAgain() },
           unless: busy,
-          footer: state.storeChange != nil),
+          footer: state.known.news.change != nil),
         Binding(
           ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
           command: "strata FOLDER", footer: false),

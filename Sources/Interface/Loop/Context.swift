@@ -17,6 +17,10 @@ package struct Known: Sendable, Equatable {
   /// Why the store does not open at all; Rescue is all there is of it then.
   package var refusal: CoreDataError?
   var versions: [ModelVersion] = []
+  /// What other programs did to the store since it was opened.
+  var news = StoreNews()
+  /// What is done when another program saves to it.
+  package var refreshMode = RefreshMode.live
   /// What was deleted from the store, and can be looked at in its place.
   var remains = RemainsView()
   /// What `--via` and `--mapping` named.
@@ -239,6 +243,11 @@ extension Context {
 
   /// Switches Browse between the store and its deleted rows.
   mutating func turnRemains() -> [Effect] { then { $0.turnRemains() } }
+
+  /// Marks what is different in another file.
+  mutating func mark(against differences: StoreDifferences) {
+    known.news.mark(against: differences)
+  }
 
   /// Stores the deleted rows that were found.
   mutating func take(_ remains: Remains) {

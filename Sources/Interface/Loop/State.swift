@@ -24,8 +24,9 @@ package struct State: Sendable, Equatable {
   var log = EventLog()
   /// The time of day, as text.
   package var clock = ""
-  /// What became of the store's files since it was opened.
-  var storeChange: StoreChange?
+  /// Opens the store again for what another program saved, and whether more was saved meanwhile.
+  var refreshTask: TaskID?
+  var isBehind = false
   var history = Past<ViewState>(limit: 200)
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
@@ -127,7 +128,7 @@ struct RemainsView: Sendable, Equatable {
   /// Whether Browse shows it now.
   var isShown = false
   /// The store itself while they are shown, or what is shown for them.
-  fileprivate(set) var store: StoreSummary?
+  var store: StoreSummary?
 }
 
 extension State {

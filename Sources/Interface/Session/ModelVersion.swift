@@ -94,6 +94,9 @@ extension [ModelVersion] {
 }
 
 extension ModelVersion {
+  /// Whether it is of no file of Xcode's: of Swift source, or a store's.
+  var isSource: Bool { !path.isEmpty && ![".xcdatamodel", ".mom"].contains(where: path.contains) }
+
   /// The bundle that the version is in, as `--via` takes it.
   var bundlePath: String? {
     for end in [".xcdatamodeld@", ".momd@"] {

@@ -86,6 +86,7 @@ final class Runtime {
     state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.keys = configuration.keys
+    state.refreshMode = configuration.refresh
     state.configurationProblems = configuration.problems
     state.models = models
     if storePath == nil, models.isEmpty {
@@ -231,7 +232,9 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
-      case .copy(let text): screen?.copy(text)
+      case .copy(let text):
+        screen?.copy(text)
+        if Output.environment("TMUX") != nil { performer.copyThroughTmux(text) }
       case .find(let id, .themes):
         let hasColors = screen?.depth ?? .none > .none
         apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))

@@ -49,7 +49,7 @@ struct StoreSource: Sendable {
 
   /// What a store without a model in it is read with: a version of what `--model` named, or one that
   /// lies beside it.
-  private func candidate(_ metadata: StoreMetadata) -> Model? {
+  @Sendable func candidate(_ metadata: StoreMetadata) -> Model? {
     let hashes = metadata.versionHashes
     let named = model.flatMap { name in
       let reference = ModelReference(name)
@@ -57,6 +57,28 @@ struct StoreSource: Sendable {
         ?? (try? reference.load())?.model
     }
     return named ?? ModelBundle.version(besideStore: path, making: hashes)?.model
+  }
+
+  /// That the store is not of the model that `--model` named, in the words of `info`, and what it is
+  /// shown with; `nil` where it is of it, or of one of its versions.
+  func misfit(of store: Store) -> String? {
+    guard let model, remains == nil, store.modelSource != .file else { return nil }
+    let reference = ModelReference(model)
+    let hashes = store.metadata.versionHashes
+    let shown =
+      store.modelSource == .raw
+      ? "The tables are shown as they are." : "The rows are shown with the model in the store."
+    if reference.version == nil, ModelBundle.version(in: reference.path, making: hashes) != nil {
+      return nil
+    }
+    do {
+      guard try !reference.load().model.makes(hashes) else { return nil }
+      return
+        "The version hashes of \(model.printable) are not those of the store (134100). \(shown)"
+    } catch {
+      let error = CoreDataError(error, or: .unreadable)
+      return "--model \(model.printable): \(error.message). \(shown)"
+    }
   }
 
   /// The versions of the named bundle or of the one beside the store, the store's own among them.
