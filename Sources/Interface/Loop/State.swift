@@ -26,7 +26,8 @@ package struct State: Sendable, Equatable {
   package var clock = ""
   /// What became of the store's files since it was opened.
   var storeChange: StoreChange?
-  var history = Past<ViewState>(limit: 200)
+  /// What was done and can be taken back.
+  var done = Past<Arrangement>(limit: 200)
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What was called from the palette, the last first.
