@@ -87,7 +87,8 @@ final class Runtime {
     state.configurationProblems = configuration.problems
     if storePath == nil {
       state.picker = PickerScreen(
-        folder: request.path ?? ".", home: folders.home, showsRecent: showsRecent)
+        folder: request.path ?? ".", home: folders.home,
+        simulators: SimulatorReading.folder(in: folders.home), showsRecent: showsRecent)
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1
