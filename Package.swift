@@ -89,6 +89,12 @@ let package = Package(
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
       swiftSettings: small),
 
+    // What other programs save in a store, save by save.
+    .target(
+      name: "Watching",
+      dependencies: ["Comparison", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      swiftSettings: small),
+
     // What is wrong with a store, and what can be done about it.
     .target(
       name: "Rescue",
@@ -167,7 +173,8 @@ let package = Package(
         "TestSupport", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files",
       ],
-      path: "Tests/Benchmarks", exclude: ["kills.py", "pagefaults.py", "record.py", "rescue.py"],
+      path: "Tests/Benchmarks",
+      exclude: ["compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py"],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(

@@ -97,9 +97,15 @@ public struct ComparisonSummary: Sendable, Equatable {
     public var updated = 0
     /// How many objects only the first store has.
     public var deleted = 0
+    /// How many objects are in one store only, or have other references, where the rows of the other that would tell
+    /// could not be read.
+    public var unknown = 0
 
     /// How many objects differ.
     public var count: Int { inserted + updated + deleted }
+
+    /// Nothing was counted yet.
+    package init(entity: String) { self.entity = entity }
   }
 
   /// Something beside the objects that differs; it never makes two stores different.
@@ -120,6 +126,8 @@ public struct ComparisonSummary: Sendable, Equatable {
   public var files: [ExternalDataReport] = []
   /// Values in external files that could not be read, so that it is unknown whether they differ.
   public var unreadableValues = 0
+  /// Whether a program saved the first store so often that what was read of it may be of two states.
+  public var mixesStates = false
 
   /// Whether all objects that were compared are alike.
   public var isEqual: Bool { entities.allSatisfy { $0.count == 0 } }

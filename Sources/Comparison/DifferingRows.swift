@@ -117,63 +117,61 @@ final class DifferingRows {
     try tables.split(a, b, where: "a.Z_PK > \(last)", in: Self.everything)
   }
 
-  /// Notes all objects of an entity that may be changed, deleted or inserted.
-  ///
-  /// - Returns: how many rows differ in the number of their saves.
-  func find(_ pair: EntityPair) throws -> Int {
-    var saves = 0
-    let ownA = pair.a?.ownRows("a") ?? "1"
-    let ownB = pair.b?.ownRows("b") ?? "1"
-    if let a = pair.a, let b = pair.b, isInA(a), isInB(b) {
-      let isKeyed = tables.isKeyed(a, b)
-      let ranges = isKeyed ? try rowRanges(pair) : Self.everything
-      let rows = """
-        FROM src.\(quoted(a.table)) a CROSS JOIN main.\(quoted(b.table)) b
-        ON b.Z_PK = \(tables.inB(a.table, "a.Z_PK"))
-        WHERE a.Z_PK BETWEEN ? AND ? AND \(ownA) AND \(ownB)
-        """
-      let different = differences(pair)
-      if !different.isEmpty {
-        try connection.prepare(
-          """
-          INSERT OR IGNORE INTO temp.compare_changed SELECT \(pair.place), a.Z_PK, b.Z_PK
-          \(rows) AND \(Self.any(different[...]))
-          """
-        ).run(ranges)
-      }
-      if isKeyed {
-        let statement = try connection.prepare(
-          "SELECT count(*) \(rows) AND a.Z_OPT IS NOT b.Z_OPT")
-        for range in ranges {
-          let row = try statement.firstRow([
-            .integer(range.lowerBound), .integer(range.upperBound),
-          ])
-          saves += Int(row.first?.integer ?? 0)
-        }
-      }
+  /// Notes all objects of reported entities that may be changed, deleted or inserted.
+  func find(_ pairs: [EntityPair]) throws {
+    let all = Self.links(pairs, (a, b))
+    for pair in pairs {
+      let links = all.filter { $0.isInRows && $0.concerns(pair) }
+      if pair.isReported || !links.isEmpty { try find(pair, links) }
     }
-    if let a = pair.a, isInA(a) {
-      var missing = ""
-      if let b = pair.b, isInB(b) {
-        missing = """
-          AND NOT EXISTS (SELECT 1 FROM main.\(quoted(b.table)) b
-          WHERE b.Z_PK = \(tables.inB(a.table, "a.Z_PK")) AND \(ownB))
+    for links in all {
+      try connection.execute("DELETE FROM temp.compare_owner")
+      if links.isInRows {
+        for pair in pairs where links.concerns(pair) { try findOwners(links, in: pair) }
+      } else {
+        try findOwners(links)
+      }
+      for owner in links.owners { try note(owner) }
+    }
+  }
+
+  /// Reads each table once, in the order of its keys.
+  private func find(_ pair: EntityPair, _ links: [Links]) throws {
+    let a = pair.a.flatMap { isInA($0) ? $0 : nil }
+    let b = pair.b.flatMap { isInB($0) ? $0 : nil }
+    let isKeyed = a.flatMap { a in b.map { tables.isKeyed(a, $0) } } ?? false
+    let ownA = a?.ownRows("a") ?? "1"
+    let ownB = b?.ownRows("b") ?? "1"
+    if let a {
+      var other = ""
+      var (key, differs, saves) = ("NULL", "1", "0")
+      if let b {
+        other = """
+          LEFT JOIN main.\(quoted(b.table)) b ON b.Z_PK = \(tables.inB(a.table, "a.Z_PK")) AND \(ownB)
           """
+        key = "b.Z_PK"
+        let conditions =
+          (pair.isReported ? differences(pair) : []) + links.map { difference($0, in: pair) }
+        differs = Self.any((["b.Z_PK IS NULL"] + conditions)[...])
+        if isKeyed, pair.isReported { saves = "a.Z_OPT IS NOT b.Z_OPT" }
       }
       try connection.prepare(
         """
-        INSERT OR IGNORE INTO temp.compare_changed SELECT \(pair.place), a.Z_PK, NULL
-        FROM src.\(quoted(a.table)) a WHERE a.Z_PK BETWEEN ? AND ? AND \(ownA) \(missing)
+        INSERT OR IGNORE INTO temp.compare_changed
+        SELECT \(pair.place), a.Z_PK, \(key), \(differs), \(saves) FROM src.\(quoted(a.table)) a \(other)
+        WHERE a.Z_PK BETWEEN ? AND ? AND \(ownA) AND (\(saves) OR \(differs))
         """
-      ).run(ranges(pair).a)
+      ).run(isKeyed ? try rowRanges(pair, links) : Self.everything)
     }
-    if let b = pair.b, isInB(b) {
+    if let b {
       var missing = ""
-      if let a = pair.a, isInA(a) {
-        missing = """
+      if let a {
+        missing =
+          isKeyed
+          ? """
           AND NOT EXISTS (SELECT 1 FROM src.\(quoted(a.table)) a
           WHERE a.Z_PK = \(tables.inA(b.table, "b.Z_PK")) AND \(ownA))
-          """
+          """ : "AND \(tables.inA(b.table, "b.Z_PK")) IS NULL"
       }
       try connection.prepare(
         """
@@ -182,7 +180,6 @@ final class DifferingRows {
         """
       ).run(ranges(pair).b)
     }
-    return saves
   }
 
   private func isInA(_ table: EntityTable) -> Bool { a.database.contains(table.table) }
@@ -214,16 +211,20 @@ final class DifferingRows {
   }
 
   /// The rows that may differ: all of them where one that is the same in both may lead to another object or file.
-  private func rowRanges(_ pair: EntityPair) throws -> [ClosedRange<Int64>] {
+  private func rowRanges(_ pair: EntityPair, _ links: [Links]) throws -> [ClosedRange<Int64>] {
     let leadsElsewhere = pair.relationships.contains { one, other in
       guard one.storage?.toOneColumn != nil,
-        let to = self.a.table(of: one.relationship.destination),
-        let target = self.b.table(of: other.relationship.destination)
+        let to = a.table(of: one.relationship.destination),
+        let target = b.table(of: other.relationship.destination)
       else { return false }
       return !tables.isKeyed(to, target) || tables.hasSplits(to.table)
     }
+    let isLedElsewhere = links.contains {
+      !tables.isKeyed($0.owner.a, $0.owner.b) || tables.hasSplits($0.owner.a.table)
+        || $0.a.owner != $0.b.owner || $0.a.position != $0.b.position
+    }
     let hasFiles = pair.attributes.contains { $0.a.attribute.allowsExternalBinaryDataStorage }
-    return leadsElsewhere || hasFiles ? Self.everything : try ranges(pair).a
+    return leadsElsewhere || isLedElsewhere || hasFiles ? Self.everything : try ranges(pair).a
   }
 
   /// What is true of rows `a` and `b` that may differ.
@@ -240,128 +241,160 @@ final class DifferingRows {
     return values
       + pair.relationships.compactMap { one, other in
         guard let former = one.storage?.toOneColumn, let column = other.storage?.toOneColumn,
-          let table = self.a.table(of: one.relationship.destination)?.table
+          let table = a.table(of: one.relationship.destination)?.table
         else { return nil }
-        let key = "a." + quoted(former)
-        let value = "b." + quoted(column)
-        // A reference to an object that has no counterpart is another reference.
-        return """
-          \(tables.inB(table, key)) IS NOT \(value)
-          """
+        return difference("a." + quoted(former), "b." + quoted(column), to: table)
       }
+  }
+
+  /// Whether two references lead to two objects: one to an object that has no counterpart is another than any, and
+  /// another than none.
+  private func difference(_ key: String, _ value: String, to table: String) -> String {
+    let counterpart = tables.inB(table, key)
+    let isOther = "\(counterpart) IS NOT \(value)"
+    return counterpart == key ? isOther : "\(isOther) OR (\(value) IS NULL AND \(key) IS NOT NULL)"
   }
 
   // MARK: Links
 
   /// Links of a to-many relationship, as both stores keep them.
-  private struct Links: Hashable {
-    var tables: [String]
-    var owners: [String]
+  private struct Links {
+    let a: RelationshipStorage
+    let b: RelationshipStorage
+    let owner: (a: EntityTable, b: EntityTable)
+    let destination: (a: String, b: String)
+    /// The entities that have the relationship.
+    var owners: [EntityPair] = []
+
+    var isOrdered: Bool { a.position != nil && b.position != nil }
+    /// Whether the links are the destinations' rows, which are compared anyway.
+    var isInRows: Bool { a.isInDestinationRow && b.isInDestinationRow }
+
+    func isInA(_ pair: EntityPair) -> Bool { pair.a?.table == a.table }
+    func isInB(_ pair: EntityPair) -> Bool { pair.b?.table == b.table }
+    func concerns(_ pair: EntityPair) -> Bool { isInA(pair) || isInB(pair) }
+
+    func isSame(as other: Links) -> Bool {
+      a == other.a && b == other.b && owner.a.table == other.owner.a.table
+        && owner.b.table == other.owner.b.table
+    }
   }
 
-  /// Notes the owners of to-many relationships that may lead to other objects, or in another order.
-  func findOwners(_ pairs: [EntityPair]) throws {
-    var found: [Links: [(pair: EntityPair, index: Int)]] = [:]
-    var order: [Links] = []
+  private static func links(_ pairs: [EntityPair], _ stores: (a: Store, b: Store)) -> [Links] {
+    var found: [Links] = []
     for pair in pairs where pair.isReported {
-      for (index, entry) in pair.relationships.enumerated() {
-        guard let one = entry.a.storage, let other = entry.b.storage, one.kind != .toOne,
-          other.kind != .toOne
+      guard let a = pair.a, let b = pair.b else { continue }
+      for (one, other) in pair.relationships {
+        guard let storage = one.storage, let now = other.storage, storage.kind != .toOne,
+          now.kind != .toOne, let to = stores.a.table(of: one.relationship.destination),
+          let target = stores.b.table(of: other.relationship.destination)
         else { continue }
         let links = Links(
-          tables: [one.table, other.table, pair.a?.table ?? "", pair.b?.table ?? ""],
-          owners: [one.owner, one.destination, other.owner, other.destination])
-        if found[links] == nil { order.append(links) }
-        found[links, default: []].append((pair, index))
+          a: storage, b: now, owner: (a, b), destination: (to.table, target.table))
+        if let index = found.firstIndex(where: links.isSame) {
+          found[index].owners.append(pair)
+        } else {
+          found.append(links)
+          found[found.count - 1].owners.append(pair)
+        }
       }
     }
-    for links in order {
-      guard let uses = found[links], let first = uses.first else { continue }
-      guard try findOwners(first.pair.relationships[first.index], first.pair) else { continue }
-      for use in uses { try note(use.pair) }
+    return found
+  }
+
+  /// Whether rows `a` and `b` of an entity are links of other owners, or stand in another place.
+  private func difference(_ links: Links, in pair: EntityPair) -> String {
+    let key = links.isInA(pair) ? "a." + quoted(links.a.owner) : "NULL"
+    let value = links.isInB(pair) ? "b." + quoted(links.b.owner) : "NULL"
+    var conditions = [difference(key, value, to: links.owner.a.table)]
+    if links.isInA(pair), links.isInB(pair), let one = links.a.position,
+      let other = links.b.position
+    {
+      conditions.append("a.\(quoted(one)) IS NOT b.\(quoted(other))")
+    }
+    return "(" + conditions.joined(separator: " OR ") + ")"
+  }
+
+  /// Notes the owners of links that are rows of an entity, where those differ.
+  private func findOwners(_ links: Links, in pair: EntityPair) throws {
+    let differs = difference(links, in: pair)
+    let a = pair.a.map { "CROSS JOIN src.\(quoted($0.table)) a ON a.Z_PK = c.a" } ?? ""
+    let b = pair.b.map { "LEFT JOIN main.\(quoted($0.table)) b ON b.Z_PK = c.b" } ?? ""
+    let now = tables.inA(links.owner.b.table, "b." + quoted(links.b.owner))
+    let changed = "FROM temp.compare_changed c \(a) \(b) WHERE c.place = \(pair.place)"
+    var found: [String] = []
+    if links.isInA(pair), pair.a.map(isInA) == true {
+      found.append("SELECT a.\(quoted(links.a.owner)) \(changed) AND (c.b IS NULL OR \(differs))")
+    }
+    if links.isInB(pair), let table = pair.b, isInB(table) {
+      if pair.a.map(isInA) == true {
+        found.append("SELECT \(now) \(changed) AND c.b IS NOT NULL AND \(differs)")
+      }
+      found.append(
+        """
+        SELECT \(now) FROM temp.compare_inserted i CROSS JOIN main.\(quoted(table.table)) b ON b.Z_PK = i.b
+        WHERE i.place = \(pair.place)
+        """)
+    }
+    for owners in found {
+      try connection.execute("INSERT OR IGNORE INTO temp.compare_owner \(owners)")
     }
   }
 
-  /// - Returns: whether any was found.
-  private func findOwners(
-    _ entry: (a: EntityTable.RelationshipColumns, b: EntityTable.RelationshipColumns),
-    _ pair: EntityPair
-  ) throws -> Bool {
-    guard let one = entry.a.storage, let other = entry.b.storage, let a = pair.a, let b = pair.b,
-      let to = self.a.table(of: entry.a.relationship.destination),
-      let target = self.b.table(of: entry.b.relationship.destination)
-    else { return false }
-    let isKeyed =
-      tables.isKeyed(a, b) && tables.isKeyed(to, target) && !tables.hasSplits(a.table)
-      && !tables.hasSplits(to.table)
-    let ranges =
-      isKeyed ? try ranges(one.table, other.table) : (a: Self.everything, b: Self.everything)
-    try connection.execute("DELETE FROM temp.compare_owner")
-    let formerly = Side(one, schema: "src", alias: "l")
-    let now = Side(other, schema: "main", alias: "m")
-    let isOrdered = one.position != nil && other.position != nil
-    for (column, opposite) in formerly.directions {
-      try connection.prepare(
-        """
-        INSERT OR IGNORE INTO temp.compare_owner SELECT \(column) FROM \(formerly.from)
-        WHERE l.rowid BETWEEN ? AND ? AND \(column) IS NOT NULL AND NOT \(now.holds(
-          tables.inB(a.table, column), tables.inB(to.table, opposite),
-          position: isOrdered ? formerly.position : nil))
-        """
-      ).run(ranges.a)
+  /// Notes the owners of links that are not in both stores, from all links of both in one order.
+  private func findOwners(_ links: Links) throws {
+    let (a, b) = links.owner
+    var ranges = (a: Self.everything, b: Self.everything)
+    if tables.isKeyed(a, b), !tables.hasSplits(a.table), !tables.hasSplits(links.destination.a),
+      tables.areKeyed(links.destination.a, links.destination.b), links.a == links.b
+    {
+      ranges = try self.ranges(links.a.table, links.b.table)
     }
-    for (column, opposite) in now.directions {
-      try connection.prepare(
-        """
-        INSERT OR IGNORE INTO temp.compare_owner SELECT k FROM (SELECT \(tables.inA(b.table, column)) AS k
-        FROM \(now.from) WHERE m.rowid BETWEEN ? AND ? AND \(column) IS NOT NULL AND NOT \(formerly.holds(
-          tables.inA(b.table, column), tables.inA(target.table, opposite),
-          position: isOrdered ? now.position : nil))) WHERE k IS NOT NULL
-        """
-      ).run(ranges.b)
+    guard !ranges.a.isEmpty || !ranges.b.isEmpty else { return }
+    try connection.execute("DELETE FROM temp.compare_range")
+    let range = try connection.prepare("INSERT INTO temp.compare_range VALUES (?, ?, ?)")
+    for (side, ranges) in [(Int64(0), ranges.a), (1, ranges.b)] {
+      for part in ranges {
+        try range.run([.integer(side), .integer(part.lowerBound), .integer(part.upperBound)])
+      }
     }
-    return try connection.value("SELECT 1 FROM temp.compare_owner LIMIT 1") != nil
-  }
-
-  /// Links in one store, as rows of a table.
-  private struct Side {
-    let storage: RelationshipStorage
-    let schema: String
-    let alias: String
-
-    init(_ storage: RelationshipStorage, schema: String, alias: String) {
-      (self.storage, self.schema, self.alias) = (storage, schema, alias)
+    /// SELECT of owner, destination and place, in both directions where they count so.
+    func all(_ storage: RelationshipStorage, _ schema: String, side: Int, isAll: Bool) -> String {
+      let place = links.isOrdered ? storage.position.map { "l." + quoted($0) } ?? "NULL" : "NULL"
+      let table = "\(schema).\(quoted(storage.table)) l"
+      let rows =
+        isAll
+        ? table
+        : "temp.compare_range r CROSS JOIN \(table) ON r.side = \(side) AND l.rowid BETWEEN r.first AND r.last"
+      func one(_ owner: String, _ destination: String) -> String {
+        "SELECT l.\(quoted(owner)) o, l.\(quoted(destination)) d, \(place) p FROM \(rows)"
+      }
+      let forward = one(storage.owner, storage.destination)
+      return storage.kind == .reflexive
+        ? forward + " UNION " + one(storage.destination, storage.owner) : forward
     }
-
-    var from: String { "\(schema).\(quoted(storage.table)) \(alias)" }
-    var position: String? { storage.position.map { "\(alias).\(quoted($0))" } }
-    private var owner: String { "\(alias).\(quoted(storage.owner))" }
-    private var destination: String { "\(alias).\(quoted(storage.destination))" }
-
-    /// Columns of the owner and of what it leads to: both ways where they count so.
-    var directions: [(owner: String, destination: String)] {
-      storage.kind == .reflexive
-        ? [(owner, destination), (destination, owner)] : [(owner, destination)]
-    }
-
-    /// Whether there is a link, as SQL.
-    func holds(_ from: String, _ to: String, position: String?) -> String {
-      let links = directions.map { "(\($0.owner) = \(from) AND \($0.destination) = \(to))" }
-      let place = position.flatMap { other in self.position.map { " AND \($0) IS \(other)" } } ?? ""
-      return
-        "EXISTS (SELECT 1 FROM \(self.from) WHERE (\(links.joined(separator: " OR ")))\(place))"
-    }
+    let isAll = ranges == (Self.everything, Self.everything)
+    let former = all(links.a, "src", side: 0, isAll: isAll)
+    let now = all(links.b, "main", side: 1, isAll: isAll)
+    try connection.execute(
+      """
+      INSERT OR IGNORE INTO temp.compare_owner SELECT o FROM (
+        SELECT o, d, p FROM (\(former)) UNION ALL
+        SELECT \(tables.inA(b.table, "o")), \(tables.inA(links.destination.b, "d")), p FROM (\(now)))
+      GROUP BY o, d, p HAVING o IS NOT NULL AND (d IS NULL OR count(*) <> 2)
+      """)
   }
 
   /// Notes the owners that were found among the objects of an entity.
   private func note(_ pair: EntityPair) throws {
-    guard let a = pair.a, let b = pair.b else { return }
+    guard let a = pair.a, let b = pair.b, isInA(a), isInB(b) else { return }
     try connection.execute(
       """
-      INSERT OR IGNORE INTO temp.compare_changed SELECT \(pair.place), a.Z_PK, b.Z_PK
+      INSERT INTO temp.compare_changed SELECT \(pair.place), a.Z_PK, b.Z_PK, 1, 0
       FROM temp.compare_owner o CROSS JOIN src.\(quoted(a.table)) a ON a.Z_PK = o.a
       CROSS JOIN main.\(quoted(b.table)) b ON b.Z_PK = \(tables.inB(a.table, "a.Z_PK"))
       WHERE \(a.ownRows("a") ?? "1") AND \(b.ownRows("b") ?? "1")
+      ON CONFLICT DO UPDATE SET differs = 1
       """)
   }
 }

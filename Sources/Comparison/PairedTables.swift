@@ -26,28 +26,33 @@ final class PairedTables {
   private var splitA: Set<String> = []
   private var splitB: Set<String> = []
 
-  init(_ a: Store, _ b: Store, on connection: Connection) throws {
+  init(_ a: Store, _ b: Store, on connection: Connection) {
     self.connection = connection
     func numbers(_ store: Store) -> [String: Int] {
       let names = Set(store.entityTables.map(\.table)).sorted { $0.precedes($1) }
       return Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
     }
     (numbersA, numbersB) = (numbers(a), numbers(b))
+  }
+
+  /// Makes the tables of the connection's own.
+  func make() throws {
     try connection.execute(
       """
       CREATE TEMP TABLE compare_pair (t INTEGER, a INTEGER, u INTEGER, b INTEGER, PRIMARY KEY (t, a)) WITHOUT ROWID;
-      CREATE UNIQUE INDEX temp.compare_pair_b ON compare_pair (u, b);
       CREATE TEMP TABLE compare_split (t INTEGER, key INTEGER, u INTEGER, PRIMARY KEY (t, key)) WITHOUT ROWID;
       CREATE INDEX temp.compare_split_b ON compare_split (u, key);
-      CREATE TEMP TABLE compare_changed (place INTEGER, a INTEGER, b INTEGER, PRIMARY KEY (place, a)) WITHOUT ROWID;
+      CREATE TEMP TABLE compare_changed (
+        place INTEGER, a INTEGER, b INTEGER, differs INTEGER, saves INTEGER, PRIMARY KEY (place, a)) WITHOUT ROWID;
       CREATE TEMP TABLE compare_inserted (place INTEGER, b INTEGER, PRIMARY KEY (place, b)) WITHOUT ROWID;
-      CREATE TEMP TABLE compare_owner (a INTEGER PRIMARY KEY);
+      CREATE TEMP TABLE compare_owner (a INTEGER NOT NULL PRIMARY KEY) WITHOUT ROWID;
+      CREATE TEMP TABLE compare_range (side INTEGER, first INTEGER, last INTEGER);
       """)
   }
 
   /// Takes the tables away again.
   func drop() {
-    for table in ["pair", "split", "changed", "inserted", "owner"] {
+    for table in ["pair", "split", "changed", "inserted", "owner", "range"] {
       try? connection.execute("DROP TABLE IF EXISTS temp.compare_\(table)")
     }
   }
@@ -58,9 +63,9 @@ final class PairedTables {
     keyedB.insert(b)
   }
 
-  func isKeyed(_ a: EntityTable, _ b: EntityTable) -> Bool {
-    keyedA.contains(a.table) && keyedB.contains(b.table)
-  }
+  func isKeyed(_ a: EntityTable, _ b: EntityTable) -> Bool { areKeyed(a.table, b.table) }
+
+  func areKeyed(_ a: String, _ b: String) -> Bool { keyedA.contains(a) && keyedB.contains(b) }
 
   /// Whether a row that is the same in both may lead to another object: its table, or one that it leads to, has keys
   /// that are two objects.
@@ -94,8 +99,17 @@ final class PairedTables {
 
   /// The key in the second store of an object of the first; `nil` where it has none.
   func counterpart(of key: Int64, in table: String) throws -> Int64? {
-    if keyedA.contains(table), !splitA.contains(table) { return key }
-    let statement = try connection.cached("SELECT \(inB(table, "?1"))")
+    try answer(inB(table, "?1"), key)
+  }
+
+  /// The key in the first store of an object of the second; `nil` where it has none.
+  func former(of key: Int64, in table: String) throws -> Int64? {
+    try answer(inA(table, "?1"), key)
+  }
+
+  private func answer(_ sql: String, _ key: Int64) throws -> Int64? {
+    if sql == "?1" { return key }
+    let statement = try connection.cached("SELECT \(sql)")
     try statement.bind([.integer(key)])
     defer { statement.reset() }
     return try statement.step() && !statement.isNull(at: 0) ? statement.integer(at: 0) : nil
@@ -131,29 +145,35 @@ final class PairedTables {
       """)
   }
 
-  /// Pairs rows by equal values that no other row of either entity has.
+  /// Pairs rows by equal values that no other row of either entity has: those of both stores in one order.
   func pair(
     _ a: EntityTable, _ b: EntityTable,
     on columns: [(a: EntityTable.AttributeColumn, b: EntityTable.AttributeColumn)]
   ) throws {
-    func unique(_ schema: String, _ table: EntityTable, _ columns: [String]) -> String {
+    func rows(_ schema: String, _ table: EntityTable, _ columns: [String], _ keys: String) -> String
+    {
       let names = columns.map { "x." + quoted($0) }
       let conditions = [table.ownRows("x")].compactMap { $0 } + names.map { "\($0) IS NOT NULL" }
       let values = names.enumerated().map { "\($0.element) AS v\($0.offset)" }
       return """
-        SELECT min(x.Z_PK) AS k, \(values.joined(separator: ", ")) FROM \(schema).\(quoted(table.table)) x
-        WHERE \(conditions.joined(separator: " AND ")) GROUP BY \(names.joined(separator: ", "))
-        HAVING count(*) = 1
+        SELECT \(keys), \(values.joined(separator: ", ")) FROM \(schema).\(quoted(table.table)) x
+        WHERE \(conditions.joined(separator: " AND "))
         """
     }
-    let equal = columns.indices.map { "one.v\($0) = other.v\($0)" }.joined(separator: " AND ")
+    let values = columns.indices.map { "v\($0)" }.joined(separator: ", ")
     try connection.execute(
       """
       INSERT OR IGNORE INTO \(Place.pair)
-      SELECT \(numbersA[a.table] ?? -1), one.k, \(numbersB[b.table] ?? -1), other.k
-      FROM (\(unique("src", a, columns.map(\.a.column)))) one
-      JOIN (\(unique("main", b, columns.map(\.b.column)))) other ON \(equal) WHERE 1
+      SELECT \(numbersA[a.table] ?? -1), max(a) AS k, \(numbersB[b.table] ?? -1), max(b) FROM (
+      \(rows("src", a, columns.map(\.a.column), "x.Z_PK AS a, NULL AS b")) UNION ALL
+      \(rows("main", b, columns.map(\.b.column), "NULL, x.Z_PK")))
+      GROUP BY \(values) HAVING count(*) = 2 AND count(a) = 1 ORDER BY k
       """)
+  }
+
+  /// Says that all pairs are known.
+  func finishPairs() throws {
+    try connection.execute("CREATE UNIQUE INDEX temp.compare_pair_b ON compare_pair (u, b)")
   }
 
   /// Pairs rows of one key in tables whose other rows are paired by values.

@@ -26,7 +26,9 @@ public final class StoreComparison {
   private let connection: Connection
   private let isCancelled: () -> Bool
   private var saves = 0
-  private let bookkeeping: [ComparisonSummary.Bookkeeping]
+  private var bookkeeping: [ComparisonSummary.Bookkeeping] = []
+  /// Whether a program saved the first store too often for all of it to be read in one state.
+  private var mixesStates = false
 
   /// Pairs the objects of two stores.
   ///
@@ -54,17 +56,18 @@ public final class StoreComparison {
     }
     alignment = ModelAlignment(a.model, b.model)
     model = alignment.pairing
-    bookkeeping =
-      request.ignoresBookkeeping ? [] : try Self.bookkeeping(a, b, alignment, isCancelled)
-    try a.holdState()
+    pairs = Self.pairs(a, b, alignment, request)
+    // SQLite joins no databases of two text encodings.
+    try a.takeEncoding(of: b)
     connection = b.connection
-    connection.onProgress(isCancelled)
+    tables = PairedTables(a, b, on: connection)
     do {
       try connection.execute("PRAGMA temp_store = FILE")
       try connection.attach(a.connection, as: "src")
-      tables = try PairedTables(a, b, on: connection)
-      pairs = Self.pairs(a, b, alignment, request)
-      try b.holdState()
+      mixesStates = try !holdStates()
+      if !request.ignoresBookkeeping { bookkeeping = try compareBookkeeping() }
+      connection.onProgress(isCancelled)
+      try tables.make()
       try pairObjects(base)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: b.path)
@@ -73,8 +76,30 @@ public final class StoreComparison {
 
   deinit {
     connection.onProgress(nil)
+    releaseStates()
     tables.drop()
     try? connection.execute("DETACH DATABASE src")
+  }
+
+  /// Reads on in one state of either store, whatever is saved meanwhile; the first is read by two connections.
+  ///
+  /// - Returns: false where the first is saved so often that both were not of one state.
+  private func holdStates() throws -> Bool {
+    for _ in 0..<20 {
+      let version = try a.connection.value("PRAGMA data_version")
+      try connection.execute("BEGIN")
+      for schema in ["main", "src"] {
+        _ = try connection.value("SELECT count(*) FROM \(schema).sqlite_master")
+      }
+      try a.connection.execute("BEGIN")
+      if try a.connection.value("PRAGMA data_version") == version { return true }
+      releaseStates()
+    }
+    return false
+  }
+
+  private func releaseStates() {
+    for connection in [a.connection, b.connection] { try? connection.execute("COMMIT") }
   }
 
   /// Names of entities, and of properties behind them.
@@ -153,8 +178,8 @@ public final class StoreComparison {
       default: continue
       }
     }
-    for pair in pairs where pair.isReported { saves += try rows.find(pair) }
-    try rows.findOwners(pairs)
+    try tables.finishPairs()
+    try rows.find(pairs)
     for pair in pairs where pair.isReported {
       let way = ways[pair.place] ?? Way(by: .none)
       var pairing = EntityPairing(
@@ -163,6 +188,8 @@ public final class StoreComparison {
         "FROM temp.compare_changed WHERE place = \(pair.place) AND b IS NULL")
       pairing.unpairedB = try connection.count(
         "FROM temp.compare_inserted WHERE place = \(pair.place)")
+      saves += try connection.count(
+        "FROM temp.compare_changed WHERE place = \(pair.place) AND saves AND b IS NOT NULL")
       if way.by == .key, let one = pair.a { pairing.splitKeys = try tables.splitCount(one) }
       pairings.append(pairing)
     }
@@ -268,6 +295,7 @@ public final class StoreComparison {
   public func run(_ report: (ObjectChange) throws -> Void) throws -> ComparisonSummary {
     var summary = ComparisonSummary()
     summary.bookkeeping = bookkeeping
+    summary.mixesStates = mixesStates
     if saves > 0, !request.ignoresBookkeeping {
       summary.bookkeeping.insert(
         .init(part: "saves", message: "the number of saves (Z_OPT) differs", count: saves), at: 0)
@@ -290,9 +318,7 @@ public final class StoreComparison {
     return summary
   }
 
-  private static func bookkeeping(
-    _ a: Store, _ b: Store, _ alignment: ModelAlignment, _ isCancelled: @escaping () -> Bool
-  ) throws -> [ComparisonSummary.Bookkeeping] {
+  private func compareBookkeeping() throws -> [ComparisonSummary.Bookkeeping] {
     guard let mapping = alignment.mapping, a.modelSource != .raw, b.modelSource != .raw,
       b.drift.missingTables.isEmpty, b.drift.missingColumns.isEmpty
     else {

@@ -35,6 +35,9 @@ package final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Which file it is; `nil` where that cannot be asked.
+  package var identity: FileIdentity? { FileSnapshot(of: descriptor)?.identity }
+
   /// Whether it is this user's, and nobody else may write to it.
   package var isPrivate: Bool {
     var info = stat()

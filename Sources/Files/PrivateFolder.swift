@@ -15,25 +15,35 @@ package final class PrivateFolder {
   private static let newPrefix = "strata-new."
   /// Those of this process that are in use.
   private static let own = Mutex<Set<String>>([])
-  /// Seconds within which a folder may not be locked yet by the program that made it.
-  private static let youth = 60
 
   /// A new, empty folder.
   ///
   /// - Throws: ``CoreDataError`` where the temporary folder takes none.
   package init() throws {
     Self.removeAbandoned()
+    var made: (path: String, descriptor: Int32)?
+    while made == nil { made = try Self.make() }
+    (path, descriptor) = made ?? ("", -1)
+    _ = Self.own.withLock { $0.insert(path) }
+  }
+
+  /// - Returns: `nil` where another program removes it: until it is locked it looks like one that was left behind.
+  private static func make() throws -> (path: String, descriptor: Int32)? {
     let new = FileSystem.canonical(
-      try FileSystem.makeTemporaryDirectory(prefix: String(Self.newPrefix.dropLast())))
-    descriptor = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    let locked = (FileSystem.parent(of: new) ?? "") + "/" + Self.prefix + new.suffix(6)
+      try FileSystem.makeTemporaryDirectory(prefix: String(newPrefix.dropLast())))
+    let descriptor = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     // A file system without locks keeps it from being cleaned up, and nothing else; a name that is
     // taken, too.
-    let isNamed =
-      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
-      && (try? FileSystem.renameExclusively(new, to: locked)) != nil
-    path = isNamed ? locked : new
-    _ = Self.own.withLock { $0.insert(path) }
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let isTaken = descriptor < 0 ? errno == ENOENT : errno == EWOULDBLOCK
+      if isTaken, descriptor >= 0 { close(descriptor) }
+      return isTaken ? nil : (new, descriptor)
+    }
+    let locked = (FileSystem.parent(of: new) ?? "") + "/" + prefix + new.suffix(6)
+    if (try? FileSystem.renameExclusively(new, to: locked)) != nil { return (locked, descriptor) }
+    guard FileIdentity(of: new) == nil else { return (new, descriptor) }
+    close(descriptor)
+    return nil
   }
 
   deinit {
@@ -68,9 +78,7 @@ package final class PrivateFolder {
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      guard name.hasPrefix(prefix) || time(nil) - info.written.tv_sec > youth,
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0
-      else { continue }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
       FileSystem.removeTree(path)
       removed += 1
     }

@@ -141,14 +141,10 @@ extension Report {
     if diagnosis.refusal?.code != .persistentStoreInvalidType || diagnosis.isReadable {
       summary.append(Self.summary(diagnosis))
     }
-    if let check = diagnosis.migrationChecks.first {
-      let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-      let more = diagnosis.migrationChecks.count - 1
+    let checks = diagnosis.migrationChecks
+    if !checks.isEmpty {
       summary.append(
-        Line(
-          .warning,
-          "A migration of the store as it is would be refused: \(place): \(check.summary)\(more > 0 ? ", and \(more) more" : "")"
-        ))
+        Line(.warning, "The store \(PlanVerdict.cannot) as it is: \(checks.summary)"))
     }
     self.init([Section(lines), Section(summary)])
   }
@@ -272,7 +268,7 @@ extension Report {
         Line(
           .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
       ]
-      : plan.failures.isEmpty && plan.obstacles.isEmpty ? [Line(.success, "can migrate")] : []
+      : plan.isAcceptable(allowing: allowed) ? [Line(.success, "\(PlanVerdict.can)")] : []
     self.init([
       Section(
         [head] + obstacles + [Line](notes: plan.notes) + losses

@@ -12,7 +12,7 @@ package final class Statement {
   deinit { sqlite3_finalize(handle) }
 
   var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
-  var columnCount: Int { Int(sqlite3_column_count(handle)) }
+  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
   /// The largest number of a parameter.
   package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 

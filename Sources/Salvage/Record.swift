@@ -347,6 +347,17 @@ public struct Record: ~Copyable {
     return raw(column).suffix(kind(column) == .real ? 3 : 1).allSatisfy { $0 == 0 }
   }
 
+  /// Whether a column holds a text that is all there and is not UTF-8, as text of Core Data's always is: other
+  /// bytes stand in its place.
+  package func isGarbled(_ column: Int) -> Bool {
+    guard kind(column) == .text, let bytes = content(column), bytes.contains(where: { $0 >= 0x80 })
+    else { return false }
+    return String(validating: bytes, as: UTF8.self) == nil
+  }
+
+  /// Whether any column does.
+  func hasGarbledText() -> Bool { (0..<count).contains { isGarbled($0) } }
+
   /// Whether a byte of the record is one of a text.
   func isText(at offset: Int) -> Bool {
     (0..<count).contains {

@@ -59,6 +59,59 @@ struct CompareCommandTests {
     #expect(!shelves.compare("--ignore", "bookkeeping").out.contains("· "))
   }
 
+  @Test("a counter of keys that is too small in both stores is no difference")
+  func smallCounter() throws {
+    for path in [shelves.a, shelves.b] {
+      try shelves.change(path, "UPDATE Z_PRIMARYKEY SET Z_MAX = 1")
+    }
+    let told = shelves.compare()
+    #expect(told.status == .done && !told.out.contains("· "), "\(told.out)")
+    try shelves.change(shelves.b, "UPDATE Z_PRIMARYKEY SET Z_MAX = 2")
+    #expect(shelves.compare().out.contains("· primary-key: "))
+  }
+
+  @Test(
+    "stores of two text encodings are compared by what their texts say",
+    arguments: ["UTF-16le", "UTF-16be"])
+  func encodings(encoding: String) throws {
+    try shelves.change(shelves.a, "UPDATE ZBOOK SET ZTITLE = 'Crème 😀' WHERE Z_PK = 2")
+    FileSystem.remove(shelves.b)
+    try Connection.transcode(shelves.a, to: shelves.b, encoding)
+    let contents = try shelves.folder.contents()
+    #expect(shelves.compare().lines.last == "✓ all objects are equal")
+    #expect(Captured("compare", shelves.b, shelves.a).lines.last == "✓ all objects are equal")
+    #expect(try shelves.folder.contents() == contents)
+    try shelves.change(shelves.b, "UPDATE ZBOOK SET ZTITLE = 'Crêpe' WHERE Z_PK = 2")
+    let lines = try shelves.lines()
+    #expect(lines.changes.count == 1 && lines.status == .no)
+    #expect(
+      lines.changes.first?["attributes"]?["title"]
+        == .object(["old": .string("Crème 😀"), "new": .string("Crêpe")]))
+  }
+
+  @Test("a reference to an object without a counterpart is another than none")
+  func referenceToNone() throws {
+    FileSystem.remove(shelves.b)
+    try Shelves.write(shelves.b, uuid: "AAAAAAAA-6A59-4B37-9D4F-0C5A3E1F2D3C")
+    try shelves.change(shelves.b, "UPDATE ZBOOK SET ZAUTHOR = NULL WHERE Z_PK = 1")
+    // Nothing pairs people.
+    let book = try shelves.lines("Book").changes.first { $0["a"] == .string("Book/p1") }
+    #expect(
+      book?["relationships"]?["author"]
+        == .object([
+          "added": .array([]), "removed": .array([.string("Person/p1")]), "reordered": .bool(false),
+        ]))
+  }
+
+  @Test("what is no file has no hint to look into it")
+  func noFile() {
+    let told = Captured("compare", "/dev/null", shelves.a)
+    #expect(told.status != .done && told.err.contains("not a file"), "\(told.err)")
+    #expect(!told.err.contains("Name the store file in it"), "\(told.err)")
+    #expect(
+      Captured("compare", shelves.folder.path, shelves.a).err.contains("Name the store file in it"))
+  }
+
   @Test(
     "an object that only one store has is deleted or inserted, and its links are told on both sides"
   )
@@ -289,6 +342,17 @@ struct CompareCommandTests {
     let told = Captured("compare", before, after)
     #expect(told.status == .unreadable, "\(told.out)")
     #expect(told.err.contains("Step"), "\(told.err)")
+    // What was on the page may be there or not.
+    for (a, b) in [(before, after), (after, before)] {
+      let lines = try Captured("compare", a, b, "--format", "ndjson").lines.map {
+        try Captured.decoded(Shelves.JSON.self, from: Array($0.utf8))
+      }
+      let steps = lines.last?["summary"]?["entities"]?.of("Step")
+      #expect(steps?["inserted"] == .number(0) && steps?["deleted"] == .number(0))
+      #expect(steps?["unknown"] != .number(0) && steps?["unknown"] != nil, "\(lines)")
+      #expect(!lines.contains { $0["change"] != nil }, "\(lines)")
+      #expect(lines.last?["summary"]?["status"] == .number(4))
+    }
   }
 
   @Test("text of a store steers no terminal, in no format")

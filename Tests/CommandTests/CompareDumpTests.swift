@@ -91,6 +91,28 @@ struct CompareDumpTests {
     #expect(try agrees(shelves.a, shelves.b, in: shelves.folder))
   }
 
+  @Test("two copies of one demo with a new object each: an insertion and a deletion, not a change")
+  func grownApart() throws {
+    let place = try StoreFolder()
+    let (a, b) = (try place.add("A.sqlite"), try place.add("B.sqlite"))
+    let table = try #require(try Store(path: a).table(of: "Recipe"))
+    for (path, title) in [(a, "Pie"), (b, "Tea")] {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute(
+        """
+        UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = \(table.entityID);
+        INSERT INTO ZRECIPE (Z_PK, Z_ENT, Z_OPT, ZTITLE, ZIDENTIFIER)
+        SELECT Z_MAX, Z_ENT, 1, '\(title)', randomblob(16) FROM Z_PRIMARYKEY WHERE Z_ENT = \(table.entityID)
+        """)
+      connection.close()
+    }
+    let lines = try Captured("compare", a, b, "--format", "ndjson").lines.map {
+      try Captured.decoded(DumpFixtureTests.JSON.self, from: Array($0.utf8))
+    }
+    #expect(lines.compactMap { $0["change"] } == [.string("delete"), .string("insert")])
+    #expect(try agrees(a, b, in: place.folder))
+  }
+
   @Test(
     "fixtures of one model, each with each",
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"))

@@ -57,7 +57,7 @@ struct CompositeTests {
         ]
       ], tables: [])
     func offered(_ text: String) -> [String] {
-      FilterCompletion(text, cursor: text.count, entity: "Item", store: store).candidates.map(
+      Completion(text, cursor: text.count, entity: "Item", store: store).candidates.map(
         \.text)
     }
     #expect(offered("au") == ["author"])

@@ -17,7 +17,7 @@ struct FilterTests {
   }
 
   private func offers(_ text: String) throws -> [String] {
-    FilterCompletion(
+    Completion(
       text, cursor: text.count, entity: "Recipe", store: try SampleStore.summary()
     ).candidates.map(\.text.trimmed)
   }
@@ -121,10 +121,22 @@ struct FilterTests {
   @Test("a Boolean is YES or NO, a to-many comes first behind ANY")
   func kinds() throws {
     let store = try SampleStore.summary()
-    let soup = FilterCompletion("isHot == ", cursor: 9, entity: "Soup", store: store)
+    let soup = Completion("isHot == ", cursor: 9, entity: "Soup", store: store)
     #expect(soup.candidates.prefix(2).map(\.text.trimmed) == ["YES", "NO"])
-    let person = FilterCompletion("ANY ", cursor: 4, entity: "Person", store: store)
+    let person = Completion("ANY ", cursor: 4, entity: "Person", store: store)
     #expect(person.candidates.first?.text == "recipes")
+  }
+
+  @Test(
+    "an expression is offered properties, functions and nothing behind a value",
+    arguments: [
+      ("ti", ["title"]), ("coal", ["coalesce("]), ("author.na", ["name"]), ("title ", []),
+      ("'ti", []), ("trim(ti", ["title"]), ("spl", ["split_part("]), ("regex", ["regex_replace("]),
+    ])
+  func expressions(text: String, expected: [String]) throws {
+    let completion = Completion(
+      expression: text, cursor: text.count, entity: "Recipe", store: try SampleStore.summary())
+    #expect(completion.candidates.map(\.text.trimmed) == expected)
   }
 
   @Test("Tab takes the first offer, ↓ and Enter another")
@@ -133,9 +145,9 @@ struct FilterTests {
     try session.send("/")
     try type("ser", in: &session)
     try session.send("Tab")
-    #expect(line(session)?.prompt.text == "serves ")
+    #expect(line(session)?.line.prompt.text == "serves ")
     try session.send("↓", "↓", "↓", "Enter")
-    #expect(line(session)?.prompt.text == "serves < ")
+    #expect(line(session)?.line.prompt.text == "serves < ")
     try type("4", in: &session)
     try session.send("Enter")
     #expect(session.state.browse.table?.filter == "serves < 4")
@@ -156,11 +168,11 @@ struct FilterTests {
     try session.send("/", "^U")
     try type("x", in: &session)
     try session.send("↑")
-    #expect(line(session)?.prompt.text == "serves > 2")
+    #expect(line(session)?.line.prompt.text == "serves > 2")
     try session.send("↑")
-    #expect(line(session)?.prompt.text == "serves > 1")
+    #expect(line(session)?.line.prompt.text == "serves > 1")
     try session.send("↑")
-    #expect(line(session)?.prompt.text == "x")
+    #expect(line(session)?.line.prompt.text == "x")
   }
 
   @Test("a filter that no longer fits is left out and told")

@@ -76,4 +76,20 @@ struct LabelTests {
     try session.send("L", "End", "Enter")
     #expect(Array(session.state.view.browse.labels.values) == [""])
   }
+
+  @Test("the column that labels objects is the first on screen, also one that was chosen")
+  func firstColumn() throws {
+    var session = try session()
+    func titles() -> [String] {
+      session.state.browse.table.map { table in table.columns.map { table.title($0) } } ?? []
+    }
+    #expect(titles().prefix(3) == ["key", "entity", "title"])
+    let all = titles().count
+    _ = session.state.on(BrowseScreen.self) {
+      $0.labels.choices["Recipe"] = "serves"
+      return $0.nameAnew(in: &$1)
+    }
+    #expect(titles().prefix(3) == ["key", "entity", "serves"])
+    #expect(titles().count == all)
+  }
 }

@@ -35,6 +35,31 @@ struct RecipeExpressionTests {
     #expect(try bench.values("length(title)/* -- */ -- rest", of: "Post")[0] == .integer(3))
   }
 
+  @Test("a value typed by hand is checked over the objects that it is computed from")
+  func typed() throws {
+    let source = try Library.model(replacing: [])
+    let destination = try Library.model(replacing: [
+      (
+        #"<attribute name="genre" optional="YES" attributeType="String"/></entity><entity name="Manual""#,
+        #"<attribute name="kind" optional="YES" attributeType="String"/></entity><entity name="Manual""#
+      )
+    ])
+    func mistake(_ expression: String, _ place: String) -> CoreDataError? {
+      MappingEdits().mistake(in: expression, for: place, from: source, to: destination)
+    }
+    #expect(mistake("upper(genre) || author.name", "Novel.kind") == nil)
+    #expect(mistake("genr", "Novel.kind")?.mark?.range == 0..<4)
+    #expect(mistake("genre ||", "Novel.kind") != nil)
+    #expect(mistake("genre; drop", "Novel.kind")?.mark?.range == 5..<6)
+    // A value of Book is computed for novels and manuals, too; no book has a genre.
+    #expect(mistake("trim(title)", "Book.title") == nil)
+    #expect(mistake("trim(genre)", "Book.title")?.mark?.marked == "genre")
+    #expect(
+      MappingEdits().sources(
+        of: "Book.title", computedBy: "title", from: source, to: destination)
+        == ["Book", "Manual", "Novel"])
+  }
+
   @Test("external and internal bytes are their content")
   func content() throws {
     let bench = try ExpressionBench()

@@ -18,7 +18,7 @@ struct TextEncodingTests {
       let folder = try TemporaryFolder()
       let plain = try Self.store(in: folder, named: "Plain.sqlite")
       let path = folder.path("Wide.sqlite")
-      try Self.transcode(plain, to: path, encoding)
+      try Connection.transcode(plain, to: path, encoding)
       #expect(try Self.encoding(of: path) == encoding)
       #expect(try StoreDump.lines(at: path) == StoreDump.lines(at: plain))
       _ = try StoreMigration.runAndRead(way.plan(plain))
@@ -37,7 +37,7 @@ struct TextEncodingTests {
     let folder = try TemporaryFolder()
     let plain = try Self.store(in: folder, named: "Plain.sqlite")
     let path = folder.path("Wide.sqlite")
-    try Self.transcode(plain, to: path, encoding)
+    try Connection.transcode(plain, to: path, encoding)
     for way in Way.allCases {
       #expect(try !StoreMigration.statements(of: way.plan(path)).isEmpty)
     }
@@ -123,28 +123,5 @@ struct TextEncodingTests {
   private static func structure(of path: String) throws -> [[Value]] {
     try Store(path: path).connection.rows(
       "SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
-  }
-
-  /// Writes the same tables and rows into a database of another encoding.
-  private static func transcode(_ from: String, to path: String, _ encoding: String) throws {
-    let source = try Connection(path: from, mode: .immutable)
-    let target = try Connection(path: path, mode: .create)
-    try target.execute("PRAGMA encoding = '\(encoding)'; PRAGMA auto_vacuum = INCREMENTAL")
-    for type in ["table", "index"] {
-      for row in try source.rows(
-        "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL ORDER BY rowid",
-        [.text(type)])
-      {
-        let (name, sql) = (try #require(row[0].text), try #require(row[1].text))
-        try target.execute(sql)
-        guard type == "table" else { continue }
-        for values in try source.rows("SELECT * FROM \(quoted(name))") {
-          let places = values.map { _ in "?" }.joined(separator: ", ")
-          try target.run("INSERT INTO \(quoted(name)) VALUES (\(places))", values)
-        }
-      }
-    }
-    source.close()
-    target.close()
   }
 }

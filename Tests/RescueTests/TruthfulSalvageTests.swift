@@ -140,6 +140,31 @@ struct TruthfulSalvageTests {
     #expect(isChanged && report.isChanged && report.isLossy)
   }
 
+  @Test(
+    "text that is not UTF-8 is not what an app saved: it is told as lost, and the rest of its row is kept"
+  )
+  func garbledText() throws {
+    try change("UPDATE ZTAG SET ZNAME = CAST(x'48FF80' AS TEXT) WHERE Z_PK = 2")
+    let before = try Connection(path: path, mode: .immutable).rows(
+      "SELECT Z_PK, Z_ENT, Z_OPT FROM ZTAG ORDER BY Z_PK")
+    let report = try salvage()
+    #expect(report.isLossy)
+    #expect(report.tables.first { $0.name == "ZTAG" }?.cut == [2: ["ZNAME"]])
+    let saved = try Connection(path: folder.path("Saved.sqlite"), mode: .immutable)
+    #expect(
+      try saved.rows("SELECT Z_PK, Z_ENT, Z_OPT FROM ZTAG ORDER BY Z_PK") == before)
+    #expect(try saved.rows("SELECT Z_PK FROM ZTAG WHERE ZNAME IS NULL") == [[.integer(2)]])
+  }
+
+  @Test("bytes that an app keeps as text in a table of its own are kept as they are")
+  func garbledTextOfOthers() throws {
+    try change("CREATE TABLE OWN (A TEXT); INSERT INTO OWN VALUES (CAST(x'48FF80' AS TEXT))")
+    let report = try salvage()
+    #expect(!report.isLossy)
+    let saved = try Connection(path: folder.path("Saved.sqlite"), mode: .immutable)
+    #expect(try saved.value("SELECT hex(A) FROM OWN") == .text("48FF80"))
+  }
+
   @Test("files that objects name and that are not there make no whole store")
   func missingFiles() throws {
     FileSystem.removeTree(folder.path(".Demo_SUPPORT"))

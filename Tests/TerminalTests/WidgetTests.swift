@@ -115,6 +115,24 @@ struct WidgetTests {
     #expect(prompt.text == "")
   }
 
+  @Test("a proposed text goes with the first letter, and stays with an arrow")
+  func selected() {
+    func text(_ keys: Key...) -> String {
+      var prompt = Prompt("old", isSelected: true)
+      for key in keys { prompt.handle(key) }
+      return prompt.text
+    }
+    #expect(text("n", "o") == "no")
+    #expect(text(.paste("new")) == "new")
+    #expect(text(.backspace) == "")
+    #expect(text(.left, "n") == "olnd")
+    #expect(text(.enter, "n") == "n")
+    #expect(!Prompt("", isSelected: true).isSelected)
+    var grid = Grid(width: 6, height: 1)
+    Prompt("ab", isSelected: true).draw(in: &grid, grid.bounds, theme: theme)
+    #expect(grid[0, 0]?.style != grid[3, 0]?.style)
+  }
+
   @Test("a prompt scrolls to its cursor")
   func promptScrolls() {
     var grid = Grid(width: 10, height: 1)

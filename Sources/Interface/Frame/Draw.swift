@@ -137,7 +137,7 @@ enum Header {
     parts.append(Part(1, [match]))
     if let badge = badge(state, theme) { parts.append(badge) }
     if let change = state.storeChange {
-      parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
+      parts.append(Part(-1, [Span("! \(change.word): ^R", theme[.warning])]))
     }
     if let gap = store.gap {
       // What it is comes before the colon, unless that is only where it is.

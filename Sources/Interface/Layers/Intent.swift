@@ -24,8 +24,6 @@ enum Intent: Sendable, Equatable {
   case repair(RepairOrder, of: Set<FindingKind>)
   case accept([Loss])
   case delete(String)
-  /// The text is the expression that a property is computed by.
-  case compute(String)
   /// Writes a recipe to the path that the text is.
   case write(RecipeFile)
 
@@ -60,8 +58,6 @@ enum Intent: Sendable, Equatable {
       return state.on(MappingScreen.self) { $0.allow(losses, in: &$1) }
     case .delete(let entity):
       return state.on(MappingScreen.self) { $0.apply([.delete(entity)], in: &$1) }
-    case .compute(let place):
-      return state.on(MappingScreen.self) { $0.apply([.value(place, text)], in: &$1) }
     case .write(var file):
       file.path = text
       return state.on(MappingScreen.self) { $0.write(file, in: &$1) }

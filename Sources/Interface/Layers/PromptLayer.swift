@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// A popup that asks for a line of text.
@@ -20,8 +21,6 @@ struct PromptLayer: LayerContent {
   var word: String?
   /// Why Enter does nothing with an empty line.
   var empty = "type a name first"
-  /// The sign before the line.
-  var mark = "› "
   var width = 72
   let initial: String
   var prompt: Prompt
@@ -79,7 +78,7 @@ struct PromptLayer: LayerContent {
     let isConfirmed = word != nil && reasonNotToConfirm == nil
     let sign =
       isConfirmed
-      ? Span("✓ ", theme[.success]) : Span(mark, theme[word == nil ? .footerKey : .dim])
+      ? Span("✓ ", theme[.success]) : Span("› ", theme[word == nil ? .footerKey : .dim])
     prompt.draw(
       in: &grid, inside.row(min(lines.count + 1, max(0, inside.height - 1))), label: [sign],
       theme: theme)
@@ -161,18 +160,6 @@ extension PromptLayer {
       Offer(
         text: text + " Type “\(word)” to accept that.", role: nil, enter: enter, intent: intent))
     (layer.word, layer.width) = (word, 60)
-    return layer
-  }
-
-  /// The expression that a value is computed by.
-  static func expression(of place: String, _ expression: String) -> PromptLayer {
-    let text =
-      "An SQL expression over the properties of the object as it was: a name, a 'text', "
-      + "coalesce(a, b), a || ' ' || b, CAST(a AS INTEGER), parse_date(a, 'yyyy-MM-dd') …"
-    var layer = PromptLayer(
-      "\(place) =", expression,
-      Offer(text: text, enter: "use this expression, and plan again", intent: .compute(place)))
-    (layer.empty, layer.mark) = ("type an expression first", "= ")
     return layer
   }
 

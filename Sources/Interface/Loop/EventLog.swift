@@ -59,7 +59,8 @@ extension State {
     case .answer(let task, .rescued(let receipt)) where task == rescue.task: record(receipt)
     case .leftovers(let found): for text in found.sentences { note(text, .warning) }
     case .answer(_, .recovered(let sentences)): for text in sentences { note(text, .warning) }
-    case .storeChanged(let change): note(change.sentence, .warning)
+    case .storeChanged(let change) where storeChange?.word != change.word:
+      note(change.sentence, .warning)
     case .failed(let task, let error)
     where error.kind != .cancelled || task == migrate.task || task == rescue.task:
       let code = error.code.map { " (\($0))" } ?? ""

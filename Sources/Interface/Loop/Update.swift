@@ -13,8 +13,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     return state.meet(.resized)
   case .leftovers(let found): return state.take(found)
   case .storeChanged(let change):
+    // One that saves all the time takes the place of no other notice.
+    if state.storeChange?.word != change.word { state.notice = Notice(change.sentence, .warning) }
     state.storeChange = change
-    state.notice = Notice(change.sentence, .warning)
     return []
   case .clock(let time):
     state.clock = time

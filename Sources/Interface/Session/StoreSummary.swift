@@ -63,18 +63,27 @@ package struct StoreSummary: Sendable, Equatable {
 }
 
 /// What happened to the store's files while they were looked at.
-package enum StoreChange: String, Sendable {
+package enum StoreChange: Sendable, Equatable {
   /// Another file has its name now.
   case replaced
-  /// A program wrote to it.
-  case changed
+  /// Another program saved to it: how often, where something counts it.
+  case saved(Int?)
   /// Nothing has its name any more.
   case gone
+
+  /// What it is in the header.
+  var word: String {
+    switch self {
+    case .replaced: "replaced"
+    case .saved: "changed"
+    case .gone: "gone"
+    }
+  }
 
   var sentence: String {
     switch self {
     case .replaced: "another file is in the store’s place; ^R reads it"
-    case .changed: "another program changed the store; ^R reads it again"
+    case .saved: "another program changed the store; ^R reads it again"
     case .gone: "the store’s file is gone; ^R looks for it again"
     }
   }

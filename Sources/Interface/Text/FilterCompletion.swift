@@ -1,8 +1,9 @@
 import ManagedModel
 import ManagedStore
+import Migration
 
-/// What could come next in a predicate that is being typed.
-struct FilterCompletion: Sendable, Equatable {
+/// What could come next in a text that is being typed.
+struct Completion: Sendable, Equatable {
   struct Candidate: Sendable, Equatable {
     var text: String
     var detail: String
@@ -19,17 +20,49 @@ struct FilterCompletion: Sendable, Equatable {
     case operand, comparator, value, connective
   }
 
-  /// - Parameter cursor: in characters.
-  init(_ text: String, cursor: Int, entity: String, store: StoreSummary) {
+  /// Takes the word that is being typed off the words before the cursor; `nil` inside of a string.
+  private mutating func begin(
+    _ text: String, _ cursor: Int
+  ) -> (words: [FilterWords.Word], partial: String)? {
     range = cursor..<cursor
     var words = FilterWords(text.prefix(cursor)).words
-    guard words.last?.kind != .open else { return }
-    var partial = ""
-    if let last = words.last, last.kind == .word, last.range.upperBound == cursor {
-      partial = last.text
-      range = last.range
-      words.removeLast()
+    guard let last = words.last, last.kind == .word, last.range.upperBound == cursor else {
+      return words.last?.kind == .open ? nil : (words, "")
     }
+    range = last.range
+    words.removeLast()
+    return (words, last.text)
+  }
+
+  /// For an SQL expression over the objects of an entity.
+  ///
+  /// - Parameter cursor: in characters.
+  init(expression text: String, cursor: Int, entity: String, store: StoreSummary) {
+    guard let (words, partial) = begin(text, cursor) else { return }
+    // After a value comes an operator.
+    if partial.isEmpty, let last = words.last, last.kind != .sign || last.text == ")",
+      !["AND", "OR", "NOT", "CASE", "WHEN", "THEN", "ELSE"].contains(last.text.uppercased())
+    {
+      return
+    }
+    candidates = Scope(entity: entity, store: store)
+      .names(partial, path: &range, many: "  as count(…)")
+    guard !partial.contains(".") else { return }
+    let others = SQLVocabulary.functions.union(SQLVocabulary.ours).sorted()
+      .map { Candidate(text: $0 + "(", detail: "") }
+    let common = Self.all(SQLVocabulary.common)
+    let known = Set(common.map(\.text))
+    candidates += Self.fitting(common, partial)
+    if !partial.isEmpty {
+      candidates += Self.fitting(others.filter { !known.contains($0.text) }, partial)
+    }
+  }
+
+  /// For a predicate.
+  ///
+  /// - Parameter cursor: in characters.
+  init(_ text: String, cursor: Int, entity: String, store: StoreSummary) {
+    guard let (words, partial) = begin(text, cursor) else { return }
     if let bracket = words.lastIndex(where: { $0.text == "[" }),
       !words[bracket...].contains(where: { $0.text == "]" })
     {
@@ -46,7 +79,10 @@ struct FilterCompletion: Sendable, Equatable {
     case .operand:
       let isMany =
         words.last.map { FilterWords.quantifiers.contains($0.text.uppercased()) } ?? false
-      candidates = scope.names(partial, isMany: isMany, path: &range)
+      candidates = scope.names(
+        partial, isMany: isMany, path: &range,
+        many: isMany ? "" : "  with ANY before it, or .@count")
+      candidates += scope.others(partial)
       if !partial.contains("."), !isMany {
         candidates += Self.fitting(
           Self.all([
@@ -123,12 +159,14 @@ private struct Scope {
   let entity: String
   let store: StoreSummary
 
-  private typealias Candidate = FilterCompletion.Candidate
+  private typealias Candidate = Completion.Candidate
 
   /// Properties whose name begins like the last part of a path; `range` becomes that part's.
+  ///
+  /// - Parameter note: what is said of a to-many.
   func names(
-    _ path: String, isMany: Bool, path range: inout Range<Int>
-  ) -> [FilterCompletion.Candidate] {
+    _ path: String, isMany: Bool = false, path range: inout Range<Int>, many note: String
+  ) -> [Completion.Candidate] {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let last = parts.last ?? ""
     range = (range.upperBound - last.count)..<range.upperBound
@@ -137,7 +175,7 @@ private struct Scope {
     // Behind ANY a to-many is meant.
     if isMany, parts.count == 1 { columns.sort { $0.isToMany && !$1.isToMany } }
     var composites: Set<String> = []
-    var all = columns.compactMap { column -> Candidate? in
+    let all = columns.compactMap { column -> Candidate? in
       let name = column.path.dropFirst(place.composite.count).first ?? column.name
       guard column.path.count == place.composite.count + 1 else {
         // All elements of a composite are offered as one, until its name is there.
@@ -148,16 +186,24 @@ private struct Scope {
       case .attribute(let type): return Candidate(text: name + " ", detail: type.name)
       case .toOne(let destination): return Candidate(text: name, detail: "→ \(destination)")
       case .toMany(let destination):
-        return Candidate(
-          text: name,
-          detail: "⇉ \(destination)" + (isMany ? "" : "  with ANY before it, or .@count"))
+        return Candidate(text: name, detail: "⇉ \(destination)" + note)
       }
     }
-    if parts.count > 1, place.isThroughMany { all += FilterCompletion.all(["@count ": "how many"]) }
-    if parts.count == 1 {
-      all += FilterCompletion.all(["entity ": "the object's entity", "SELF ": "the object itself"])
+    return Completion.fitting(all, last)
+  }
+
+  /// What a path of a predicate can name besides properties.
+  func others(_ path: String) -> [Completion.Candidate] {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let all: [Completion.Candidate]
+    if parts.count <= 1 {
+      all = Completion.all(["entity ": "the object's entity", "SELF ": "the object itself"])
+    } else if place(of: parts.dropLast())?.isThroughMany == true {
+      all = Completion.all(["@count ": "how many"])
+    } else {
+      all = []
     }
-    return FilterCompletion.fitting(all, last)
+    return Completion.fitting(all, parts.last ?? "")
   }
 
   /// Where the next name of a path belongs: to an entity, or into a composite attribute of it.
@@ -207,13 +253,13 @@ private struct Scope {
     return (column, names.count < parts.count)
   }
 
-  func comparators(of path: String?) -> [FilterCompletion.Candidate] {
-    let equal = FilterCompletion.all(["== ": "is", "!= ": "is not"])
-    let order = FilterCompletion.all([
+  func comparators(of path: String?) -> [Completion.Candidate] {
+    let equal = Completion.all(["== ": "is", "!= ": "is not"])
+    let order = Completion.all([
       "< ": "is less than", "<= ": "is at most", "> ": "is greater than", ">= ": "is at least",
       "BETWEEN {": "BETWEEN {lower, upper}", "IN {": "IN {one, another}",
     ])
-    let text = FilterCompletion.all([
+    let text = Completion.all([
       "CONTAINS[cd] \"": "has this text in it", "BEGINSWITH[cd] \"": "begins with it",
       "ENDSWITH[cd] \"": "ends with it", "LIKE[cd] \"": "? is one character, * any",
       "MATCHES \"": "a regular expression",
@@ -233,7 +279,7 @@ private struct Scope {
     }
   }
 
-  func values(for path: String?) -> [FilterCompletion.Candidate] {
+  func values(for path: String?) -> [Completion.Candidate] {
     if path == "entity" {
       return store.model.subtree(of: entity).map { Candidate(text: "\"\($0)\" ", detail: "entity") }
     }

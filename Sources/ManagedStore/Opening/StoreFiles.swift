@@ -71,7 +71,8 @@ public struct StoreFiles: Sendable, Equatable {
     guard status.kind == .file else {
       throw CoreDataError(
         .unreadable, status.kind == .directory ? "this is a folder, not a store" : "not a file",
-        path: path, hint: "Name the store file in it, such as App.sqlite.")
+        path: path,
+        hint: status.kind == .directory ? "Name the store file in it, such as App.sqlite." : nil)
     }
     let main = try main()
     let head = try main.read(at: 0, count: 512)

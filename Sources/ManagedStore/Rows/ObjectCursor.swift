@@ -104,7 +104,8 @@ public final class ObjectCursor {
   package func object(_ key: Int64) throws -> Object? {
     guard isSeeking else { return nil }
     return try readAgain {
-      rows?.reset()
+      // Between two objects nothing is held: the file may be written to.
+      defer { rows?.reset() }
       try rows?.bind([.integer(key)])
       return try read()
     }
@@ -163,12 +164,13 @@ private final class RelatedCursor {
     isSeeking: Bool
   ) throws {
     self.isSeeking = isSeeking
-    let links = storage.links(as: "l", hint: store.tableOnly)
+    let links = storage.links(
+      as: "l", hint: store.tableOnly, of: isSeeking ? "?1" : nil)
     let entity = store.destinationEntity(
       of: entry, storage, row: "l", key: links.destination.sql)
     let known =
       isSeeking
-      ? "WHERE \(links.owner.sql) = ?"
+      ? "WHERE \(links.owner.sql) = ?1"
       : storage.isInDestinationRow ? "WHERE \(links.owner.sql) IS NOT NULL" : ""
     statement = try store.connection.prepare(
       """

@@ -323,7 +323,9 @@ struct CopiedTrees {
         continue
       }
       let owner = owners[name]
-      tables[name] = try copy.copyTable(root: root, to: Int(place)) { count, number in
+      tables[name] = try copy.copyTable(
+        root: root, to: Int(place), isOfObjects: owner?.numbers.isEmpty == false
+      ) { count, number in
         owner?.isOwn(count, number) ?? true
       }
     }

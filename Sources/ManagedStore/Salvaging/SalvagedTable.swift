@@ -107,7 +107,9 @@ final class SalvagedTable {
   private func bind(
     _ record: borrowing Record, _ index: Int, _ key: Int64, to statement: Statement, at place: Int
   ) throws {
-    guard record.isPresent(index) else {
+    // An app may keep other bytes as text in a table of its own.
+    let isGarbled = encoding == .utf8 && !numbers.isEmpty && record.isGarbled(index)
+    guard record.isPresent(index), !isGarbled else {
       if cut.count < Self.mostListed { cut.append((key, columns[index].name)) }
       return try statement.bind(.null, at: place)
     }

@@ -89,8 +89,13 @@ extension RelationshipStorage {
 
   /// All links as rows `row`, in both directions where they count so.
   ///
-  /// - Parameter hint: what is said of the table to SQLite, such as NOT INDEXED.
-  func links(as row: String, in schema: String = "", hint: String = "") -> LinkRow {
+  /// - Parameters:
+  ///   - hint: what is said of the table to SQLite, such as NOT INDEXED.
+  ///   - key: SQL of the owner's key, where the caller asks for one owner: SQLite does not take a condition into
+  ///     both directions by itself, and would read the whole table for each.
+  func links(
+    as row: String, in schema: String = "", hint: String = "", of key: String? = nil
+  ) -> LinkRow {
     let (one, two) = (quoted(owner), quoted(destination))
     guard kind == .reflexive else {
       return LinkRow(
@@ -99,7 +104,11 @@ extension RelationshipStorage {
         position: position.map { "\(own: row).\(name: $0)" })
     }
     let place = "\(place(schema)) \(hint)"
-    let both = "SELECT \(one) a, \(two) b FROM \(place) UNION SELECT \(two), \(one) FROM \(place)"
+    let (forward, back) = (key.map { "WHERE \(one) = \($0)" }, key.map { "WHERE \(two) = \($0)" })
+    let both = """
+      SELECT \(one) a, \(two) b FROM \(place) \(forward ?? "") \
+      UNION SELECT \(two), \(one) FROM \(place) \(back ?? "")
+      """
     return LinkRow(
       from: SQLText(own: "(\(both)) \(row)"), owner: SQLText(own: "\(row).a"),
       destination: SQLText(own: "\(row).b"))
@@ -143,10 +152,10 @@ extension RelationshipStorage {
   }
 
   /// True of an owner's row that references nothing.
-  package func isEmpty(_ row: String) -> String {
+  package func isEmpty(_ row: String, in schema: String = "") -> String {
     kind == .toOne
       ? "\(row).\(quoted(destination)) IS NULL"
-      : "NOT EXISTS (SELECT 1 \(links(of: SQLText(own: "\(row).Z_PK")).sql))"
+      : "NOT EXISTS (SELECT 1 \(links(of: SQLText(own: "\(row).Z_PK"), in: schema).sql))"
   }
 
   /// The same for tables that may have no indexes yet.

@@ -5,8 +5,10 @@ import SQLite
 public struct ObjectLabels: Sendable, Equatable, Codable {
   /// Names by which apps call what a person would know an object by, best first.
   private static let usual = [
-    "name", "title", "label", "displayName", "fullName", "text", "subject", "email", "identifier",
+    "name", "title", "label", "displayName", "fullName", "text", "subject",
   ]
+  /// Names that are better than no name.
+  private static let lesser = ["email", "identifier"]
 
   /// The attribute that somebody chose, by entity; it holds for subentities too. An empty one
   /// means none.
@@ -17,7 +19,8 @@ public struct ObjectLabels: Sendable, Equatable, Codable {
 
   /// The attribute that labels objects of an entity; `nil` where none does.
   ///
-  /// That is the chosen one, else a String of a name that says so, else the first String.
+  /// That is the chosen one, else the String that says most: elements of composite attributes come
+  /// after the entity's own; among each, usual names, names that end so, and unique ones come first.
   public func attribute(of table: EntityTable, in model: Model) -> String? {
     var entity: String? = table.entity
     while let name = entity {
@@ -26,13 +29,30 @@ public struct ObjectLabels: Sendable, Equatable, Codable {
       }
       entity = model.entity(named: name)?.parent
     }
-    let strings = table.attributes.filter { $0.attribute.type == .string }.map(\.attribute.name)
-    return Self.usual(among: strings) ?? strings.first
+    let unique = Set(
+      model.lineage(of: table.entity).flatMap(\.uniquenessConstraints).filter { $0.count == 1 }
+        .joined())
+    return table.attributes.filter { $0.attribute.type == .string }
+      .min { Self.rank($0, unique) < Self.rank($1, unique) }?.attribute.name
   }
 
-  /// The name among those of Strings that says that it labels objects.
-  package static func usual(among strings: [String]) -> String? {
-    usual.first { strings.contains($0) }
+  /// Indices of columns in the order in which they are shown: what labels the objects comes first.
+  package static func order(_ columns: [RowColumn], _ label: String?) -> [Int] {
+    let first = label.flatMap { label in columns.firstIndex { $0.name == label } }
+    return (first.map { [$0] } ?? []) + columns.indices.filter { $0 != first }
+  }
+
+  /// The lower, the more an attribute says of an object.
+  private static func rank(_ column: EntityTable.AttributeColumn, _ unique: Set<String>) -> Int {
+    let name = column.path.last ?? column.attribute.name
+    let isElement = column.path.count > 1
+    let rank =
+      usual.firstIndex(of: name)
+      ?? (name.hasSuffix("Name") || name.hasSuffix("Title")
+        ? 20
+        : unique.contains(column.attribute.name)
+          ? 21 : lesser.firstIndex(of: name).map { 30 + $0 } ?? 40)
+    return isElement ? 100 + rank : rank
   }
 }
 

@@ -59,11 +59,7 @@ struct ValueDoubts: OptionSet, Sendable {
     for column in 0..<record.count {
       let doubts = ValueDoubts(record, column, encoding)
       if doubts.contains(.control) || doubts.contains(.number) { return true }
-      if record.kind(column) == .text, encoding == .utf8, let bytes = record.content(column),
-        String(validating: bytes, as: UTF8.self) == nil
-      {
-        return true
-      }
+      if encoding == .utf8, record.isGarbled(column) { return true }
     }
     return false
   }

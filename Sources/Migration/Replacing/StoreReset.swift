@@ -138,7 +138,8 @@ public enum StoreReset {
     guard let status = FileSystem.status(path), status.kind != .file else { return path }
     throw CoreDataError(
       .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
-      path: given, hint: "Name the store file in it, such as App.sqlite.")
+      path: given,
+      hint: status.kind == .directory ? "Name the store file in it, such as App.sqlite." : nil)
   }
 
   private static func refuse(_ state: State, _ options: Options, _ path: String) throws {

@@ -42,19 +42,22 @@ public enum StoreVerification {
   /// What differs beside the objects: tables, indexes and triggers, UUID, model cache, Z_PRIMARYKEY, metadata,
   /// history, CloudKit's tables and those of the app.
   ///
+  /// The first store is attached to the connection of the second already, as `src`.
+  ///
   /// - Parameters: as those of ``compare(before:after:mapping:ignoring:isCancelled:)``.
   /// - Throws: as that does.
   package static func bookkeeping(
     before: Store, after: Store, mapping: MappingModel, isCancelled: @escaping () -> Bool
   ) throws -> [VerificationReport.Difference] {
-    try withVerification(before, after, mapping, [], isCancelled) {
+    try withVerification(before, after, mapping, [], isAttached: true, isCancelled) {
       try $0.runBookkeeping().differences
     }
   }
 
   private static func withVerification<Result>(
     _ before: Store, _ after: Store, _ mapping: MappingModel, _ ignored: Set<Ignored>,
-    _ isCancelled: @escaping () -> Bool, _ run: (Verification) throws -> Result
+    isAttached: Bool = false, _ isCancelled: @escaping () -> Bool,
+    _ run: (Verification) throws -> Result
   ) throws -> Result {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
       throw CoreDataError(
@@ -72,10 +75,14 @@ public enum StoreVerification {
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
         try RecipeFunctions.digest(arguments.first ?? .null, external)
       }
-      try connection.attachSource(before)
+      if isAttached {
+        try MigrationFunctions.define(on: connection, store: before)
+      } else {
+        try connection.attachSource(before)
+      }
       // What it read before is read through the other connection from here on.
       try before.connection.execute("PRAGMA shrink_memory")
-      defer { try? connection.execute("DETACH DATABASE src") }
+      defer { if !isAttached { try? connection.execute("DETACH DATABASE src") } }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }
       var schemas = StepSchemas(store: before, mapping: mapping, result: after)

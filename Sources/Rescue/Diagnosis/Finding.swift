@@ -84,7 +84,7 @@ public struct Finding: Sendable, Equatable {
     consequence = error.flatMap {
       ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
     }.map { Consequence(meaning: $0) }
-    self.advice = advice ?? kind.advice
+    self.advice = (advice ?? kind.advice).about(Remedy.word(store.path))
     command = remedy.command(for: kind, store)
     if case .rows(_, let predicate) = remedy { self.predicate = predicate }
   }
@@ -212,7 +212,7 @@ package enum Remedy: Sendable, Equatable {
   }
 
   /// A path that no command takes for an option.
-  private static func word(_ path: String) -> String {
+  fileprivate static func word(_ path: String) -> String {
     ShellText.quoted(path.hasPrefix("-") ? "./" + path : path)
   }
 

@@ -83,9 +83,7 @@ struct Carver: ~Copyable {
   private func isText(_ record: borrowing Record) -> Bool {
     for column in 0..<record.count where record.isPresent(column) {
       switch record.kind(column) {
-      case .text where encoding == .utf8:
-        guard let bytes = record.content(column), String(validating: bytes, as: UTF8.self) != nil
-        else { return false }
+      case .text where encoding == .utf8: if record.isGarbled(column) { return false }
       case .real:
         guard record.real(column).isFinite else { return false }
       default: break

@@ -29,6 +29,7 @@ public struct TreeCopy: ~Copyable {
   private var done: Int
   private var record = Record()
   private var isOwn: (Int, Int64?) -> Bool = { _, _ in true }
+  private var isOfObjects = false
   /// What was taken for the tree that is being copied: old pages and new ones.
   private var taken: (old: [Int], new: [Int]) = ([], [])
 
@@ -65,12 +66,15 @@ public struct TreeCopy: ~Copyable {
   ///   - new: that of the empty table.
   ///   - isOwn: whether a row can be the table's, by how many values it has and the number that is its
   ///     second one.
+  ///   - isOfObjects: whether the rows are objects, whose texts are UTF-8.
   /// - Returns: what was copied: nothing where the tree cannot be kept.
   /// - Throws: `CoreDataError` where a file cannot be read or written.
   package mutating func copyTable(
-    root: Int, to new: Int, where isOwn: @escaping (_ count: Int, _ number: Int64?) -> Bool
+    root: Int, to new: Int, isOfObjects: Bool = false,
+    where isOwn: @escaping (_ count: Int, _ number: Int64?) -> Bool
   ) throws -> Outcome {
     taken = ([], [])
+    self.isOfObjects = isOfObjects
     self.isOwn = isOwn
     do {
       if let copied = try table(TreeHole(root: root, page: root), new, parent: 0, depth: 0) {
@@ -188,6 +192,8 @@ public struct TreeCopy: ~Copyable {
     return page.withUnsafeBytes { bytes in
       record.read(UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local]))
         && record.stated == cell.size && isOwn(record.count, record.integer(1))
+        // One with text that is none is looked at by itself, too.
+        && !(isOfObjects && record.hasGarbledText())
     }
   }
 

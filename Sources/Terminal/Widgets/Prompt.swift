@@ -3,11 +3,16 @@ package struct Prompt: Sendable, Equatable {
   private var characters: [Character]
   /// The cursor's place, in characters from the start.
   package private(set) var cursor: Int
+  /// Whether all of the text is selected: the next text that is typed takes its place.
+  package private(set) var isSelected: Bool
 
   /// A line with the cursor at its end.
-  package init(_ text: String = "") {
+  ///
+  /// - Parameter isSelected: whether the text is only proposed.
+  package init(_ text: String = "", isSelected: Bool = false) {
     characters = Array(text)
     cursor = characters.count
+    self.isSelected = isSelected && !characters.isEmpty
   }
 
   /// What was typed.
@@ -31,6 +36,21 @@ package struct Prompt: Sendable, Equatable {
   /// are none of its business, such as Enter and Escape.
   @discardableResult
   package mutating func handle(_ key: Key) -> Bool {
+    if isSelected {
+      switch key {
+      case .character, .paste: self = Prompt()
+      case .backspace, .control("h"), .delete, .control("d"):
+        self = Prompt()
+        return true
+      default: break
+      }
+    }
+    let isHandled = edit(key)
+    if isHandled { isSelected = false }
+    return isHandled
+  }
+
+  private mutating func edit(_ key: Key) -> Bool {
     switch key {
     case .character(let character): insert(String(character))
     case .paste(let text):
@@ -84,7 +104,8 @@ package struct Prompt: Sendable, Equatable {
       first -= 1
     }
     let shown = String(characters[first...].prefix(field.width + 1))
-    grid.write(shown, at: field.origin, style: theme[.prompt], within: field.width)
+    grid.write(
+      shown, at: field.origin, style: theme[isSelected ? .selection : .prompt], within: field.width)
     grid.cursor = Point(x: field.x + before, y: field.y)
   }
 }

@@ -65,6 +65,17 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     return all
   }
 
+  /// The same about a store: what a program does with one names its path.
+  package func about(_ path: String) -> Advice {
+    var all = self
+    all.parts = parts.map { part in
+      guard case .choice(let choice, let values, false) = part, values.isEmpty, choice.isOfStore
+      else { return part }
+      return .choice(choice, [path], isKnown: true)
+    }
+    return all
+  }
+
   /// Whether it asks for a value.
   package func names(_ choice: Choice) -> Bool {
     parts.contains { if case .choice(choice, _, _) = $0 { true } else { false } }
@@ -134,6 +145,9 @@ extension Advice.Choice {
   package static let log = Advice.Choice("log", "log")
   /// The store without its -wal.
   package static let ignoresLog = Advice.Choice("ignoresLog", "ignoresLog")
+
+  /// Whether it is done with a store, whose path is all that it needs.
+  fileprivate var isOfStore: Bool { ["undeletion", "diagnosis", "repair"].contains(id) }
 
   /// Something that a program can do, such as a `plan`: a command line has a command for it.
   package static func deed(_ name: String) -> Self {

@@ -208,8 +208,8 @@ enum ExplainCommand {
       case .possible:
         console.line(
           (explanation.isCarried == false
-            ? "Lightweight migration fails on what is in the store"
-            : "Lightweight migration can carry it")
+            ? "Lightweight migration \(PlanVerdict.cannot) the store"
+            : "Lightweight migration \(PlanVerdict.can) the store")
             + ": " + ShellText.command("plan", store.path, "--to", model.path))
         tellChecks(console)
         for caveat in explanation.caveats { console.line("  " + caveat) }

@@ -54,10 +54,33 @@ struct ObjectNameTests {
     #expect(try store.names(for: request, within: .zero).names == [:])
   }
 
-  @Test("the names that say so come in their order, title after name")
-  func order() {
-    #expect(ObjectLabels.usual(among: ["email", "title", "name"]) == "name")
-    #expect(ObjectLabels.usual(among: ["email", "title"]) == "title")
-    #expect(ObjectLabels.usual(among: ["street"]) == nil)
+  @Test(
+    "an own String labels before an element of a composite, and one that says more before others",
+    arguments: [
+      (["email", "title", "name"], [], "name"), (["email", "title"], [], "title"),
+      (["author.name", "note"], [], "note"), (["author.born", "author.name"], [], "author.name"),
+      (["author.name", "cocktailName", "a"], ["a"], "cocktailName"),
+      (["a", "code", "email"], ["code"], "code"), (["a", "email"], [], "email"),
+      (["name", "shortTitle"], ["shortTitle"], "name"), (["street", "town"], [], "street"),
+      ([], [], nil),
+    ] as [([String], [String], String?)])
+  func order(strings: [String], unique: [String], label: String?) throws {
+    var entity = Entity("Cocktail")
+    for name in strings {
+      let parts = name.split(separator: ".").map(String.init)
+      guard parts.count == 2 else {
+        entity.attributes.append(Attribute(name, .string))
+        continue
+      }
+      let index = entity.attributes.firstIndex { $0.name == parts[0] } ?? entity.attributes.count
+      if index == entity.attributes.count {
+        entity.attributes.append(CompositeSamples.composite(parts[0], []))
+      }
+      entity.attributes[index].elements.append(Attribute(parts[1], .string))
+    }
+    entity.uniquenessConstraints = unique.map { [$0] }
+    let model = try Model(entities: [entity])
+    let table = StoreSchema(model: model).entityTable(of: "Cocktail")
+    #expect(table.flatMap { ObjectLabels().attribute(of: $0, in: model) } == label)
   }
 }

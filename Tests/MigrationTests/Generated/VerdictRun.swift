@@ -24,7 +24,8 @@ final class VerdictRun {
   /// What it came to, for knowing that the dice fall on every side.
   private(set) var outcome = ""
 
-  init(seed: UInt64) throws {
+  /// - Parameter isRare: whether the store is odd in a rarer way, too.
+  init(seed: UInt64, isRare: Bool = false) throws {
     self.seed = seed
     pair = try GeneratedPair(seed: seed)
     source = try Self.marked(pair.source)
@@ -35,7 +36,7 @@ final class VerdictRun {
     try mark()
     var generator = SeededGenerator(seed: seed &* 0x1_0003)
     for _ in 0..<(generator.pick([0, 0, 1, 1, 2]) ?? 0) {
-      guard let oddity = generator.pick(StoreOddity.allCases),
+      guard let oddity = generator.pick(StoreOddity.usual),
         // What breaks the store leaves nothing to be compared: seldom, and alone.
         !oddity.breaksStore || generator.chance(30) && done.isEmpty,
         let text = try oddity.apply(to: path, using: &generator)
@@ -43,6 +44,12 @@ final class VerdictRun {
       done.append(text)
       isBroken = oddity.breaksStore
       if isBroken { break }
+    }
+    if isRare, !isBroken, let oddity = generator.pick(StoreOddity.rare),
+      let text = try oddity.apply(to: path, using: &generator)
+    {
+      done.append(text)
+      isBroken = oddity.breaksStore
     }
     guard generator.chance(60) else { return }
     kind = generator.chance(40) ? .mapping : .recipe

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Rescue
 import Terminal
 

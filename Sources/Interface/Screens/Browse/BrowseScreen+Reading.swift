@@ -48,6 +48,11 @@ extension BrowseScreen {
     return read(keeping: id, in: &context)
   }
 
+  /// The property that labels objects of an entity.
+  func label(of entity: String, _ store: StoreSummary) -> String? {
+    store.layout.table(of: entity).flatMap { labels.attribute(of: $0, in: store.model) }
+  }
+
   /// Shows the rows of the entity that is selected in the tree.
   mutating func showEntity(in context: inout Context) -> [Effect] {
     guard let entity = tree.selected, table?.entity != entity else {
@@ -72,7 +77,7 @@ extension BrowseScreen {
     settled = nil
     unreadable = nil
     table = RowTable(
-      entity: entity, properties: store.columns[entity] ?? [],
+      entity: entity, properties: store.columns[entity] ?? [], label: label(of: entity, store),
       hasSubentities: !store.model.children(of: entity).isEmpty,
       hasSources: context.remains.isShown)
     if let view = view ?? views[entity] {

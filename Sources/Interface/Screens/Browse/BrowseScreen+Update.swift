@@ -278,6 +278,10 @@ extension BrowseScreen {
   mutating func nameAnew(in context: inout Context) -> [Effect] {
     let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
     table?.names = RelationNames()
+    if let entity = table?.entity, let store = context.store {
+      let label = label(of: entity, store)
+      table?.setLabel(label)
+    }
     return old + nameRows(in: &context) + load(in: &context)
   }
 }

@@ -18,7 +18,7 @@ struct RowTable: Sendable, Equatable {
   let entity: String
   let properties: [RowColumn]
   /// Every column, in the order in which they come.
-  let all: [Column]
+  private(set) var all: [Column]
   /// Every column, in the order a person gave them.
   var arranged: [Column]
   var hidden: Set<Column> = []
@@ -48,22 +48,36 @@ struct RowTable: Sendable, Equatable {
   /// Characters of text that are read for a cell.
   private static let longestText = 2_000
 
-  init(entity: String, properties: [RowColumn], hasSubentities: Bool, hasSources: Bool = false) {
+  /// - Parameter label: the property that labels the objects; it comes first.
+  init(
+    entity: String, properties: [RowColumn], label: String?, hasSubentities: Bool,
+    hasSources: Bool = false
+  ) {
     (self.entity, self.properties) = (entity, properties)
-    // What a person would call the object by comes first.
-    let strings = properties.filter { $0.kind == .attribute(.string) }.map(\.name)
-    let label = ObjectLabels.usual(among: strings).flatMap { label in
-      properties.firstIndex { $0.name == label }
-    }
     all =
       [.key] + (hasSources ? [.source] : []) + (hasSubentities ? [.entity] : [])
-      + (label.map { [.property($0)] } ?? [])
-      + properties.indices.filter { $0 != label }.map { .property($0) }
+      + Self.ordered(properties, label)
     arranged = all
     columns = all
     for column in all {
       natural[column] = min(Self.maxWidth, TextWidth.of(title(column), upTo: Self.maxWidth))
     }
+  }
+
+  private static func ordered(_ properties: [RowColumn], _ label: String?) -> [Column] {
+    ObjectLabels.order(properties, label).map { .property($0) }
+  }
+
+  /// Another property labels the objects now.
+  mutating func setLabel(_ label: String?) {
+    let isAsItCame = arranged == all
+    all =
+      all.filter { if case .property = $0 { false } else { true } }
+      + Self.ordered(properties, label)
+    guard isAsItCame else { return }
+    let selected = column
+    arranged = all
+    show(selected)
   }
 
   func title(_ column: Column) -> String {
@@ -194,6 +208,29 @@ struct RowTable: Sendable, Equatable {
       properties: properties.map(\.name), filter: rowFilter)
   }
 
+  /// The same with the columns that are shown, in their order.
+  var exported: RowQuery {
+    var query = query()
+    query.properties = shownProperties
+    return query
+  }
+
+  /// The words of `strata rows` that print the same rows, after the store; `nil` where only those that a
+  /// relationship references are shown, which no command line can say.
+  func arguments(_ format: ExportRequest.Format? = nil) -> String? {
+    guard related == nil else { return nil }
+    var words = [entity]
+    if let format { words += ["--format", format.rawValue, "--limit", "all"] }
+    if shownProperties != properties.map(\.name), !shownProperties.isEmpty {
+      words += ["--columns", shownProperties.joined(separator: ",")]
+    }
+    if let filter { words += ["--where", filter] }
+    if let property = sort.property {
+      words += ["--sort", property + (sort.isDescending ? ":desc" : "")]
+    }
+    return words.map(ShellText.quoted).joined(separator: " ")
+  }
+
   /// The same for showing them: of long text only the beginning.
   func page(_ anchor: RowQuery.Anchor = .start) -> RowQuery {
     var query = query(anchor)
@@ -281,6 +318,16 @@ extension RowTable {
 
   mutating func select(_ column: Column) {
     if let index = columns.firstIndex(of: column) { selectedColumn = index }
+  }
+
+  /// Chooses the column of a property, be it hidden; of a composite attribute its first element's.
+  mutating func reveal(_ property: String) {
+    guard
+      let index = properties.firstIndex(where: { $0.name == property })
+        ?? properties.firstIndex(where: { $0.path.first == property })
+    else { return }
+    setHidden(.property(index), false)
+    select(.property(index))
   }
 
   mutating func setHidden(_ column: Column, _ isHidden: Bool) {

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 extension MappingScreen {
@@ -130,12 +131,10 @@ extension MappingScreen {
       } else if !plan.losses.isEmpty {
         note.append(Span("losses accepted  ", theme[.warning]))
       }
-      if let free = plan.bytesFree, free < plan.bytesNeeded {
-        note.append(Span("✗ only \(NumberText.bytes(free)) free ", theme[.error]))
-      } else if !plan.obstacles.isEmpty {
-        note.append(Span("✗ cannot migrate now ", theme[.error]))
-      } else if plan.failures.isEmpty && losses.isEmpty {
-        note.append(Span("✓ can migrate ", theme[.success]))
+      if !plan.obstacles.isEmpty {
+        note.append(Span("✗ \(PlanVerdict.cannot) ", theme[.error]))
+      } else if PlanVerdict(plan, allowing: allowedLosses) == .canMigrate {
+        note.append(Span("✓ \(PlanVerdict.can) ", theme[.success]))
       }
     }
     let width = note.width(upTo: line.width)

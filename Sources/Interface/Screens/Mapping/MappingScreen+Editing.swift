@@ -129,7 +129,7 @@ extension MappingScreen {
       context.show(SuggestionsLayer(title, suggestions))
     case .fixes(let edits): return apply(edits, in: &context)
     case .value(let place, let expression):
-      context.show(PromptLayer.expression(of: place, expression))
+      context.show(ExpressionLayer(place, expression, context))
     case nil: break
     }
     return []

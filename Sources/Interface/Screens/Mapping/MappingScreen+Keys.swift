@@ -49,8 +49,8 @@ extension MappingScreen {
         command: migrate, footer: false),
       Binding(
         ["="], "compute a value",
-        shows("setValue") { screen, _ in
-          screen.valueTarget.map { PromptLayer.expression(of: $0.place, $0.expression) }
+        shows("setValue") { screen, context in
+          screen.valueTarget.map { ExpressionLayer($0.place, $0.expression, context) }
         }, unless: reasonNotToSetValue(context), footer: false),
       Binding(
         ["d"], "delete on purpose",

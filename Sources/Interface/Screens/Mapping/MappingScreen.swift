@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Reports
 import Terminal
 
 /// What migrating the store to a version would do: the plan.
@@ -68,19 +69,10 @@ struct MappingScreen: ScreenContent {
     guard let plan else {
       return task != nil ? "the plan is still being made" : refusal?.message ?? "there is no plan"
     }
-    if plan.isNothingToDo { return "the store already has this version" }
-    if let check = plan.failures.first {
-      let more = plan.failures.count > 1 ? ", and \(plan.failures.count - 1) more" : ""
-      return "a check fails: \(check.message)\(more) (\(check.code))"
-    }
-    if let loss = plan.unallowedLosses(allowedLosses).first {
-      return "\(loss.counted) of \(loss.name) would be lost; accept that in Mapping first"
-    }
-    if let free = plan.bytesFree, free < plan.bytesNeeded {
-      return "\(NumberText.bytes(plan.bytesNeeded)) must be free and \(NumberText.bytes(free)) are"
-    }
-    if let obstacle = plan.obstacles.first { return obstacle.message }
-    return nil
+    let verdict = PlanVerdict(plan, allowing: allowedLosses)
+    let reason = verdict.reason
+    if case .losing = verdict { return reason.map { "\($0); accept that in Mapping first" } }
+    return reason
   }
 
   /// The command line that runs the plan.

@@ -78,11 +78,11 @@ struct MigrateOutlook {
     if context.planned.task != nil {
       item("…", .dim, "the plan is being made; ^C stops that")
     } else if let reason = migrate.reasonNotToStart(context) {
-      item("✗", .error, "It cannot run: \(reason).")
+      item("✗", .error, "\(PlanVerdict.cannot): \(reason)")
       item("→", .warning, isForCopy ? "the command below writes the result to a file" : advice)
     } else {
       lines.append([
-        Span("✓  ", theme[.success]), Span("It can run: ", theme[.success]),
+        Span("✓  ", theme[.success]), Span("\(PlanVerdict.can): ", theme[.success]),
         Span("⏎ ", theme[.footerKey]), Span("asks, then migrates", theme[.success].adding(.bold)),
       ])
       item(
@@ -229,33 +229,26 @@ struct NextStep {
   private static func step(
     of plan: MigrationPlan, _ mapping: MappingScreen, _ context: Context
   ) -> NextStep {
-    if plan.isNothingToDo {
+    let tab = mapping.focus == .losses ? "" : "Tab, then "
+    switch PlanVerdict(plan, allowing: mapping.allowedLosses) {
+    case .nothingToDo:
       return NextStep(
         "o chooses another version; there is nothing to do here", .dim, isOfMapping: false)
-    }
-    let isBelow = mapping.focus == .losses
-    let tab = isBelow ? "" : "Tab, then "
-    if !plan.failures.isEmpty {
+    case .failing:
       return NextStep(
         "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning)
-    }
-    if !plan.unallowedLosses(mapping.allowedLosses).isEmpty {
+    case .losing:
       return mapping.canMapLosses(context)
         ? NextStep("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)
         : NextStep(
           "\(tab)a accepts what would be lost, A accepts all; nothing new takes it", .warning)
-    }
-    if let free = plan.bytesFree, free < plan.bytesNeeded {
-      let missing = NumberText.bytes(plan.bytesNeeded - free)
+    case .hindered(let error):
       return NextStep(
-        "free \(missing) more beside the store, then P plans again", .warning, isOfMapping: false)
+        "\(error.message): fix that, then P plans again", .warning, isOfMapping: false)
+    case .canMigrate:
+      let recipe =
+        mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w keeps your changes"
+      return NextStep("m goes on to migrate, R rehearses it on a copy first\(recipe)", .success)
     }
-    if let obstacle = plan.obstacles.first {
-      return NextStep(
-        "\(obstacle.message): fix that, then P plans again", .warning, isOfMapping: false)
-    }
-    let recipe =
-      mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w keeps your changes"
-    return NextStep("m goes on to migrate, R rehearses it on a copy first\(recipe)", .success)
   }
 }

@@ -51,6 +51,40 @@ final class MendedCopy {
     try? connection.execute("DETACH DATABASE src")
   }
 
+  /// All of a sound store, with texts in another encoding.
+  init(of source: Connection, encoding: String) throws {
+    folder = try PrivateFolder()
+    connection = try Connection(
+      path: folder.path + "/encoded.sqlite", mode: .create, isDefensive: false)
+    connection.takeOver(from: source)
+    try connection.execute(
+      "PRAGMA encoding = '\(encoding)'; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
+    let schema = try source.rows(
+      "SELECT type, name, sql, rootpage FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    for row in schema where row.count == 4 && row[0].text == "table" {
+      guard let name = row[1].text, let sql = row[2].text else { continue }
+      // The tables behind a virtual one are made with it.
+      do { try connection.run(sql) } catch {
+        guard !connection.shouldStop,
+          try source.value("SELECT 1 FROM \(quoted(name)) LIMIT 1") == nil
+            || connection.value("SELECT count(*) FROM \(quoted(name))") != nil
+        else { throw error }
+      }
+      guard row[3].integer != 0 else { continue }
+      let rows = try source.prepare("SELECT * FROM \(quoted(name))")
+      let marks = Array(repeating: "?", count: rows.columnCount).joined(separator: ", ")
+      let insert = try connection.prepare(
+        "INSERT OR REPLACE INTO \(quoted(name)) VALUES (\(marks))")
+      while try rows.step() { try insert.run(rows.row()) }
+    }
+    for row in schema where row.count == 4 && row[0].text == "index" {
+      if let sql = row[2].text { try? connection.run(sql) }
+    }
+    try connection.execute("COMMIT")
+    connection.limitValues()
+  }
+
   /// All of a store that SQLite does not open, found page by page.
   ///
   /// - Throws: an error where nothing of it is known by name.

@@ -201,6 +201,24 @@ extension Store {
     return true
   }
 
+  /// Goes on with a private copy whose texts are encoded as another store's, where its own are not.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  package func takeEncoding(of other: Store) throws {
+    try translating {
+      guard let encoding = try other.connection.value("PRAGMA encoding")?.text,
+        try connection.value("PRAGMA encoding")?.text != encoding
+      else { return }
+      use(try MendedCopy(of: connection, encoding: encoding))
+    }
+  }
+
+  /// Whether rows of a table may be missing since what holds them could not be read.
+  package func mayLackRows(of table: String) -> Bool {
+    guard let damage else { return false }
+    return damage.openKeys != nil || damage.holes.contains { $0.table == table }
+  }
+
   private func use(_ copy: MendedCopy) {
     copy.connection.takeOver(from: connection)
     // They are defined on the other connection: here they cannot fail otherwise than there.

@@ -170,15 +170,42 @@ extension MappingEdits {
       "\"source\": \(JSONText.quoted(pair.source))",
       "\"destination\": \(JSONText.quoted(pair.destination))",
     ]
-    func isOf(_ place: String) -> String? {
-      guard let place = Place(place), place.source == nil || place.source == pair.source,
-        destination.isKind(pair.destination, of: place.entity)
-          || destination.declaringEntity(of: place.property, in: place.entity).map({
-            destination.isKind(pair.destination, of: $0)
-          }) == true
-      else { return nil }
-      return place.property
+    let particular = Set(
+      values.keys.filter { Place($0)?.source == pair.source }
+        .compactMap { property($0, of: pair, destination) })
+    let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in
+      guard let property = property(place, of: pair, destination) else { return nil }
+      // What is said of this entity's objects goes before what is said of all.
+      if particular.contains(property), Place(place)?.source == nil { return nil }
+      guard isMeant(expression, for: pair, source) else { return nil }
+      return "\(JSONText.quoted(property)): \(JSONText.quoted(expression))"
     }
+    if !attributes.isEmpty {
+      members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
+    }
+    let links = emptied.sorted().compactMap { property($0, of: pair, destination) }
+      .map { "\(JSONText.quoted($0)): null" }
+    if !links.isEmpty {
+      members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
+    }
+    return RecipeWriter.block("{", "}", members)
+  }
+
+  /// The property that a place names, where a pair of entities has to do with it.
+  private func property(_ place: String, of pair: Pair, _ destination: Model) -> String? {
+    guard let place = Place(place), place.source == nil || place.source == pair.source,
+      destination.isKind(pair.destination, of: place.entity)
+        || destination.declaringEntity(of: place.property, in: place.entity).map({
+          destination.isKind(pair.destination, of: $0)
+        }) == true
+    else { return nil }
+    return place.property
+  }
+
+  /// Whether an expression is meant for the objects of a pair: one over properties that the source
+  /// has not is meant for another one.
+  private func isMeant(_ expression: String, for pair: Pair, _ source: Model) -> Bool {
+    guard pairs[pair.source] != nil else { return true }
     func words(_ attributes: [Attribute], _ relationships: [Relationship]) -> Set<String> {
       Set(attributes.flatMap { $0.storage.columns.flatMap(\.path) + [$0.name] })
         .union(relationships.map(\.name))
@@ -187,28 +214,36 @@ extension MappingEdits {
       $0.formUnion(words($1.attributes, $1.relationships))
     }
     let own = words(source.attributes(of: pair.source), source.relationships(of: pair.source))
-    let particular = Set(
-      values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
-    let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in
-      guard let property = isOf(place) else { return nil }
-      // What is said of this entity's objects goes before what is said of all.
-      if particular.contains(property), Place(place)?.source == nil { return nil }
-      // An expression over properties that this source has not is meant for another one.
-      let words = Set(
-        expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-      guard words.intersection(names).isSubset(of: own) || pairs[pair.source] == nil else {
-        return nil
+    return Set(expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+      .intersection(names).isSubset(of: own)
+  }
+
+  /// Source entities whose objects an expression for a place is computed over.
+  package func sources(
+    of place: String, computedBy expression: String, from source: Model, to destination: Model
+  ) -> [String] {
+    var edits = self
+    edits.add(.value(place, expression))
+    return edits.written(from: source, to: destination).filter {
+      edits.property(place, of: $0, destination) != nil
+        && edits.isMeant(expression, for: $0, source)
+    }.map(\.source)
+  }
+
+  /// What is wrong with an expression for a place, marked in it; `nil` where a recipe takes it.
+  package func mistake(
+    in expression: String, for place: String, from source: Model, to destination: Model
+  ) -> CoreDataError? {
+    do {
+      for entity in sources(of: place, computedBy: expression, from: source, to: destination) {
+        _ = try SQLExpression.tried(expression, entity: entity, model: source)
       }
-      return "\(JSONText.quoted(property)): \(JSONText.quoted(expression))"
+      return nil
+    } catch let error as CoreDataError {
+      return error
+    } catch {
+      return CoreDataError(.usage, "\(error)")
     }
-    if !attributes.isEmpty {
-      members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
-    }
-    let links = emptied.sorted().compactMap { isOf($0) }.map { "\(JSONText.quoted($0)): null" }
-    if !links.isEmpty {
-      members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
-    }
-    return RecipeWriter.block("{", "}", members)
   }
 
   /// A destination property, as a value's place names it.

@@ -21,10 +21,8 @@ struct RecipeValues {
     guard case .sql(let sql) = expression.form else { return nil }
     do {
       // As written: a number in uuid() would move the places behind it.
-      let parsed = try SQLExpression(
+      return try SQLExpression.tried(
         word.text.isEmpty ? sql : word.text, entity: entity, model: source, variables: variables)
-      try ExpressionTrial(parsed).run()
-      return parsed
     } catch let error as CoreDataError {
       throw text.located(error, in: word)
     }

@@ -3,52 +3,6 @@ import ManagedStore
 import SQLite
 
 extension StepSchemas {
-  /// Where the links of a to-many are in the source, when the destination keeps them in the rows of the
-  /// objects and the source did not; `nil` for any other relationship.
-  ///
-  /// Such a row has room for one owner, and objects that were shared had several.
-  ///
-  /// - Parameter schema: prefix of the source's tables.
-  func crowdableLinks(
-    of relationship: Relationship, in entity: String, schema: String = ""
-  ) -> (origin: (entity: String, name: String), select: String)? {
-    guard relationship.isToMany,
-      destination.storage(of: relationship.name, in: entity)?.isInDestinationRow == true,
-      // Where the to-one has a former one of its own, that says whose each object is.
-      !isCarried(relationship.inverse, of: relationship.destination),
-      let origin = mapping.origins(of: relationship.name, in: entity, destinationModel).first,
-      let own = store.table(of: origin.entity), let storage = own.storage(of: origin.name),
-      !storage.isInDestinationRow,
-      let kind = sourceModel.relationship(named: origin.name, of: origin.entity),
-      let other = store.table(of: kind.destination)
-    else { return nil }
-    // Only the objects that the relationship is carried of take part.
-    let carrying = sourceModel.subtree(of: origin.entity).filter { entity in
-      mapping.mappings(fromSource: entity).contains {
-        $0.relationship(named: relationship.name)?.source == origin.name
-      }
-    }.compactMap { store.table(of: $0)?.entityID }
-    // A row of which an end is missing is no link.
-    return (
-      origin,
-      """
-      SELECT l.* FROM (\(storage.allLinks(in: schema, bothWays: true))) l
-      JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = l.owner AND o.Z_ENT IN (\(carrying.list))
-      JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = l.destination
-      """
-    )
-  }
-
-  /// SQL that is true of source rows `t` whose objects all have an earlier owner; `nil` where none can be.
-  func isCrowdedOut(_ relationship: Relationship, of entity: String) -> String? {
-    guard let (_, links) = crowdableLinks(of: relationship, in: entity) else { return nil }
-    return """
-      EXISTS (SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK) AND NOT EXISTS (
-      SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK AND NOT EXISTS (
-      SELECT 1 FROM (\(links)) m WHERE m.destination = l.destination AND m.owner < l.owner))
-      """
-  }
-
   /// Links that find no room: of several owners of an object the one of the least key keeps it, and nothing
   /// else of the destination keeps the link.
   func crowdedLinks() throws -> [Loss] {

@@ -30,7 +30,7 @@ struct InferredAnalysis {
   }
 
   func checks() throws -> [DataCheck] {
-    try mapping.entityMappings.flatMap { try checks(of: $0) }
+    try mapping.entityMappings.flatMap { try checks(of: $0) } + emptyRelationships()
       + data.brokenJoins(
         of: mapping,
         hint: "They stay as they are: Core Data ignores them or fails to fulfill a fault (133000).")
@@ -49,7 +49,7 @@ struct InferredAnalysis {
       entityMapping.attribute(named: name).flatMap { value($0, of: from).sql }
     }
     for relationshipMapping in entityMapping.relationships {
-      rules += try self.rules(relationshipMapping, from: from, to: to)
+      rules += rule(relationshipMapping, in: entityMapping)
       rules += schemas.linkRules(relationshipMapping, from: from, to: to, data)
     }
     return try data.checks(rules, of: from)
@@ -103,105 +103,46 @@ struct InferredAnalysis {
     return rules
   }
 
-  /// A mandatory relationship has as many objects as it must.
-  private func rules(
-    _ relationshipMapping: RelationshipMapping, from: String, to: String
-  ) throws -> [DestinationRule] {
-    guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
-      !relationship.isOptional
+  /// A mandatory to-one has an object, where a column of the source shows it.
+  private func rule(
+    _ relationshipMapping: RelationshipMapping, in entityMapping: EntityMapping
+  ) -> [DestinationRule] {
+    guard let from = entityMapping.source, let to = entityMapping.destination,
+      let relationship = destination.relationship(named: relationshipMapping.name, of: to),
+      relationship.emptiness != .allowed,
+      let column = schemas.column(showing: relationship, in: entityMapping)
     else { return [] }
-    if let planned,
-      let declarer = destination.declaringEntity(of: relationship.name, in: to),
-      let keys = planned.keys(in: relationship.name, of: declarer)
-    {
-      return try unset(relationship, relationshipMapping, from: from, to: to, keys, planned)
-    }
-    guard let name = relationshipMapping.source else {
-      // What the inverse carries is in it, too.
-      let missing = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
-      return [.objects(in: relationship, of: to, missing: missing)]
-    }
-    // Empty ones that were allowed before and are not now; others were broken already. Those that lead to
-    // an object that goes will be empty afterwards.
-    var rules: [DestinationRule] = []
-    var broken: [String] = []
-    if let empty = data.isEmpty(name, of: from) {
-      let before = source.relationship(named: name, of: from)
-      if before?.isOptional == true {
-        broken.append(empty)
-      } else if before?.emptiness != .told || relationship.emptiness != .told {
-        // Of empty to-manys apps' stores are full, each array of SwiftData's among these.
-        var rule = DestinationRule.objects(in: relationship, of: to, missing: [empty]).excused
-        rule.predicate = before?.isToMany == false ? "\(PredicateText.name(name)) == nil" : nil
-        rules.append(rule)
-      }
-    }
-    if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)
-      ?? onlyToRemoved(name, of: from)
-    {
-      broken.append(gone)
-    }
-    if let crowded = schemas.isCrowdedOut(relationship, of: to) { broken.append(crowded) }
-    guard !broken.isEmpty else { return rules }
-    return rules
-      + [.objects(in: relationship, of: to, missing: [broken.joined(separator: " OR ")])]
-  }
-
-  /// SELECT of keys of source objects that are referenced by what a relationship's inverse carries; `nil`
-  /// where it carries nothing.
-  private func inverseLinks(of relationship: Relationship) -> String? {
-    guard let inverse = relationship.inverse else { return nil }
-    let selects = mapping.entityMappings.compactMap { entityMapping -> String? in
-      guard let from = entityMapping.source, let table = data.store.table(of: from),
-        entityMapping.makes(relationship.destination, in: destination),
-        let former = entityMapping.relationship(named: inverse)?.source
-      else { return nil }
-      return table.storage(of: former).map {
-        """
-        SELECT e.destination FROM (\($0.allLinks())) e JOIN \(quoted(table.table)) o
-        ON o.Z_PK = e.owner AND o.Z_ENT = \(table.entityID)
-        """
-      }
-    }
-    return selects.isEmpty ? nil : selects.joined(separator: " UNION ALL ")
-  }
-
-  /// Objects that a mandatory one-to-one whose sides are set in the end leaves without a partner.
-  private func unset(
-    _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, from: String,
-    to: String, _ keys: String, _ planned: PlannedPairs
-  ) throws -> [DestinationRule] {
-    var conditions = ["t.Z_PK NOT IN (\(keys))"]
-    // What was mandatory and empty before was broken already.
+    var rule = DestinationRule.objects(
+      in: relationship, of: to, missing: ["t.\(quoted(column)) IS NULL"])
+    // Those that were mandatory and empty before were broken already.
     if let name = relationshipMapping.source,
-      source.relationship(named: name, of: from)?.isOptional == false,
-      let empty = data.isEmpty(name, of: from)
+      source.relationship(named: name, of: from)?.isOptional == false
     {
-      conditions.append("NOT (\(empty))")
+      rule = rule.excused
+      rule.predicate = "\(PredicateText.name(name)) == nil"
     }
-    // Asked of another connection: not with the others.
-    guard let rows = data.rows(of: from, where: conditions, in: "src.") else { return [] }
-    var rule = DestinationRule.objects(in: relationship, of: to)
-    rule.answer = .rows(try FoundRows(rows, key: "t.Z_PK", of: from, on: planned.connection))
     return [rule]
   }
 
-  /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
-  private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
-    guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
-      let other = data.store.table(of: declared.destination),
-      let all = data.store.table(of: entity)?.storage(of: relationship)?.allLinks()
-    else { return nil }
-    let removed = source.subtree(of: declared.destination).filter {
-      mapping.mapping(fromSource: $0)?.destination == nil
-    }.compactMap { data.store.table(of: $0)?.entityID }
-    guard !removed.isEmpty else { return nil }
-    let links = "SELECT 1 FROM (\(all)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
-    let list = removed.list
-    return """
-      EXISTS (\(links) WHERE e.owner = t.Z_PK)
-      AND NOT EXISTS (\(links) WHERE e.owner = t.Z_PK AND d.Z_ENT NOT IN (\(list)))
-      """
+  /// Mandatory relationships that only the step as a whole shows to end up empty.
+  private func emptyRelationships() throws -> [DataCheck] {
+    let isAsked = mapping.entityMappings.contains { entityMapping in
+      entityMapping.source != nil
+        && entityMapping.relationships.contains {
+          guard let to = entityMapping.destination,
+            let relationship = destination.relationship(named: $0.name, of: to)
+          else { return false }
+          return relationship.emptiness != .allowed
+            && schemas.column(showing: relationship, in: entityMapping) == nil
+        }
+    }
+    guard isAsked else { return [] }
+    let connection = try planned?.connection ?? .scratch(over: data.store)
+    return try data.store.reading {
+      try RelationshipChecks(
+        schemas, MigratedContents(schemas), planned, connection, isInferred: true
+      ).empty()
+    }
   }
 
   /// Duplicates under constraints that are new, or that a default could break.

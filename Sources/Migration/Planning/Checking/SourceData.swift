@@ -33,23 +33,6 @@ struct SourceData {
     store.table(of: entity)?.storage(of: relationship)?.isEmpty("t")
   }
 
-  /// SQL that is true for rows whose to-one references an object of an entity that goes; `nil` where
-  /// none can.
-  func leadsTo(removedBy mapping: MappingModel, relationship: String, of entity: String) -> String?
-  {
-    guard let column = store.table(of: entity)?.toOneColumn(of: relationship),
-      let destination = store.model.relationship(named: relationship, of: entity)?.destination,
-      let table = store.table(of: destination)
-    else { return nil }
-    let removed = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
-      .compactMap { store.table(of: $0) }.filter { $0.table == table.table }.map(\.entityID)
-    guard !removed.isEmpty else { return nil }
-    return """
-      EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = t.\(quoted(column))
-      AND d.Z_ENT IN (\(removed.list)))
-      """
-  }
-
   func links(_ relationship: String, of entity: String) throws -> Int {
     guard let table = store.table(of: entity), let storage = table.storage(of: relationship),
       let owners = rows(of: entity)

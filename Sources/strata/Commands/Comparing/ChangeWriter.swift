@@ -121,7 +121,7 @@ struct ChangeWriter {
           json.objects("entities", summary.entities) {
             [
               "entity": $0.entity, "inserted": $0.inserted, "updated": $0.updated,
-              "deleted": $0.deleted,
+              "deleted": $0.deleted, "unknown": $0.unknown,
             ]
           }
           json.objects("bookkeeping", summary.bookkeeping) {
@@ -175,7 +175,8 @@ struct ChangeWriter {
     let count = different.reduce(0) { $0 + $1.count }
     console.line(
       count == 0
-        ? "✓ all objects are equal"
+        ? (summary.entities.allSatisfy { $0.unknown == 0 }
+          ? "✓ all objects are equal" : "no difference was found in what could be read")
         : NumberText.counted(count, "object") + " differ"
           + (count == 1 ? "s" : ""))
   }

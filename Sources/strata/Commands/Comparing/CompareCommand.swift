@@ -70,6 +70,19 @@ enum CompareCommand {
       console.note("! External files of \(count) cannot be read: whether they differ is unknown.")
       status = .unreadable
     }
+    if summary.mixesStates {
+      console.note(
+        "! Another program kept saving \(arguments[first]) while it was read: the output may mix two states. Close that program, and run the command again."
+      )
+      status = .unreadable
+    }
+    let unknown = summary.entities.reduce(0) { $0 + $1.unknown }
+    if unknown > 0 {
+      console.note(
+        "! Whether \(NumberText.counted(unknown, "object")) \(unknown == 1 ? "differs" : "differ") is unknown: the rows of the other store could not be read."
+      )
+      status = .unreadable
+    }
     status = console.finish(b, console.finish(a, status))
     try writer.end(summary, status, limit: request.limit)
     return status

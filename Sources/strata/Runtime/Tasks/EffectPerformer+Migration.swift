@@ -15,7 +15,7 @@ extension EffectPerformer {
         mailbox.post(.answer(id, .verified(receipt)))
         guard wait() else { return false }
       }
-      running.withLock { $0.fingerprint = nil }
+      signs.withLock { $0 = nil }
       hold.begin()
       return true
     }
@@ -46,10 +46,8 @@ extension EffectPerformer {
 
   func rollBack(_ id: TaskID, _ options: StoreRollback.Options) {
     let hold = ReaderHold([pages, surveys])
-    running.withLock {
-      $0.rollbacks[id] = false
-      $0.fingerprint = nil
-    }
+    running.withLock { $0.rollbacks[id] = false }
+    signs.withLock { $0 = nil }
     start(id) { [self, mailbox, path] in
       defer { running.withLock { _ = $0.rollbacks.removeValue(forKey: id) } }
       return .rolledBack(
@@ -105,7 +103,7 @@ extension EffectPerformer {
   /// Has what an interrupted run left put right; a person said so.
   func recover(_ id: TaskID) {
     // What becomes of the files now is no other program's work.
-    running.withLock { $0.fingerprint = nil }
+    signs.withLock { $0 = nil }
     start(id) { [path] in
       .recovered(
         try await Self.onQueue("strata.recovery") { StoreMigration.cleanUp(after: path) })
@@ -172,8 +170,8 @@ extension StoreReplacement {
 
 /// What goes on around the store.
 extension EffectPerformer {
-  /// Seconds between two looks at the store's files.
-  private static let interval = 2
+  /// Between two looks at the store's files.
+  private static let interval = Duration.milliseconds(100)
 
   /// Removes copies that nobody uses any more, and reports what an interrupted run left of this
   /// store: a person decides whether anything is done about that.
@@ -203,27 +201,20 @@ extension EffectPerformer {
     if isDue { Task { tidyUp() } }
   }
 
-  /// Reports when the store's files are no longer what they were; asked of the file system only.
+  /// Reports when another program saves to the store, or puts another file in its place.
   func watch() {
     running.withLock { running in
       guard running.watcher == nil else { return }
-      running.watcher = Task { [weak self, path] in
+      running.watcher = Task { [weak self] in
         while !Task.isCancelled {
-          try? await Task.sleep(for: .seconds(Self.interval))
+          try? await Task.sleep(for: Self.interval)
           guard let self else { return }
-          let known = self.running.withLock { $0.fingerprint }
-          guard let known else { continue }
-          let now = StoreFingerprint(of: FileSystem.canonical(path))
-          guard now != known else { continue }
-          let isOurs = self.running.withLock { running in
-            // A cut-over of ours began between the two looks.
-            guard running.fingerprint == known else { return true }
-            running.fingerprint = now
-            return false
+          switch self.signs.withLock({ $0?.look() }) {
+          case .saved(let count)?: self.mailbox.post(.storeChanged(.saved(count)))
+          case .replaced?: self.mailbox.post(.storeChanged(.replaced))
+          case .gone?: self.mailbox.post(.storeChanged(.gone))
+          case nil: break
           }
-          guard !isOurs else { continue }
-          self.mailbox.post(
-            .storeChanged(!now.exists ? .gone : now.isSameFile(as: known) ? .changed : .replaced))
         }
       }
     }

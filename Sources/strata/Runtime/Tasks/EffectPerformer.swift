@@ -16,8 +16,6 @@ final class EffectPerformer: Sendable {
     var migrations: [TaskID: MigrationStream] = [:]
     /// Whether a second handle would cost a second private copy of the store.
     var isSnapshot = false
-    /// What the store's files were when it was opened; `nil` while they are being replaced by us.
-    var fingerprint: StoreFingerprint?
     /// Rescues, which make files that go away when they are stopped.
     var rescues: Set<TaskID> = []
     /// Those that read what was deleted, once it was looked for, and whether they are asked.
@@ -37,6 +35,9 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  /// What the store's files show of saves; `nil` while they are being replaced by us. A look is taken with the
+  /// lock held: the file that it keeps open must not be closed in the middle of a cut-over.
+  let signs = Mutex<SaveSigns?>(nil)
   let source: StoreSource
   /// What was deleted, once it was looked for.
   let remains = RemainsSession()
@@ -61,7 +62,7 @@ final class EffectPerformer: Sendable {
         await surveys.close()
         await forgetRemains()
         // Before it is read: a change meanwhile is one that was not seen.
-        let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
+        signs.withLock { [path] in $0 = SaveSigns(of: path) }
         let summary: StoreSummary
         do {
           summary = try await pages.open()
@@ -73,11 +74,7 @@ final class EffectPerformer: Sendable {
           tidy()
           return answer
         }
-        running.withLock {
-          $0.isSnapshot = summary.access == .snapshot
-          // A program that has the store open writes as it pleases, and is read through its log.
-          $0.fingerprint = summary.access == .live ? nil : fingerprint
-        }
+        running.withLock { $0.isSnapshot = summary.access == .snapshot }
         watch()
         tidy()
         return .opened(summary)
@@ -159,10 +156,10 @@ final class EffectPerformer: Sendable {
     let (tasks, migrations) = running.withLock { running in
       for id in running.rollbacks.keys { running.rollbacks[id] = true }
       for id in running.rescues { running.tasks[id]?.cancel() }
-      running.fingerprint = nil
       running.watcher?.cancel()
       return (Array(running.tasks.values), Array(running.migrations.values))
     }
+    signs.withLock { $0 = nil }
     for migration in migrations { migration.cancel() }
     // A migration's task ends when the engine has; the others are to stop where they are.
     if !isWriting { for task in tasks { task.cancel() } }

@@ -46,6 +46,15 @@ extension SQLExpression {
     parts = try reader.read()
   }
 
+  /// The same, after SQLite had a look at it.
+  static func tried(
+    _ text: String, entity: String, model: Model, variables: Set<String> = []
+  ) throws -> SQLExpression {
+    let expression = try SQLExpression(text, entity: entity, model: model, variables: variables)
+    try ExpressionTrial(expression).run()
+    return expression
+  }
+
   /// The path that the expression is, where it is nothing else: a property's name, an element's path,
   /// or one through relationships.
   var plainPath: String? {
@@ -74,8 +83,8 @@ extension SQLExpression {
 /// Everything else is refused: a recipe may come from somebody else, and what it computes must come
 /// out the same when the result is verified. So there is no clock, no chance, no file, no second
 /// statement and no other table.
-enum SQLVocabulary {
-  static let keywords: Set<String> = [
+package enum SQLVocabulary {
+  package static let keywords: Set<String> = [
     "AND", "OR", "NOT", "IS", "NULL", "ISNULL", "NOTNULL", "IN", "BETWEEN", "LIKE", "GLOB",
     "ESCAPE", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "AS", "COLLATE", "NOCASE", "BINARY",
     "RTRIM", "TRUE", "FALSE",
@@ -84,7 +93,7 @@ enum SQLVocabulary {
   ]
 
   /// Functions of SQLite that depend on their arguments alone.
-  static let functions: Set<String> = [
+  package static let functions: Set<String> = [
     "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "ifnull", "iif",
     "instr", "length", "like", "lower", "ltrim", "max", "min", "nullif", "octet_length", "printf",
     "quote", "replace", "round", "rtrim", "sign", "substr", "substring", "trim", "typeof", "unhex",
@@ -122,8 +131,21 @@ enum SQLVocabulary {
 }
 
 extension SQLVocabulary {
+  /// Beginnings of what people need most, each with what it gives.
+  package static let common: KeyValuePairs = [
+    "coalesce(": "the first that is not NULL", "CAST(": "CAST(a AS INTEGER), REAL or TEXT",
+    "CASE WHEN ": "CASE WHEN a > 1 THEN 'many' ELSE 'one' END", "NULL ": "no value",
+    "trim(": "without spaces around it", "lower(": "in small letters",
+    "replace(": "replace(a, 'old', 'new')", "substr(": "substr(a, first, length), from 1",
+    "split_part(": "split_part(a, ' ', 1), the first word",
+    "rest_after(": "rest_after(a, ' '), all but the first word",
+    "parse_date(": "parse_date(a, 'yyyy-MM-dd'), a Date from text",
+    "format_date(": "format_date(a, 'yyyy-MM-dd'), text from a Date",
+    "count(": "count(tags), how many it references", "uuid() ": "a new UUID",
+  ]
+
   /// The functions that recipes add.
-  static let ours: Set<String> = [
+  package static let ours: Set<String> = [
     "unarchive", "element", "split_part", "rest_after", "parse_date", "format_date",
     "text_or_null", "uuid_from", "sha256", "regex_replace",
   ]

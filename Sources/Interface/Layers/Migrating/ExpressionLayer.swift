@@ -1,0 +1,84 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// The line in which somebody types the SQL expression that a value is computed by.
+struct ExpressionLayer: CheckedLineLayer {
+  private static let help =
+    "An SQL expression over the properties of the object as it was: a name, a 'text', "
+    + "coalesce(a, b), a || ' ' || b, CAST(a AS INTEGER), parse_date(a, 'yyyy-MM-dd') …"
+  /// Rows below the line: the mark, and a long mistake.
+  private static let marks = 4
+  /// What may be missing at the end of an expression that has only begun.
+  private static let endings = ["'", ")", "')", "))", "'))", ")))"]
+
+  /// The attribute that gets the value.
+  let place: String
+  var line: CheckedLine
+
+  /// - Parameter expression: what is proposed.
+  init(_ place: String, _ expression: String, _ context: Context) {
+    self.place = place
+    line = CheckedLine(Prompt(expression, isSelected: true))
+    look(in: context)
+    line.completion = Completion()
+  }
+
+  mutating func look(in context: Context) {
+    let text = line.prompt.text
+    (line.mistake, line.completion) = (nil, Completion())
+    guard !text.trimmed.isEmpty,
+      let (source, destination) = context.known.models(
+        from: context.versions.storesIndex, to: context.planned.to)
+    else { return }
+    let edits = context.planned.currentEdits
+    func mistake(in text: String) -> CoreDataError? {
+      edits.mistake(in: text, for: place, from: source, to: destination)
+    }
+    line.mistake = mistake(in: text)
+    if line.mistake != nil, Self.endings.contains(where: { mistake(in: text + $0) == nil }) {
+      // What is only not closed yet is marked where it goes on.
+      line.mistake?.mark = TextMark(text, text.utf8.count..<text.utf8.count)
+    }
+    let sources = edits.sources(
+      of: place, computedBy: text, from: source, to: destination)
+    if let entity = sources.first, let store = context.ownStore {
+      line.completion = Completion(
+        expression: text, cursor: line.prompt.cursor, entity: entity, store: store)
+    }
+  }
+
+  func bindings(_ context: Context) -> [Binding] {
+    lineBindings(
+      "use this expression, and plan again",
+      unless: line.prompt.text.trimmed.isEmpty ? "type an expression first" : nil,
+      hasFormer: false)
+  }
+
+  mutating func confirm(in context: inout Context) -> LayerOutcome {
+    let edit = MappingEdits.Edit.value(place, line.prompt.text.trimmed)
+    return .close(context.on(MappingScreen.self) { $0.apply([edit], in: &$1) })
+  }
+
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let width = max(1, min(72, rect.width - 4))
+    let lines = Wrapping.lines(Self.help, width: width)
+    let inside = Popup("\(place) =", width, lines.count + 2 + Self.marks)
+      .draw(in: &grid, rect, theme: theme)
+    grid.write(lines, in: inside, style: theme[.dim])
+    let row = min(lines.count + 1, max(0, inside.height - 1))
+    line.prompt.draw(
+      in: &grid, inside.row(row), label: [Span("= ", theme[.footerKey])], theme: theme)
+    let marks = inside.droppingRows(row + 1)
+    var note: [Span] = []
+    if line.prompt.isSelected {
+      note = [Span("  typing replaces it; ← → edit it", theme[.dim])]
+    } else if !line.prompt.text.trimmed.isEmpty {
+      note = [Span("  ✓", theme[.success])]
+    }
+    // The offers may lie over the frame and what is below it.
+    let below = Rect(
+      x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
+    line.drawBelow(in: &grid, below, marks: marks, note: note, theme: theme)
+  }
+}

@@ -1,0 +1,208 @@
+import Files
+import ManagedStore
+import SQLite
+import Salvage
+
+/// A store as it was when it was last looked at, and what later changes of its pages do to its objects.
+final class Baseline {
+  /// What became of a change.
+  enum Outcome {
+    case saved(ObservedSave)
+    /// Rows could not be followed: all objects must be compared.
+    case unfollowed
+  }
+
+  /// The copy, read as a store.
+  let store: Store
+  /// What the files were when it was made.
+  let state: StoreState
+  /// The file that it is a copy of.
+  let identity: FileIdentity?
+  /// Bytes of a page.
+  let pageSize: Int
+  /// The place in the -wal up to which it goes; `nil` without one.
+  var tail: LogTail?
+  /// The number of the last transaction of history.
+  private(set) var lastTransaction: Int64 = 0
+  private let copy: DatabaseCopy
+  private var trees: TableTrees?
+  /// The tables that are followed, by the first pages of their trees.
+  private var roots: [Int: String] = [:]
+  private var reader: RowReader?
+
+  private static let mostAttempts = 20
+
+  /// Copies a store in one state, without a lock.
+  ///
+  /// - Throws: ``CoreDataError`` where it cannot be read or copied, and where programs write to it all the time.
+  init(
+    of files: WatchedFiles, model: Model?, fallback: (StoreMetadata) -> Model?
+  ) throws {
+    let names = files.names
+    for attempt in 0..<Self.mostAttempts {
+      if attempt > 0 { usleep(5000) }
+      try files.refresh()
+      try names.check()
+      let isQuiet = { try StoreLock.writer(of: names.path) == nil && !names.hasHotJournal() }
+      guard try isQuiet() else { continue }
+      let before = try StoreState(files)
+      guard let main = files.main else { continue }
+      var tail = try files.log.flatMap { try LogTail($0) }
+      let copy = try DatabaseCopy(of: main, pageSize: tail?.pageSize)
+      var pageCount = copy.pageCount
+      if let log = files.log, tail != nil {
+        // The frames of a log that is another store's are not applied.
+        let counts = try WriteAheadLog(besideStore: names.path).frames > 0
+        while let transaction = try tail?.next(log) {
+          guard counts else { continue }
+          pageCount = transaction.pageCount
+          try tail?.pages(of: transaction, in: log) { try copy.write($1, to: $0) }
+        }
+      }
+      try copy.finish(pageCount: pageCount)
+      let after = try StoreState(files)
+      // Whatever a checkpoint wrote meanwhile is in the log that was read behind the main file.
+      guard tail == nil ? after == before : after.header == before.header, try isQuiet() else {
+        continue
+      }
+      (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
+      (state, identity) = (before, main.identity)
+      store = try Store(
+        path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names), model: model,
+        fallback: fallback)
+      return
+    }
+    throw CoreDataError(
+      .failed, code: .persistentStoreOpen,
+      "programs write to the store all the time, or a save was not finished", path: names.path,
+      hint: "Try again when less is written.")
+  }
+
+  /// Makes ready to follow changes; of no use for a store that is damaged.
+  func begin(_ request: WatchRequest) throws {
+    try store.followWrites()
+    lastTransaction = try newestTransaction()
+    let reader = RowReader(store, request)
+    self.reader = reader
+    var tables = reader.tables
+    if store.hasHistory { tables.insert(HistoryTable.transaction.name) }
+    roots = try store.connection.rows(
+      "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"
+    ).reduce(into: [:]) { roots, row in
+      guard let name = row.first?.text, let root = row.last?.integer, tables.contains(name) else {
+        return
+      }
+      roots[Int(root)] = name
+    }
+    trees = try TableTrees(roots: Array(roots.keys), pageCount: copy.pageCount, page: copy.page)
+  }
+
+  /// Looks again for what is outside of rows.
+  func lookAgain() { reader?.lookAgain() }
+
+  /// Pages of the database.
+  var pageCount: Int { copy.pageCount }
+
+  /// A page; `nil` where the database has none of that number.
+  func page(_ number: Int) throws -> [UInt8]? { try copy.page(number) }
+
+  /// Bytes of the copy from an offset on: as many as there are.
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
+    try copy.read(at: offset, count: count)
+  }
+
+  /// Raised where the list of tables changes, and by VACUUM.
+  func schemaCookie() throws -> UInt32? {
+    try copy.page(1).map { FileHeader($0).schemaCookie }
+  }
+
+  // MARK: Following
+
+  /// Writes pages, and finds what that does to objects.
+  ///
+  /// - Returns: what was saved; its number of saves is 1.
+  func follow(
+    _ pages: [Int: [UInt8]], pageCount: Int
+  ) throws -> Outcome {
+    guard let reader, trees != nil, store.damage == nil else { return .unfollowed }
+    if let first = pages[1], try FileHeader(first).schemaCookie != schemaCookie() {
+      return .unfollowed
+    }
+    guard let found = try trees?.rows(writing: pages, pageCount: pageCount, old: copy.page) else {
+      trees = nil
+      return .unfollowed
+    }
+    do {
+      return .saved(try save(found, pages, pageCount, reader))
+    } catch {
+      // The copy may be of either state.
+      trees = nil
+      throw error
+    }
+  }
+
+  private func save(
+    _ found: [Int: [Int64]], _ pages: [Int: [UInt8]], _ pageCount: Int, _ reader: RowReader
+  ) throws -> ObservedSave {
+    reader.clear()
+    var rows: [String: [Int64]] = [:]
+    for (root, keys) in found { rows[roots[root] ?? ""] = keys }
+    let transactions = rows.removeValue(forKey: HistoryTable.transaction.name) ?? []
+    var save = ObservedSave(time: CoreDataDate.now, saves: 1)
+    guard !rows.isEmpty else {
+      try write(pages, pageCount)
+      try addTransactions(transactions, to: &save)
+      return save
+    }
+    let former = try pages.keys.reduce(into: [:]) { former, page in
+      former[page] = try copy.page(page)
+    }
+    let formerCount = copy.pageCount
+    let before = try reader.values(of: rows)
+    try reader.readBefore(reader.candidates(rows, [:], [:]))
+    try write(pages, pageCount)
+    let candidates = reader.candidates(rows, before, try reader.values(of: rows))
+    let unread = candidates.filter { !reader.isRead($0) }
+    if !unread.isEmpty {
+      // What new links lead from is read as it was.
+      try write(former, formerCount)
+      try reader.readBefore(unread)
+      try write(pages, pageCount)
+    }
+    try reader.readAfter(candidates, into: &save)
+    try addTransactions(transactions, to: &save)
+    return save
+  }
+
+  private func write(_ pages: [Int: [UInt8]], _ pageCount: Int) throws {
+    for (page, bytes) in pages { try copy.write(bytes, to: page) }
+    try copy.finish(pageCount: pageCount)
+  }
+
+  // MARK: History
+
+  private func addTransactions(_ changed: [Int64], to save: inout ObservedSave) throws {
+    guard changed.contains(where: { $0 > lastTransaction }) else { return }
+    save.add(try transactions(after: lastTransaction))
+    lastTransaction = max(lastTransaction, changed.max() ?? 0)
+  }
+
+  /// Transactions of history behind a number, oldest first: at most a hundred.
+  func transactions(after number: Int64) throws -> [HistoryTransaction] {
+    (try store.transactions(limit: 100) ?? []).filter { $0.number > number }.reversed()
+  }
+
+  /// The number of the last transaction that the store has; 0 without history.
+  func newestTransaction() throws -> Int64 {
+    guard store.hasHistory else { return 0 }
+    return try store.connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
+  }
+}
+
+extension ObservedSave {
+  /// Names the transactions of history that came with it, and takes the time of the last.
+  mutating func add(_ found: [HistoryTransaction]) {
+    transactions = found
+    time = found.last?.timestamp ?? time
+  }
+}

@@ -1,0 +1,69 @@
+import Files
+import ManagedStore
+import Salvage
+
+/// A private copy of a database in one file, into which the pages of later transactions are written.
+final class DatabaseCopy {
+  /// Where it is, in a folder that only this user can look into.
+  let path: String
+  /// Bytes of a page.
+  let pageSize: Int
+  /// Pages of the database.
+  private(set) var pageCount = 0
+  /// Raised with each change: SQLite reads pages again where it finds another number.
+  private var counter: UInt32 = 0
+  private let file: WritableFile
+  private let folder: PrivateFolder
+
+  /// Copies the main file, in whatever state it is.
+  ///
+  /// - Parameter pageSize: that of the -wal; `nil` where there is none.
+  /// - Throws: ``CoreDataError`` where it cannot be read, or there is no room for it.
+  init(of main: OpenFile, pageSize known: Int?) throws {
+    folder = try PrivateFolder()
+    path = folder.path + "/" + FileSystem.name(of: main.path)
+    try FileSystem.copy(main, into: FileSystem.createEmpty(path))
+    file = try WritableFile(path)
+    let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
+    pageSize = known ?? head.pageSize ?? 4096
+    let isCounted = head.pages > 0 && head.changeCounter == head.versionValidFor
+    pageCount = isCounted ? head.pages : (FileSystem.status(path)?.size ?? 0) / pageSize
+    counter = head.changeCounter
+  }
+
+  /// A page; `nil` where the database has none of that number.
+  func page(_ number: Int) throws -> [UInt8]? {
+    guard number > 0, number <= pageCount else { return nil }
+    let bytes = try file.read(at: (number - 1) * pageSize, count: pageSize)
+    // Pages that were never written stand behind the end of the file.
+    return bytes + [UInt8](repeating: 0, count: pageSize - bytes.count)
+  }
+
+  /// Bytes from an offset on: as many as there are.
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
+  /// Writes a page, which nobody may read before ``finish(pageCount:)``.
+  func write(_ bytes: [UInt8], to page: Int) throws {
+    guard page > 0, bytes.count == pageSize else { return }
+    try file.write(bytes, at: (page - 1) * pageSize)
+  }
+
+  /// Ends a change.
+  func finish(pageCount count: Int) throws {
+    pageCount = count
+    counter &+= 1
+    if count > 0, try file.read(at: count * pageSize - 1, count: 1).isEmpty {
+      try file.write([0], at: count * pageSize - 1)
+    }
+    // Without a log: all of it is in this file.
+    try file.write([1, 1], at: 18)
+    try file.write(Self.bytes(counter) + Self.bytes(UInt32(clamping: count)), at: 24)
+    try file.write(Self.bytes(counter), at: 92)
+  }
+
+  private static func bytes(_ word: UInt32) -> [UInt8] {
+    withUnsafeBytes(of: word.bigEndian) { Array($0) }
+  }
+}

@@ -1,0 +1,84 @@
+import Comparison
+import ManagedStore
+
+/// Which changes of a store to report.
+public struct WatchRequest: Sendable, Equatable {
+  /// Entities to report, with those below them; empty for all.
+  public var entities: [String] = []
+  /// A predicate over the reported entities: an object counts if it matches before or after a save.
+  public var predicate: String?
+  /// How many objects of one save are reported with their values; all are counted.
+  public var limit = 20
+
+  /// A request for everything.
+  public init() {}
+}
+
+/// What one save changed, or several that cannot be told apart any more.
+public struct ObservedSave: Sendable, Equatable {
+  /// When it was saved, where persistent history says so; else when it was noticed. Seconds since 2001-01-01 UTC.
+  public var time: Double
+  /// How many saves came together: 1 where it is one; `nil` for several that nothing counts.
+  public var saves: Int?
+  /// The transactions of persistent history that came with it, oldest first.
+  public var transactions: [HistoryTransaction] = []
+  /// How many objects of each entity differ, in the order of ``changes``; entities without a change are left out.
+  public var counts: [ComparisonSummary.EntityCount] = []
+  /// The first objects that differ, as many as the request's limit.
+  public var changes: [ObjectChange] = []
+  /// Whether all objects of the store were compared to find it.
+  public var isWhole = false
+
+  /// Who saved: the author of the first transaction that has one.
+  public var author: String? { transactions.lazy.compactMap(\.author).first }
+  /// The process that saved, as the first transaction names it.
+  public var process: String? { transactions.lazy.compactMap { $0.process ?? $0.bundle }.first }
+  /// How many objects differ.
+  public var count: Int { counts.reduce(0) { $0 + $1.count } }
+  /// How many objects differ beyond those in ``changes``.
+  public var rest: Int { max(0, count - changes.count) }
+}
+
+/// Something other than a save that a watch noticed.
+public enum WatchNotice: Sendable, Equatable {
+  /// Why all objects were compared.
+  public enum Reason: Sendable, Equatable {
+    /// Another file has the store's name.
+    case replaced
+    /// The file was vacuumed, or its tables were changed.
+    case rebuilt
+    /// So much was saved at once, or in such a way, that single rows were not followed.
+    case unfollowed
+  }
+
+  /// No store has the name any more; it is waited for.
+  case gone
+  /// The store is there again.
+  case back
+  /// A link has the name now; it is not followed.
+  case link
+  /// Another user owns the file.
+  case owner(from: UInt32, to: UInt32)
+  /// All objects were compared.
+  case compared(Reason)
+  /// The file cannot be read as a store, for the reason given; it is read again when it changes.
+  case unreadable(CoreDataError)
+
+  /// What happened, as a sentence.
+  public var sentence: String {
+    switch self {
+    case .gone: "The store is gone. Waiting for it to come back."
+    case .back: "The store is back."
+    case .link: "The path is a link now, which is not followed. Waiting for the store to come back."
+    case .owner(let from, let to):
+      "The store belonged to user \(from) and now belongs to user \(to)."
+    case .compared(.replaced): "The store was replaced by another file: all objects were compared."
+    case .compared(.rebuilt):
+      "The store was vacuumed or its tables were changed: all objects were compared."
+    case .compared(.unfollowed):
+      "What was saved could not be followed row by row: all objects were compared."
+    case .unreadable(let error):
+      "The store cannot be read now: \(error.message). Waiting for it to change."
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import Comparison
+import ManagedStore
+import SQLite
+
+/// Reads the objects that changed rows concern, before and after a change, and says what differs.
+///
+/// A row of an entity's table is an object, and may be a link from another; a row of a join table is a link between
+/// two. What a link leads from counts as changed, too.
+final class RowReader {
+  /// A row that is or may be an object: its table and its key.
+  struct Candidate: Hashable {
+    var table: String
+    var key: Int64
+  }
+
+  /// What a candidate is in one state.
+  private struct State {
+    var side: ObjectSide
+    var object: ObjectCursor.Object
+    /// Whether it is one of those that were asked for.
+    var counts: Bool
+  }
+
+  /// Columns of a table's rows that lead to an object.
+  private struct Link: Hashable {
+    var owner: String
+    var rest: [String]
+    /// The table of that object.
+    var table: String
+  }
+
+  private let store: Store
+  private let request: WatchRequest
+  private let links: [String: [Link]]
+  private let entities: [String: EntityTable]
+  private var sides: [String: ObjectSide] = [:]
+  private var states: [Candidate: State?] = [:]
+
+  init(_ store: Store, _ request: WatchRequest) {
+    (self.store, self.request) = (store, request)
+    entities = Dictionary(
+      store.entityTables.filter(\.isWholeTable).map { ($0.table, $0) }
+    ) { first, _ in first }
+    var links: [String: Set<Link>] = [:]
+    for table in store.entityTables {
+      for entry in table.relationships {
+        guard let storage = entry.storage, storage.kind != .toOne else { continue }
+        let rest = [storage.destination, storage.position].compactMap { $0 }
+        links[storage.table, default: []].insert(
+          Link(owner: storage.owner, rest: rest, table: table.table))
+        guard storage.kind == .reflexive else { continue }
+        links[storage.table, default: []].insert(
+          Link(owner: storage.destination, rest: [storage.owner], table: table.table))
+      }
+    }
+    self.links = links.mapValues(Array.init)
+  }
+
+  /// The tables whose rows are objects or links.
+  var tables: Set<String> {
+    Set(entities.keys).union(links.keys).filter { store.database.contains($0) }
+  }
+
+  /// Forgets what objects were, for the next change.
+  func clear() { states.removeAll(keepingCapacity: true) }
+
+  /// Looks again for what is outside of rows: files of external data.
+  func lookAgain() { sides.removeAll() }
+
+  // MARK: Candidates
+
+  /// The objects that are rows, or that rows which differ lead to: from what ``values(of:)`` were before and after.
+  func candidates(
+    _ rows: [String: [Int64]], _ before: [Candidate: [[Value]]], _ after: [Candidate: [[Value]]]
+  ) -> Set<Candidate> {
+    var found: Set<Candidate> = []
+    for (table, keys) in rows {
+      let isEntity = entities[table] != nil
+      for key in keys {
+        let row = Candidate(table: table, key: key)
+        if isEntity { found.insert(row) }
+        for (place, link) in (links[table] ?? []).enumerated() {
+          let states = [before[row], after[row]].map { values in
+            values.flatMap { $0.indices.contains(place) ? $0[place] : nil }
+          }
+          guard states[0] != states[1] else { continue }
+          for owner in states.compactMap({ $0?.first?.integer }) {
+            found.insert(Candidate(table: link.table, key: owner))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  /// What rows hold in the columns of each link of their table, as the store is now; nothing for a row that is not
+  /// there.
+  func values(of rows: [String: [Int64]]) throws -> [Candidate: [[Value]]] {
+    var found: [Candidate: [[Value]]] = [:]
+    for (table, keys) in rows {
+      guard let links = links[table] else { continue }
+      let columns = links.map { [$0.owner] + $0.rest }
+      let statement = try store.connection.cached(
+        """
+        SELECT \(columns.joined().map(quoted).joined(separator: ", ")) FROM \(quoted(table))
+        WHERE rowid = ?
+        """)
+      defer { statement.reset() }
+      for key in keys {
+        try statement.bind([.integer(key)])
+        guard try statement.step() else { continue }
+        var row = statement.row()[...]
+        found[Candidate(table: table, key: key)] = columns.map { columns in
+          defer { row = row.dropFirst(columns.count) }
+          return Array(row.prefix(columns.count))
+        }
+      }
+    }
+    return found
+  }
+
+  // MARK: Objects
+
+  /// Reads objects as they are before the change; each of them once.
+  func readBefore(_ candidates: Set<Candidate>) throws {
+    for candidate in candidates where states[candidate] == nil {
+      states.updateValue(try state(of: candidate), forKey: candidate)
+    }
+  }
+
+  /// Whether an object was read as it was before.
+  func isRead(_ candidate: Candidate) -> Bool { states[candidate] != nil }
+
+  /// Reads objects as they are after the change, and adds what differs.
+  func readAfter(_ candidates: Set<Candidate>, into save: inout ObservedSave) throws {
+    var found: [(entity: String, key: Int64, old: State?, new: State?)] = []
+    for candidate in candidates {
+      let (old, new) = (states[candidate] ?? nil, try state(of: candidate))
+      let isSame = old?.side.table.entity == new?.side.table.entity
+      if isSame || old == nil || new == nil {
+        guard let side = (new ?? old)?.side else { continue }
+        found.append((side.table.entity, candidate.key, old, new))
+      } else {
+        // The key went to an object of another entity.
+        for (old, new) in [(old, nil), (nil, new)] as [(State?, State?)] {
+          guard let side = (new ?? old)?.side else { continue }
+          found.append((side.table.entity, candidate.key, old, new))
+        }
+      }
+    }
+    found.sort { one, other in
+      one.entity == other.entity ? one.key < other.key : one.entity.precedes(other.entity)
+    }
+    for (entity, _, old, new) in found {
+      guard old?.counts == true || new?.counts == true,
+        let change = try change(from: old, to: new)
+      else { continue }
+      if save.counts.last?.entity != entity { save.counts.append(.init(entity: entity)) }
+      let place = save.counts.count - 1
+      switch change.kind {
+      case .insert: save.counts[place].inserted += 1
+      case .update: save.counts[place].updated += 1
+      case .delete: save.counts[place].deleted += 1
+      }
+      if save.changes.count < request.limit { save.changes.append(change) }
+    }
+  }
+
+  private func change(from old: State?, to new: State?) throws -> ObjectChange? {
+    switch (old, new) {
+    case (let old?, let new?):
+      var unreadable = 0
+      return try ObjectDifference(of: new.side.table).change(
+        from: old.object, to: new.object, old.side, new.side, unreadable: &unreadable)
+    case (let old?, nil): return try old.side.change(.delete, old.object)
+    case (nil, let new?): return try new.side.change(.insert, new.object)
+    case (nil, nil): return nil
+    }
+  }
+
+  /// What a row is as the store is now; `nil` where it is not there, or not asked for.
+  private func state(of candidate: Candidate) throws -> State? {
+    guard let root = entities[candidate.table], store.database.contains(root.table) else {
+      return nil
+    }
+    var entity = root.entity
+    if root.numbers.count > 1 {
+      let statement = try store.connection.cached(
+        "SELECT Z_ENT FROM \(quoted(root.table)) WHERE Z_PK = ?")
+      defer { statement.reset() }
+      try statement.bind([.integer(candidate.key)])
+      guard try statement.step(), let name = store.entityNames[statement.integer(at: 0)] else {
+        return nil
+      }
+      entity = name
+    }
+    guard let side = try side(of: entity), let object = try side.object(candidate.key) else {
+      return nil
+    }
+    return State(side: side, object: object, counts: try side.counts(candidate.key))
+  }
+
+  private func side(of entity: String) throws -> ObjectSide? {
+    if let side = sides[entity] { return side }
+    guard let table = store.table(of: entity) else { return nil }
+    if !request.entities.isEmpty {
+      let kinds = store.model.lineage(of: entity).map(\.name)
+      guard kinds.contains(where: request.entities.contains) else { return nil }
+    }
+    let filter = request.predicate.flatMap {
+      try? RowFilter($0, entity: entity, store: store)
+    }
+    let side = try ObjectSide(
+      store, table, filter: filter, isFiltered: request.predicate != nil,
+      fileLimit: Self.fileLimit)
+    sides[entity] = side
+    return side
+  }
+
+  /// Bytes of an external data file that are read: whether two files differ their digests show.
+  private static let fileLimit = 4096
+}

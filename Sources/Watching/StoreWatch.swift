@@ -1,0 +1,269 @@
+import Comparison
+import Files
+import ManagedStore
+import SQLite
+
+/// Follows what other programs save in a store.
+///
+///     let watch = try StoreWatch(path: "Recipes.sqlite")
+///     while true {
+///       watch.wait(milliseconds: 100)
+///       for save in try watch.look() { print(save.counts, save.changes) }
+///       for notice in watch.notices { print(notice.sentence) }
+///     }
+///
+/// Nothing is written to the store or its folder, and no lock is held. A private copy keeps what the store held at
+/// the last look. One caller at a time.
+public final class StoreWatch {
+  /// The path as it was given.
+  public let path: String
+  /// What else the last ``look()`` noticed, in order; what lasts is noticed once.
+  public private(set) var notices: [WatchNotice] = []
+
+  private let request: WatchRequest
+  private let model: Model?
+  private let fallback: (StoreMetadata) -> Model?
+  private let isCancelled: () -> Bool
+  private let files: WatchedFiles
+  private var baseline: Baseline
+  private var presence: WatchedFiles.Presence
+  /// What the files were when they were last read.
+  private var state: StoreState
+  /// What was wrong with the files at the last look.
+  private var failure: CoreDataError?
+  /// Commits to the -wal up to ``state``, by its index, and those that were followed since.
+  private var commits: UInt32?
+  private var consumed = 0
+  private let signal: ChangeSignal
+
+  /// Begins with the store as it is now.
+  ///
+  /// - Parameters:
+  ///   - path: the store; a link is followed once, now.
+  ///   - model: reads the store with this model instead of the one in it.
+  ///   - fallback: finds a model for a store without one, as for ``Store``.
+  ///   - isCancelled: asked now and then in long work.
+  /// - Throws: ``CoreDataError`` where the store cannot be read or copied, and of kind usage for an entity or a
+  ///   predicate that does not fit the store.
+  public init(
+    path: String, request: WatchRequest = WatchRequest(), model: Model? = nil,
+    fallback: @escaping (StoreMetadata) -> Model? = { _ in nil },
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws {
+    (self.path, self.request, self.model) = (path, request, model)
+    (self.fallback, self.isCancelled) = (fallback, isCancelled)
+    files = WatchedFiles(StoreFiles(path: FileSystem.canonical(path)))
+    presence = files.presence
+    // Before the first look at the files: what happens from then on wakes.
+    signal = ChangeSignal(path: files.names.path)
+    do {
+      baseline = try Baseline(of: files, model: model, fallback: fallback)
+    } catch let error as CoreDataError {
+      throw error.at(path: path, insteadOf: files.names.path)
+    }
+    state = baseline.state
+    try Self.check(request, baseline.store)
+    try baseline.begin(request)
+  }
+
+  private static func check(_ request: WatchRequest, _ store: Store) throws {
+    for entity in request.entities { _ = try store.columns(of: entity) }
+    guard let predicate = request.predicate else { return }
+    for entity in request.entities { _ = try RowFilter(predicate, entity: entity, store: store) }
+  }
+
+  /// The store as it was at the last look: a private copy, which may be read until the next one.
+  package var store: Store { baseline.store }
+
+  // MARK: Looking
+
+  /// What was saved since the last look, oldest first; empty where nothing was.
+  ///
+  /// Each save that is still in the -wal is one for itself; others come together. A store that cannot be read now,
+  /// or is gone, is no error: ``notices`` says so once, and later looks find it when it is back.
+  ///
+  /// - Throws: ``CoreDataError`` when cancelled, and of kind usage where the request does not fit a store that came
+  ///   in place of the first.
+  public func look() throws -> [ObservedSave] {
+    notices = []
+    guard isPresent() else { return [] }
+    var saves: [ObservedSave] = []
+    do {
+      try files.refresh()
+      let now = try StoreState(files)
+      guard try now != state || hasMore() else { return [] }
+      baseline.lookAgain()
+      if files.main?.identity != baseline.identity {
+        try compareAll(.replaced, saves: nil, into: &saves)
+      } else {
+        try follow(now, into: &saves)
+      }
+      failure = nil
+    } catch let error as CoreDataError where error.kind != .cancelled && error.kind != .usage {
+      if failure != error { notices.append(.unreadable(error)) }
+      failure = error
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path)
+    }
+    return saves.filter { $0.count > 0 }
+  }
+
+  /// Whether a store has the name, with what is to be said of it.
+  private func isPresent() -> Bool {
+    let now = files.presence
+    defer { presence = now }
+    switch (presence, now) {
+    case (.missing, .missing), (.link, .link): return false
+    case (_, .missing):
+      notices.append(.gone)
+      return false
+    case (_, .link):
+      notices.append(.link)
+      return false
+    case (.missing, .file), (.link, .file):
+      notices.append(.back)
+    case (.file(let former), .file(let owner)):
+      if former != owner { notices.append(.owner(from: former, to: owner)) }
+    }
+    return true
+  }
+
+  /// Whether the log goes on: times and sizes of files do not show every frame.
+  private func hasMore() throws -> Bool {
+    guard let tail = baseline.tail, let log = files.log else { return false }
+    return try tail.hasMore(log)
+  }
+
+  /// Follows the log as far as it goes on from what is known, and compares pages where it does not.
+  private func follow(_ now: StoreState, into saves: inout [ObservedSave]) throws {
+    let before = files.logCommits
+    var isKnown: Bool
+    if let former = baseline.tail, let log = files.log {
+      isKnown = try !former.isRestarted(log)
+      guard try consume(log, into: &saves) else { return }
+      if !isKnown, try former.isIntact(log), let next = try LogTail(log), next.follows(former) {
+        baseline.tail = next
+        isKnown = true
+        guard try consume(log, into: &saves) else { return }
+      }
+    } else {
+      isKnown = now.hasSameMain(as: state)
+      if isKnown, let log = files.log, let next = try LogTail(log) {
+        baseline.tail = next
+        guard try consume(log, into: &saves) else { return }
+      } else if baseline.tail != nil, files.log == nil {
+        isKnown = false
+      }
+    }
+    if !isKnown, let log = files.log, let commits, let now = files.logCommits {
+      // Where as many transactions stand in the new log as were committed, none was lost with the former.
+      let known = commits &+ UInt32(clamping: consumed)
+      let next = try LogTail(log)
+      if try next?.count(log) ?? 0 == Int(now &- known) {
+        baseline.tail = next
+        isKnown = true
+        guard try consume(log, into: &saves) else { return }
+      }
+    }
+    guard isKnown else { return try compare(into: &saves) }
+    state = now
+    let after = files.logCommits
+    commits = before == after ? after : commits.map { $0 &+ UInt32(clamping: consumed) }
+    consumed = 0
+  }
+
+  /// Follows the log to its end.
+  ///
+  /// - Returns: false where all objects were compared instead.
+  private func consume(_ log: OpenFile, into saves: inout [ObservedSave]) throws -> Bool {
+    while let transaction = try baseline.tail?.next(log) {
+      if isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
+      guard !transaction.isLarge,
+        case .saved(let save) = try baseline.follow(
+          transaction.pages, pageCount: transaction.pageCount)
+      else {
+        try compareAll(.unfollowed, saves: missed(), into: &saves)
+        return false
+      }
+      consumed += 1
+      saves.append(save)
+    }
+    return true
+  }
+
+  /// How many saves there were that were not followed; `nil` where nothing counts them.
+  private func missed() -> Int? {
+    if let commits, let now = files.logCommits {
+      let count = Int(now &- commits) - consumed
+      return (1..<1_000_000).contains(count) ? count : nil
+    }
+    guard files.log == nil, baseline.tail == nil, let now = try? StoreState(files) else {
+      return nil
+    }
+    let count = Int(now.changeCounter &- state.changeCounter)
+    return (1..<1_000_000).contains(count) ? count : nil
+  }
+
+  /// Compares the pages of the store with those of the copy.
+  private func compare(into saves: inout [ObservedSave]) throws {
+    for attempt in 0..<Self.mostAttempts {
+      if attempt > 0 { usleep(500) }
+      guard let difference = try PageDifference(files, baseline) else { continue }
+      let count = missed()
+      guard !difference.isLarge,
+        case .saved(var save) = try baseline.follow(
+          difference.pages, pageCount: difference.pageCount)
+      else { return try compareAll(.unfollowed, saves: count, into: &saves) }
+      save.saves = count
+      saves.append(save)
+      baseline.tail = difference.tail
+      state = difference.state
+      (commits, consumed) = (files.logCommits, 0)
+      return
+    }
+    // It is written to all the time: the next look tries again.
+  }
+
+  private static let mostAttempts = 20
+
+  /// Compares all objects with the store as it is now, which becomes the baseline.
+  private func compareAll(
+    _ reason: WatchNotice.Reason, saves count: Int?, into saves: inout [ObservedSave]
+  ) throws {
+    let present = try Baseline(of: files, model: model, fallback: fallback)
+    var comparing = ComparisonRequest()
+    comparing.entities = request.entities
+    comparing.predicate = request.predicate
+    comparing.limit = request.limit
+    comparing.ignoresBookkeeping = true
+    var save = ObservedSave(time: CoreDataDate.now, saves: count)
+    save.isWhole = true
+    do {
+      let comparison = try StoreComparison(
+        baseline.store, present.store, comparing, isCancelled: isCancelled)
+      let summary = try comparison.run { change in
+        if save.changes.count < request.limit { save.changes.append(change) }
+      }
+      save.counts = summary.entities.filter { $0.count > 0 }
+    }
+    if reason != .replaced, try baseline.schemaCookie() != present.schemaCookie() {
+      notices.append(.compared(.rebuilt))
+    } else {
+      notices.append(.compared(reason))
+    }
+    if baseline.store.metadata.uuid == present.store.metadata.uuid {
+      save.add(try present.transactions(after: baseline.lastTransaction))
+    }
+    try present.begin(request)
+    (baseline, state) = (present, present.state)
+    (commits, consumed) = (files.logCommits, 0)
+    saves.append(save)
+  }
+
+  // MARK: Waiting
+
+  /// Waits until something may have been saved, at most that long.
+  ///
+  /// Not every change wakes it: look at least every 100 milliseconds.
+  public func wait(milliseconds: Int) { signal.wait(milliseconds: milliseconds) }
+}

@@ -1,0 +1,97 @@
+import Files
+import ManagedStore
+import Salvage
+
+/// The files of a store that is watched, held open as long as they have their names.
+///
+/// None is closed before another has its name: POSIX would end the locks that this process may hold on it.
+final class WatchedFiles {
+  /// What has the store's name.
+  enum Presence: Equatable {
+    case missing
+    case link
+    case file(owner: UInt32)
+  }
+
+  /// Their names.
+  let names: StoreFiles
+  /// The main file; `nil` where it is missing.
+  private(set) var main: OpenFile?
+  /// The -wal; `nil` where there is none.
+  private(set) var log: OpenFile?
+
+  /// The -shm; `nil` where there is none.
+  private var index: OpenFile?
+
+  /// Nothing is opened before ``refresh()``.
+  init(_ names: StoreFiles) { self.names = names }
+
+  /// What has the name now; a link is not followed.
+  var presence: Presence {
+    var info = stat()
+    guard lstat(names.path, &info) == 0 else { return .missing }
+    switch info.st_mode & S_IFMT {
+    case S_IFREG: return .file(owner: info.st_uid)
+    case S_IFLNK: return .link
+    default: return .missing
+    }
+  }
+
+  /// Opens what has the names now.
+  ///
+  /// - Throws: ``CoreDataError`` where a file is there and cannot be read.
+  func refresh() throws {
+    main = try Self.opened(names.path, main)
+    log = try Self.opened(names.walPath, log)
+    // Without it saves are not counted, and nothing else.
+    index = try? Self.opened(names.shmPath, index)
+  }
+
+  /// A number that each commit to the -wal raises by one, by the log's index; `nil` where nothing keeps it.
+  ///
+  /// Format: https://www.sqlite.org/walformat.html, "The WAL-Index File Format". The header stands there twice.
+  var logCommits: UInt32? {
+    guard log != nil, let bytes = try? index?.read(at: 0, count: 96), bytes.count == 96,
+      bytes[..<48].elementsEqual(bytes[48...]), bytes[12] == 1
+    else { return nil }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) }
+  }
+
+  private static func opened(_ path: String, _ former: OpenFile?) throws -> OpenFile? {
+    guard let identity = FileIdentity(of: path) else { return nil }
+    if let former, former.identity == identity { return former }
+    guard let file = try? OpenFile(path) else {
+      // It may be gone in the meantime.
+      guard FileIdentity(of: path) == identity else { return nil }
+      return try OpenFile(path)
+    }
+    // A link would be another file.
+    return file.identity == identity ? file : nil
+  }
+}
+
+/// What shows that a store may have been written to.
+struct StoreState: Equatable {
+  /// The beginning of the -wal, which tells its frames from older ones.
+  var header: [UInt8]
+  private var main: FileSnapshot?
+  private var log: FileSnapshot?
+  /// Change counter, pages and list of free pages.
+  private var counters: [UInt8]
+
+  /// Asks for the state of files now.
+  init(_ files: WatchedFiles) throws {
+    main = FileSnapshot(of: files.names.path)
+    counters = try files.main?.read(at: 24, count: 16) ?? []
+    log = FileSnapshot(of: files.names.walPath)
+    header = try files.log?.read(at: 0, count: LogHeader.size) ?? []
+  }
+
+  /// Counts the transactions that were written without a log; 0 where there is no main file.
+  var changeCounter: UInt32 { BigEndian.word(counters, 0) }
+
+  /// Whether nothing was written to the main file since.
+  func hasSameMain(as other: StoreState) -> Bool {
+    main == other.main && counters == other.counters
+  }
+}
