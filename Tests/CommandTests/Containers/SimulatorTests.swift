@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Containers
+@testable import Interface
 @testable import strata
 
 @Suite("Stores of simulators")
@@ -46,7 +47,8 @@ struct SimulatorTests {
       let container = "\(devices)/\(udid)/data/Containers/\(place)/\(name)"
       try FileSystem.makeDirectory(FileSystem.parent(of: container + "/" + inner) ?? container)
       if let identifier {
-        try write(["MCMMetadataIdentifier": identifier], to: container + "/" + metadata)
+        try write(
+          ["MCMMetadataIdentifier": identifier], to: container + "/" + SimulatorTests.metadata)
       }
       try FileSystem.copyOver(store, to: container + "/" + inner)
       return container
@@ -157,7 +159,12 @@ struct SimulatorTests {
         "iPhone 17, iOS 26.1  com.example.Recipes  default.store",
         "iPhone 17, iOS 26.1  group.com.example  Shared.sqlite",
       ])
-    #expect(listing.entries.allSatisfy { peeks[$0.path] == .store(entities: 1) })
+    for entry in listing.entries {
+      guard case .store? = peeks[entry.path] else {
+        Issue.record("\(entry.path) is no store")
+        continue
+      }
+    }
     #expect(try SimulatorReading.list(home.folder.path) == nil)
   }
 }
