@@ -92,7 +92,7 @@ let package = Package(
     // What other programs save in a store, save by save.
     .target(
       name: "Watching",
-      dependencies: ["Comparison", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      dependencies: ["Comparison", "ManagedStore", "Salvage", "SQLite", "Files"],
       swiftSettings: small),
 
     // What is wrong with a store, and what can be done about it.
@@ -151,10 +151,10 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Comparison", "Watching",
-        "Rescue", "Lint",
-        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON", "RowText", "Reports", "Demo", "Seeding", "Topics",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
+        "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
+        "Seeding", "Topics",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -175,7 +175,9 @@ let package = Package(
         "ModelWriting", "SQLite", "Files",
       ],
       path: "Tests/Benchmarks",
-      exclude: ["compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py"],
+      exclude: [
+        "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
+      ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
@@ -197,6 +199,12 @@ let package = Package(
       dependencies: [
         "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "JSON", "Texts", "TestSupport",
+      ]),
+    .testTarget(
+      name: "WatchingTests",
+      dependencies: [
+        "Watching", "Comparison", "ManagedStore", "Salvage", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",

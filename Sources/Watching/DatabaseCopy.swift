@@ -2,6 +2,19 @@ import Files
 import ManagedStore
 import Salvage
 
+extension FileHeader {
+  /// Pages of a database without a log: as many as the header counts, where that is valid.
+  func pageCount(ofBytes bytes: Int, pageSize: Int) -> Int {
+    let isCounted = pages > 0 && changeCounter == versionValidFor
+    return isCounted && LogTail.isLikely(pages, of: bytes / pageSize) ? pages : bytes / pageSize
+  }
+}
+
+extension OpenFile {
+  /// Its size now.
+  var bytes: Int { FileSystem.status(path)?.size ?? size }
+}
+
 /// A private copy of a database in one file, into which the pages of later transactions are written.
 final class DatabaseCopy {
   /// Where it is, in a folder that only this user can look into.
@@ -26,8 +39,7 @@ final class DatabaseCopy {
     file = try WritableFile(path)
     let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
     pageSize = known ?? head.pageSize ?? 4096
-    let isCounted = head.pages > 0 && head.changeCounter == head.versionValidFor
-    pageCount = isCounted ? head.pages : (FileSystem.status(path)?.size ?? 0) / pageSize
+    pageCount = head.pageCount(ofBytes: main.bytes, pageSize: pageSize)
     counter = head.changeCounter
   }
 

@@ -30,11 +30,17 @@ struct LogTail {
 
   private var frameSize: Int { LogHeader.frameHeaderSize + pageSize }
 
+  /// Pages of the main file.
+  private let mainPages: Int
+
   /// Begins with the first frame of a log; `nil` where it has no header that SQLite would use.
-  init?(_ file: OpenFile) throws {
+  ///
+  /// - Parameter mainBytes: bytes of the main file: a page far beyond all that is there ends the log.
+  init?(_ file: OpenFile, mainBytes: Int) throws {
     header = LogHeader(try file.read(at: 0, count: LogHeader.size))
     guard header.isWhole, let size = header.pageSize else { return nil }
     pageSize = size
+    mainPages = mainBytes / size
     checksum = header.checksum
   }
 
@@ -49,6 +55,9 @@ struct LogTail {
       at: LogHeader.size + position * frameSize, count: LogHeader.frameHeaderSize)
     return head.count == LogHeader.frameHeaderSize && LogHeader.salts(head, at: 8) == header.salts
   }
+
+  /// Whether a database can have that many pages of which so many are there: a number that nobody wrote is greater.
+  static func isLikely(_ pages: Int, of known: Int) -> Bool { pages <= known * 64 + 100_000 }
 
   /// Whether the last frame that was read is still there: of a log that was begun again, nothing behind it was
   /// overwritten either.
@@ -79,8 +88,11 @@ struct LogTail {
       sum.add(bytes, 0..<8, bigEndian: header.isBigEndian)
       sum.add(bytes, LogHeader.frameHeaderSize..<frameSize, bigEndian: header.isBigEndian)
       let page = Int(BigEndian.word(bytes, 0))
-      guard sum == LogChecksum(bytes, 16), page > 0 else { return nil }
+      let size = Int(BigEndian.word(bytes, 4))
       place += 1
+      guard sum == LogChecksum(bytes, 16), page > 0,
+        Self.isLikely(max(page, size), of: mainPages + place)
+      else { return nil }
       if transaction.pages[page] == nil, transaction.pages.count >= most {
         transaction.isLarge = true
         transaction.pages = [:]
@@ -88,7 +100,6 @@ struct LogTail {
       if !transaction.isLarge {
         transaction.pages[page] = Array(bytes[LogHeader.frameHeaderSize...])
       }
-      let size = Int(BigEndian.word(bytes, 4))
       guard size > 0 else { continue }
       transaction.frames = position..<place
       transaction.pageCount = size

@@ -12,6 +12,8 @@ struct PageDifference {
   private(set) var isLarge = false
   /// The place in the -wal up to which it goes.
   private(set) var tail: LogTail?
+  /// Commits to the -wal up to there, by the log's index; `nil` where nothing counts them.
+  private(set) var commits: UInt32?
   /// What the files were.
   let state: StoreState
 
@@ -24,20 +26,24 @@ struct PageDifference {
   init?(_ files: WatchedFiles, _ baseline: Baseline) throws {
     try files.refresh()
     state = try StoreState(files)
+    commits = files.logCommits
     guard let main = files.main, try Self.isQuiet(files) else { return nil }
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
-    let size = FileSystem.status(main.path)?.size ?? 0
-    let isCounted = head.pages > 0 && head.changeCounter == head.versionValidFor
-    pageCount = isCounted ? head.pages : size / baseline.pageSize
+    pageCount = head.pageCount(ofBytes: main.bytes, pageSize: baseline.pageSize)
     var logged: Set<Int> = []
-    tail = try files.log.flatMap { try LogTail($0) }
+    tail = try files.logTail()
     isLarge = (tail?.pageSize ?? head.pageSize) != baseline.pageSize
     if let log = files.log {
       while !isLarge, let transaction = try tail?.next(log) {
         pageCount = transaction.pageCount
         try tail?.pages(of: transaction, in: log) { page, bytes in
           logged.insert(page)
-          try add(bytes, page, baseline)
+          let former = try baseline.page(page) ?? []
+          if Self.isSame(bytes, former, in: bytes.indices) {
+            pages[page] = nil
+          } else {
+            add(bytes, page, baseline)
+          }
         }
       }
     }
@@ -45,6 +51,7 @@ struct PageDifference {
     let after = try StoreState(files)
     guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
     else { return nil }
+    if files.logCommits != commits { commits = nil }
     pages = pages.filter { $0.key <= pageCount }
   }
 
@@ -53,21 +60,19 @@ struct PageDifference {
     try StoreLock.writer(of: files.names.path) == nil && !files.names.hasHotJournal()
   }
 
-  private mutating func add(_ bytes: [UInt8], _ page: Int, _ baseline: Baseline) throws {
-    if try baseline.page(page) == bytes {
-      pages[page] = nil
-    } else {
-      pages[page] = bytes
-      isLarge = isLarge || pages.count * baseline.pageSize > LogTail.mostBytes
-    }
+  private mutating func add(_ bytes: [UInt8], _ page: Int, _ baseline: Baseline) {
+    pages[page] = bytes
+    isLarge = isLarge || pages.count * baseline.pageSize > LogTail.mostBytes
   }
 
-  private static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+  /// Whether both have the same bytes in a range; not where one of them ends before it does.
+  private static func isSame(_ one: [UInt8], _ other: [UInt8], in range: Range<Int>) -> Bool {
     one.withUnsafeBytes { one in
       other.withUnsafeBytes { other in
-        guard one.count == other.count, let first = one.baseAddress, let second = other.baseAddress
+        guard range.upperBound <= min(one.count, other.count), let first = one.baseAddress,
+          let second = other.baseAddress
         else { return false }
-        return memcmp(first, second, one.count) == 0
+        return memcmp(first + range.lowerBound, second + range.lowerBound, range.count) == 0
       }
     }
   }
@@ -83,17 +88,15 @@ struct PageDifference {
       let former = try baseline.read(at: offset, count: Self.stride)
       defer { offset += now.count }
       // What is cut off within a page is read when it is whole.
-      guard !Self.isSame(now, former) else { continue }
+      guard now.count != former.count || !Self.isSame(now, former, in: now.indices) else {
+        continue
+      }
       for start in Swift.stride(from: 0, to: now.count - size + 1, by: size) {
         let page = (offset + start) / size + 1
         guard !logged.contains(page) else { continue }
-        let bytes = now[start..<start + size]
-        if start + size <= former.count, bytes == former[start..<start + size],
-          page <= baseline.pageCount
-        {
-          continue
-        }
-        try add(Array(bytes), page, baseline)
+        let range = start..<start + size
+        if page <= baseline.pageCount, Self.isSame(now, former, in: range) { continue }
+        add(Array(now[range]), page, baseline)
       }
     }
   }

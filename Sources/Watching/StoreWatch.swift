@@ -30,7 +30,7 @@ public final class StoreWatch {
   /// What the files were when they were last read.
   private var state: StoreState
   /// What was wrong with the files at the last look.
-  private var failure: CoreDataError?
+  private var failure: (error: CoreDataError, state: StoreState?, time: ContinuousClock.Instant)?
   /// Commits to the -wal up to ``state``, by its index, and those that were followed since.
   private var commits: UInt32?
   private var consumed = 0
@@ -61,7 +61,7 @@ public final class StoreWatch {
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
     }
-    state = baseline.state
+    (state, commits) = (baseline.state, baseline.commits)
     try Self.check(request, baseline.store)
     try baseline.begin(request)
   }
@@ -88,20 +88,22 @@ public final class StoreWatch {
     notices = []
     guard isPresent() else { return [] }
     var saves: [ObservedSave] = []
+    var read: StoreState?
     do {
       try files.refresh()
       let now = try StoreState(files)
-      guard try now != state || hasMore() else { return [] }
+      guard try now != state || hasMore(), !isFailing(now) else { return [] }
+      read = now
       baseline.lookAgain()
       if files.main?.identity != baseline.identity {
-        try compareAll(.replaced, saves: nil, into: &saves)
+        try compareAll(.replaced, into: &saves)
       } else {
         try follow(now, into: &saves)
       }
       failure = nil
     } catch let error as CoreDataError where error.kind != .cancelled && error.kind != .usage {
-      if failure != error { notices.append(.unreadable(error)) }
-      failure = error
+      if failure?.error != error { notices.append(.unreadable(error)) }
+      failure = (error, read, .now)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     }
@@ -128,6 +130,12 @@ public final class StoreWatch {
     return true
   }
 
+  /// Whether files that could not be read are still what they were: they are read again after a while only.
+  private func isFailing(_ now: StoreState) -> Bool {
+    guard let failure, failure.state == now else { return false }
+    return ContinuousClock.now - failure.time < .seconds(1)
+  }
+
   /// Whether the log goes on: times and sizes of files do not show every frame.
   private func hasMore() throws -> Bool {
     guard let tail = baseline.tail, let log = files.log else { return false }
@@ -141,14 +149,14 @@ public final class StoreWatch {
     if let former = baseline.tail, let log = files.log {
       isKnown = try !former.isRestarted(log)
       guard try consume(log, into: &saves) else { return }
-      if !isKnown, try former.isIntact(log), let next = try LogTail(log), next.follows(former) {
+      if !isKnown, try former.isIntact(log), let next = try files.logTail(), next.follows(former) {
         baseline.tail = next
         isKnown = true
         guard try consume(log, into: &saves) else { return }
       }
     } else {
       isKnown = now.hasSameMain(as: state)
-      if isKnown, let log = files.log, let next = try LogTail(log) {
+      if isKnown, let log = files.log, let next = try files.logTail() {
         baseline.tail = next
         guard try consume(log, into: &saves) else { return }
       } else if baseline.tail != nil, files.log == nil {
@@ -158,7 +166,7 @@ public final class StoreWatch {
     if !isKnown, let log = files.log, let commits, let now = files.logCommits {
       // Where as many transactions stand in the new log as were committed, none was lost with the former.
       let known = commits &+ UInt32(clamping: consumed)
-      let next = try LogTail(log)
+      let next = try files.logTail()
       if try next?.count(log) ?? 0 == Int(now &- known) {
         baseline.tail = next
         isKnown = true
@@ -182,7 +190,7 @@ public final class StoreWatch {
         case .saved(let save) = try baseline.follow(
           transaction.pages, pageCount: transaction.pageCount)
       else {
-        try compareAll(.unfollowed, saves: missed(), into: &saves)
+        try compareAll(.unfollowed, into: &saves)
         return false
       }
       consumed += 1
@@ -191,17 +199,15 @@ public final class StoreWatch {
     return true
   }
 
-  /// How many saves there were that were not followed; `nil` where nothing counts them.
-  private func missed() -> Int? {
-    if let commits, let now = files.logCommits {
-      let count = Int(now &- commits) - consumed
-      return (1..<1_000_000).contains(count) ? count : nil
+  /// How many saves there were up to a state that were not followed; `nil` where nothing counts them.
+  private func missed(_ now: StoreState, _ commits: UInt32?) -> Int? {
+    var count: Int?
+    if let commits, let known = self.commits {
+      count = Int(commits &- known) - consumed
+    } else if now.header.isEmpty, baseline.tail == nil {
+      count = Int(now.changeCounter &- state.changeCounter)
     }
-    guard files.log == nil, baseline.tail == nil, let now = try? StoreState(files) else {
-      return nil
-    }
-    let count = Int(now.changeCounter &- state.changeCounter)
-    return (1..<1_000_000).contains(count) ? count : nil
+    return count.flatMap { (1..<1_000_000).contains($0) ? $0 : nil }
   }
 
   /// Compares the pages of the store with those of the copy.
@@ -209,16 +215,16 @@ public final class StoreWatch {
     for attempt in 0..<Self.mostAttempts {
       if attempt > 0 { usleep(500) }
       guard let difference = try PageDifference(files, baseline) else { continue }
-      let count = missed()
+      let count = missed(difference.state, difference.commits)
       guard !difference.isLarge,
         case .saved(var save) = try baseline.follow(
           difference.pages, pageCount: difference.pageCount)
-      else { return try compareAll(.unfollowed, saves: count, into: &saves) }
+      else { return try compareAll(.unfollowed, into: &saves) }
       save.saves = count
       saves.append(save)
       baseline.tail = difference.tail
       state = difference.state
-      (commits, consumed) = (files.logCommits, 0)
+      (commits, consumed) = (difference.commits, 0)
       return
     }
     // It is written to all the time: the next look tries again.
@@ -228,7 +234,7 @@ public final class StoreWatch {
 
   /// Compares all objects with the store as it is now, which becomes the baseline.
   private func compareAll(
-    _ reason: WatchNotice.Reason, saves count: Int?, into saves: inout [ObservedSave]
+    _ reason: WatchNotice.Reason, into saves: inout [ObservedSave]
   ) throws {
     let present = try Baseline(of: files, model: model, fallback: fallback)
     var comparing = ComparisonRequest()
@@ -236,6 +242,7 @@ public final class StoreWatch {
     comparing.predicate = request.predicate
     comparing.limit = request.limit
     comparing.ignoresBookkeeping = true
+    let count = reason == .replaced ? nil : missed(present.state, present.commits)
     var save = ObservedSave(time: CoreDataDate.now, saves: count)
     save.isWhole = true
     do {
@@ -256,7 +263,7 @@ public final class StoreWatch {
     }
     try present.begin(request)
     (baseline, state) = (present, present.state)
-    (commits, consumed) = (files.logCommits, 0)
+    (commits, consumed) = (present.commits, 0)
     saves.append(save)
   }
 

@@ -47,6 +47,11 @@ final class WatchedFiles {
     index = try? Self.opened(names.shmPath, index)
   }
 
+  /// The beginning of the -wal; `nil` where there is none that SQLite would use.
+  func logTail() throws -> LogTail? {
+    try log.flatMap { try LogTail($0, mainBytes: main?.bytes ?? 0) }
+  }
+
   /// A number that each commit to the -wal raises by one, by the log's index; `nil` where nothing keeps it.
   ///
   /// Format: https://www.sqlite.org/walformat.html, "The WAL-Index File Format". The header stands there twice.

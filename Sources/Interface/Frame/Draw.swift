@@ -16,7 +16,7 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
   let context = state.context
   Header.draw(state, with: theme, in: &grid, screen.row(0))
   let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
-  if state.store == nil, state.picker == nil, state.refusal == nil {
+  if state.store == nil, state.picker == nil, state.refusal == nil, state.models.isEmpty {
     let text =
       state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
     grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)
@@ -122,7 +122,10 @@ enum Header {
 
   private static func parts(_ state: State, _ theme: Theme) -> [Part] {
     guard let store = state.store else {
-      guard state.refusal != nil else { return [Part(0, [Span(state.storePath, theme[.title])])] }
+      guard state.refusal != nil else {
+        let name = state.models.isEmpty ? state.storePath : state.models.joined(separator: "  ⟷  ")
+        return [Part(0, [Span(name, theme[.title])])]
+      }
       let name = state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
       return [
         Part(0, [Span(name, theme[.title])]), badge(state, theme),

@@ -21,6 +21,8 @@ package enum Message: Sendable {
   case saved([SeenSave])
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  /// Something to be said of work that no task waits for.
+  case notice(Notice)
   case answer(TaskID, Answer)
   case failed(TaskID, CoreDataError)
 }
@@ -43,6 +45,8 @@ package enum Answer: Sendable {
   /// What is known of a plan at once; it comes several times, with more counts.
   case outlined(PlanOutline)
   case planned(MigrationPlan)
+  /// No plan can be made, and this is all that stands in the way.
+  case refused(RefusedPlan)
   case progress(MigrationProgress)
   case migrated(MigrationReceipt)
   case themes([ThemeChoice], hasColors: Bool)

@@ -17,6 +17,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .clock(let time):
     state.clock = time
     return []
+  case .notice(let notice):
+    state.notice = notice
+    return []
   case .answer(let task, let answer): return state.take(.success(answer), of: task)
   case .failed(let task, let error): return state.take(.failure(state.known.named(error)), of: task)
   }
@@ -30,6 +33,12 @@ extension State {
   /// Reads the store as it is now.
   mutating func reopen() -> [Effect] {
     guard known.openTask == nil else { return [] }
+    guard known.models.isEmpty else {
+      let task = tasks.new(for: .state)
+      known.versionsTask = task
+      screen = .diff
+      return [.versions(task)]
+    }
     let task = tasks.new(for: .state)
     known.openTask = task
     return [.open(task)]
@@ -64,7 +73,7 @@ extension State {
     case .failure(let error):
       if recoveryTask.end(task) {
         show(MessageLayer(error))
-      } else if !known.versionsTask.end(task), known.openTask.end(task) {
+      } else if known.openTask.end(task) || known.versionsTask.end(task) && known.noStore != nil {
         show(MessageLayer(error))
       }
       return []
@@ -84,15 +93,16 @@ extension State {
     known.versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)] + (isBehind ? refresh() : [])
     let all = Effect.joined(effects, takeUp())
+    if isFirst, let misfit = store.misfit { notice = Notice(misfit, .warning) }
     // What is wrong comes before what is there.
     return isFirst && store.gap != nil ? all + go(to: .rescue) : all
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
-    let (view, history) = (view, history)
+    let (former, done) = (arrangement, done)
     let effects = act(on: key) + on(front) { $0.meet(.settled, in: &$1) }
     // Undoing is no change of its own.
-    if history == self.history, view != self.view { self.history.left(view) }
+    if done == self.done { did(since: former) }
     return effects
   }
 

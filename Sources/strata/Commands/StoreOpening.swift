@@ -15,11 +15,9 @@ enum StoreOpening {
 
   /// The same, with those copies left to the caller.
   static func opened(_ path: String, model: String? = nil) throws -> Store {
-    let given = try model.map { try ModelReference($0).load().model }
+    let given = try self.model(model)
     do {
-      return try Store(path: path, model: given) { metadata in
-        ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
-      }
+      return try Store(path: path, model: given) { self.model(beside: path, $0) }
     } catch var error as CoreDataError {
       // What an interrupted run left is the likelier reason.
       let told =
@@ -39,6 +37,16 @@ enum StoreOpening {
     try store.holdState()
     try store.inspect(upTo: checksAll ? .max : Store.readingCheckSize)
     return store
+  }
+
+  /// The model that `--model` or `--from` named.
+  static func model(_ name: String?) throws -> Model? {
+    try name.map { try ModelReference($0).load().model }
+  }
+
+  /// A model that lies beside a store without one.
+  static func model(beside path: String, _ metadata: StoreMetadata) -> Model? {
+    ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
   }
 }
 

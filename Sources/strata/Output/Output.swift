@@ -17,6 +17,13 @@ enum Output {
     return number == 0 || number == EPIPE ? nil : String(cString: strerror(number))
   }
 
+  /// Whether nobody reads standard output any more, or it cannot be written.
+  static var isClosed: Bool {
+    var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+    return failure.load(ordering: .relaxed) != 0
+      || poll(&output, 1, 0) > 0 && output.revents & Int16(POLLERR | POLLHUP) != 0
+  }
+
   /// Writes to standard output; a closed pipe ends the program as it would any other.
   static func write(_ bytes: [UInt8]) {
     guard failure.load(ordering: .relaxed) == 0 else { return }
@@ -154,7 +161,9 @@ enum LocalTime {
   }
 
   /// The time of day: `14:02:11`.
-  static func clock() -> String { formatted(time(nil), "%H:%M:%S")?.text ?? "" }
+  static func clock(_ seconds: Double = CoreDataDate.now) -> String {
+    moment(seconds).flatMap { formatted($0, "%H:%M:%S")?.text } ?? ""
+  }
 
   /// The same of another moment; empty where no calendar holds it.
   static func clock(of seconds: Double) -> String {

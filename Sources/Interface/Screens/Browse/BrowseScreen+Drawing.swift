@@ -81,7 +81,9 @@ extension BrowseScreen {
   /// Why a table has no rows, and what to do about it.
   private func empty(_ table: RowTable, _ context: Context) -> [String] {
     if table.filter != nil {
-      return ["no object matches the filter", "/ changes it; Esc shows all rows"]
+      let doubt = context.store.flatMap { table.rowFilter?.doubt($0.layout) }
+      return ["0 rows: no object matches the filter", doubt, "/ changes it; Esc shows all rows"]
+        .compactMap { $0 }
     }
     if let related = table.related {
       return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]

@@ -347,12 +347,7 @@ extension BrowseScreen {
   }
 
   private var export: ExportLayer? {
-    table.map { table in
-      let query = table.query(.start)
-      return ExportLayer(
-        query, total: query.filter == nil ? counts[table.entity] : nil,
-        isRelated: table.related != nil)
-    }
+    table.map { ExportLayer($0, total: counts[$0.entity]) }
   }
 
   private func countValues(in context: inout Context) -> [Effect] {

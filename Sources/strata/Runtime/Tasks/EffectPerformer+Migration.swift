@@ -170,6 +170,14 @@ extension StoreReplacement {
 
 /// What goes on around the store.
 extension EffectPerformer {
+  /// Has tmux take a text that it may have kept from the terminal, and says what to set where it does not.
+  func copyThroughTmux(_ text: String) {
+    Task { [mailbox] in
+      let advice = try? await Self.onQueue("strata.tmux") { TmuxClipboard.send(text) }
+      if let advice { mailbox.post(.notice(Notice(advice, .warning))) }
+    }
+  }
+
   /// Removes copies that nobody uses any more, and reports what an interrupted run left of this
   /// store: a person decides whether anything is done about that.
   func tidyUp() {

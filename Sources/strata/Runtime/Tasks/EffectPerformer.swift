@@ -234,7 +234,7 @@ extension EffectPerformer {
       }
     case .folder(let path):
       start(id) { [mailbox] in
-        if let (listing, peeks) = try ContainerReading.list(path) {
+        if let (listing, peeks) = try SimulatorReading.list(path) ?? ContainerReading.list(path) {
           mailbox.post(.answer(id, .folder(listing)))
           mailbox.post(.answer(id, .peeked(peeks)))
           return nil
@@ -295,8 +295,7 @@ extension EffectPerformer {
     switch effect {
     case .plan(let id, let request):
       start(id) { [survey, mailbox] in
-        .planned(
-          try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
+        try await survey.answer(request) { mailbox.post(.answer(id, .outlined($0))) }
       }
     case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
     case .writeRecipe(let id, let file):
