@@ -16,7 +16,7 @@ extension EffectPerformer {
   func refresh(_ id: TaskID) {
     start(id) { [self] in
       if let (end, took) = running.withLock({ $0.refreshed }) {
-        try await Task.sleep(until: end + took * 4)
+        try await Task.sleep(until: end + took * 2)
       }
       let start = ContinuousClock.now
       // Counts go on with the handle that they have.

@@ -46,7 +46,8 @@ final class StoreFollowing: Sendable {
     var isLate = false
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.interval)
-      if needsWatch.exchange(false, ordering: .relaxed) { await beginWatch() }
+      let isFirst = needsWatch.exchange(false, ordering: .relaxed)
+      if isFirst { await beginWatch() }
       switch signs.withLock({ $0?.look() }) {
       case .gone?: mailbox.post(.storeChanged(.gone))
       case .replaced?:
@@ -54,7 +55,12 @@ final class StoreFollowing: Sendable {
         await look(counted: 0)
         isLate = true
       case .saved(let count)?:
-        await look(counted: count)
+        // What was saved before the watch began is in what it compares with.
+        if isFirst {
+          mailbox.post(.storeChanged(.saved(count)))
+        } else {
+          await look(counted: count)
+        }
         isLate = true
       case nil:
         // The log's frames are there before its index is, through which the rows are read.
