@@ -210,10 +210,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       }
       return context.ask(&task) { .find($0, .recentStores) }
     case .recentStores(let stores):
-      let known = Set((others ?? []).map(\.path) + [context.storePath])
+      let (known, own) = (Set((others ?? []).map(\.path)), context.storePath)
       others =
         (others ?? [])
-        + stores.filter { !known.contains($0.path) }.map {
+        + stores.filter {
+          // The store may be named from the folder that the program was started in.
+          !known.contains($0.path) && $0.path != own && !$0.path.hasSuffix("/" + own)
+        }.map {
           Other(path: $0.path, about: "opened \($0.opened)")
         }
     case .differs(let found):
