@@ -92,7 +92,7 @@ let package = Package(
     // What other programs save in a store, save by save.
     .target(
       name: "Watching",
-      dependencies: ["Comparison", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      dependencies: ["Comparison", "ManagedStore", "Salvage", "SQLite", "Files"],
       swiftSettings: small),
 
     // What is wrong with a store, and what can be done about it.

@@ -18,6 +18,8 @@ final class Baseline {
   let state: StoreState
   /// The file that it is a copy of.
   let identity: FileIdentity?
+  /// Commits to the -wal that it has, by the log's index; `nil` where nothing counts them.
+  let commits: UInt32?
   /// Bytes of a page.
   let pageSize: Int
   /// The place in the -wal up to which it goes; `nil` without one.
@@ -46,6 +48,7 @@ final class Baseline {
       let isQuiet = { try StoreLock.writer(of: names.path) == nil && !names.hasHotJournal() }
       guard try isQuiet() else { continue }
       let before = try StoreState(files)
+      let commits = files.logCommits
       guard let main = files.main else { continue }
       var tail = try files.logTail()
       let copy = try DatabaseCopy(of: main, pageSize: tail?.pageSize)
@@ -67,6 +70,7 @@ final class Baseline {
       }
       (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
       (state, identity) = (before, main.identity)
+      self.commits = files.logCommits == commits ? commits : nil
       store = try Store(
         path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names), model: model,
         fallback: fallback)

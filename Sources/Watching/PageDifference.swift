@@ -12,6 +12,8 @@ struct PageDifference {
   private(set) var isLarge = false
   /// The place in the -wal up to which it goes.
   private(set) var tail: LogTail?
+  /// Commits to the -wal up to there, by the log's index; `nil` where nothing counts them.
+  private(set) var commits: UInt32?
   /// What the files were.
   let state: StoreState
 
@@ -24,6 +26,7 @@ struct PageDifference {
   init?(_ files: WatchedFiles, _ baseline: Baseline) throws {
     try files.refresh()
     state = try StoreState(files)
+    commits = files.logCommits
     guard let main = files.main, try Self.isQuiet(files) else { return nil }
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
     pageCount = head.pageCount(ofBytes: main.bytes, pageSize: baseline.pageSize)
@@ -48,6 +51,7 @@ struct PageDifference {
     let after = try StoreState(files)
     guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
     else { return nil }
+    if files.logCommits != commits { commits = nil }
     pages = pages.filter { $0.key <= pageCount }
   }
 

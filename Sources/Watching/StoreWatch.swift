@@ -61,7 +61,7 @@ public final class StoreWatch {
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
     }
-    state = baseline.state
+    (state, commits) = (baseline.state, baseline.commits)
     try Self.check(request, baseline.store)
     try baseline.begin(request)
   }
@@ -96,7 +96,7 @@ public final class StoreWatch {
       read = now
       baseline.lookAgain()
       if files.main?.identity != baseline.identity {
-        try compareAll(.replaced, saves: nil, into: &saves)
+        try compareAll(.replaced, into: &saves)
       } else {
         try follow(now, into: &saves)
       }
@@ -190,7 +190,7 @@ public final class StoreWatch {
         case .saved(let save) = try baseline.follow(
           transaction.pages, pageCount: transaction.pageCount)
       else {
-        try compareAll(.unfollowed, saves: missed(), into: &saves)
+        try compareAll(.unfollowed, into: &saves)
         return false
       }
       consumed += 1
@@ -199,17 +199,15 @@ public final class StoreWatch {
     return true
   }
 
-  /// How many saves there were that were not followed; `nil` where nothing counts them.
-  private func missed() -> Int? {
-    if let commits, let now = files.logCommits {
-      let count = Int(now &- commits) - consumed
-      return (1..<1_000_000).contains(count) ? count : nil
+  /// How many saves there were up to a state that were not followed; `nil` where nothing counts them.
+  private func missed(_ now: StoreState, _ commits: UInt32?) -> Int? {
+    var count: Int?
+    if let commits, let known = self.commits {
+      count = Int(commits &- known) - consumed
+    } else if now.header.isEmpty, baseline.tail == nil {
+      count = Int(now.changeCounter &- state.changeCounter)
     }
-    guard files.log == nil, baseline.tail == nil, let now = try? StoreState(files) else {
-      return nil
-    }
-    let count = Int(now.changeCounter &- state.changeCounter)
-    return (1..<1_000_000).contains(count) ? count : nil
+    return count.flatMap { (1..<1_000_000).contains($0) ? $0 : nil }
   }
 
   /// Compares the pages of the store with those of the copy.
@@ -217,16 +215,16 @@ public final class StoreWatch {
     for attempt in 0..<Self.mostAttempts {
       if attempt > 0 { usleep(500) }
       guard let difference = try PageDifference(files, baseline) else { continue }
-      let count = missed()
+      let count = missed(difference.state, difference.commits)
       guard !difference.isLarge,
         case .saved(var save) = try baseline.follow(
           difference.pages, pageCount: difference.pageCount)
-      else { return try compareAll(.unfollowed, saves: count, into: &saves) }
+      else { return try compareAll(.unfollowed, into: &saves) }
       save.saves = count
       saves.append(save)
       baseline.tail = difference.tail
       state = difference.state
-      (commits, consumed) = (files.logCommits, 0)
+      (commits, consumed) = (difference.commits, 0)
       return
     }
     // It is written to all the time: the next look tries again.
@@ -236,7 +234,7 @@ public final class StoreWatch {
 
   /// Compares all objects with the store as it is now, which becomes the baseline.
   private func compareAll(
-    _ reason: WatchNotice.Reason, saves count: Int?, into saves: inout [ObservedSave]
+    _ reason: WatchNotice.Reason, into saves: inout [ObservedSave]
   ) throws {
     let present = try Baseline(of: files, model: model, fallback: fallback)
     var comparing = ComparisonRequest()
@@ -244,6 +242,7 @@ public final class StoreWatch {
     comparing.predicate = request.predicate
     comparing.limit = request.limit
     comparing.ignoresBookkeeping = true
+    let count = reason == .replaced ? nil : missed(present.state, present.commits)
     var save = ObservedSave(time: CoreDataDate.now, saves: count)
     save.isWhole = true
     do {
@@ -264,7 +263,7 @@ public final class StoreWatch {
     }
     try present.begin(request)
     (baseline, state) = (present, present.state)
-    (commits, consumed) = (files.logCommits, 0)
+    (commits, consumed) = (present.commits, 0)
     saves.append(save)
   }
 

@@ -43,7 +43,7 @@ def write(path, mode, rate, count, event, log):
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM ZRECIPE").fetchone()
-    saves = []
+    saves, vacuums = [], 0
     begin = time.monotonic()
     for number in range(count):
         if rate:
@@ -62,6 +62,7 @@ def write(path, mode, rate, count, event, log):
             store.execute(f"PRAGMA wal_checkpoint({event})").fetchall()
         elif event == "VACUUM" and number % 49 == 48:
             store.execute("VACUUM")
+            vacuums += 1
         elif event == "rename" and number % 49 == 48:
             if mode == "WAL":
                 store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -71,7 +72,7 @@ def write(path, mode, rate, count, event, log):
             store = connect(path, mode)
     spent = time.monotonic() - begin
     with open(log, "w") as out:
-        json.dump({"saves": saves, "spent": spent}, out)
+        json.dump({"saves": saves, "vacuums": vacuums, "spent": spent}, out)
     store.close()
 
 
@@ -95,14 +96,6 @@ class Watcher:
     def read(self):
         for line in self.process.stdout:
             self.lines.append((time.monotonic(), line))
-
-    def settle(self, seconds=10):
-        """Waits until nothing more comes."""
-        count, since = -1, time.monotonic()
-        while time.monotonic() - since < 1.5 and seconds > 0:
-            if len(self.lines) != count:
-                count, since = len(self.lines), time.monotonic()
-            time.sleep(0.1)
 
     def processor(self):
         with open(f"/proc/{self.process.pid}/stat") as text:
@@ -139,7 +132,7 @@ def check(watcher, before, path, log):
         for title, key in changed:
             commits[title] = (number, moment)
     blocks, counted, isCounted, seen = 0, 0, True, set()
-    for moment, line in watcher.lines:
+    for moment, line in list(watcher.lines):
         said = json.loads(line)
         if "save" in said:
             blocks += 1
@@ -166,9 +159,20 @@ def check(watcher, before, path, log):
                 latencies.append(moment - committed)
     if state != titles(path):
         problems.append("the last values are not the store's")
-    if isCounted and counted != len(log["saves"]):
+    # VACUUM is a transaction, too.
+    if isCounted and not len(log["saves"]) <= counted <= len(log["saves"]) + log["vacuums"]:
         problems.append(f"{counted} saves counted of {len(log['saves'])}")
     return problems, blocks, latencies
+
+
+def settled(watcher, before, path, log, seconds=60):
+    """The same once everything was printed, however busy the machine is; what is missing then is missing."""
+    end = time.monotonic() + seconds
+    while True:
+        found = check(watcher, before, path, log)
+        if not found[0] or time.monotonic() > end:
+            return found
+        time.sleep(0.5)
 
 
 def main():
@@ -215,8 +219,9 @@ def main():
                         keeper.execute("SELECT count(*) FROM ZRECIPE").fetchone()
                     watcher = Watcher(options.strata, path)
                     done = run_writer(path, mode, rate, max(3, int(rate * options.seconds)), event, log)
-                    watcher.settle()
+                    settled(watcher, before, path, done)
                     rest, memory = watcher.rest(), watcher.memory()
+                    # Nothing comes twice, either.
                     problems, blocks, latencies = check(watcher, before, path, done)
                     status = watcher.end()
                     if keeper:

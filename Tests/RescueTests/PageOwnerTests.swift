@@ -242,10 +242,12 @@ struct PageOwnerTests {
     let offset = try #require(tree.cells(in: page.bytes).first)
     let cell = try #require(TreeCell(page.bytes, at: offset, present: 4096, usable: 4096))
     var record = Record()
-    #expect(record.read(page.bytes, cell.start..<cell.end))
-    let header = record.stated - 3000 - 200
-    #expect(record.isUnwritten(from: header + 2990))
-    #expect(!record.isUnwritten(from: record.stated - 190))
+    let isRead = record.read(page.bytes, cell.start..<cell.end)
+    let size = record.stated
+    let (before, behind) = (
+      record.isUnwritten(from: size - 210), record.isUnwritten(from: size - 190)
+    )
+    #expect(isRead && before && !behind)
   }
 
   @Test(

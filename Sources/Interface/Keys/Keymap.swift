@@ -67,12 +67,11 @@ package enum Keymap {
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
           command: "strata info \(store)", footer: false),
         Binding(
-          ["u"], "undo a change of the view", Action("undo") { $0.stepView(back: true) },
-          unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
-          footer: false),
+          ["u"], "undo what was done last", Action("undo") { $0.step(back: true) },
+          unless: state.reasonNotToStep(back: true), footer: false),
         Binding(
-          ["U"], "redo", Action("redo") { $0.stepView(back: false) },
-          unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
+          ["U"], "redo", Action("redo") { $0.step(back: false) },
+          unless: state.reasonNotToStep(back: false), footer: false),
         Binding(["T"], "theme", Action("chooseTheme") { $0.chooseTheme() }, footer: false),
         Binding(["!"], "log", .shows("log") { LogLayer($0.context) }, footer: false),
         Binding(

@@ -159,7 +159,9 @@ extension CheckedLine {
     grid.write(
       String(repeating: isUnfinished ? "…" : "^", count: width),
       at: Point(x: first, y: line.y), style: style, within: line.right - first)
-    let text = error.told
+    // What there is stands in the offers already.
+    let isListed = isUnfinished && isOffering && error.hint?.hasPrefix("It has:") == true
+    let text = isListed ? error.reason ?? error.message : error.told
     let after = first + width + 1
     if after + TextWidth.of(text, upTo: line.width) <= line.right {
       grid.write(text, at: Point(x: after, y: line.y), style: style)

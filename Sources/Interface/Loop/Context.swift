@@ -279,9 +279,9 @@ extension Context {
   /// Records an arrangement of Browse for undo.
   mutating func left(_ browse: BrowseView) {
     _ = then {
-      var view = $0.view
-      view.browse = browse
-      $0.history.left(view)
+      var former = $0.arrangement
+      former.view.browse = browse
+      $0.done.left(former)
       return []
     }
   }

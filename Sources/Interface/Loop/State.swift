@@ -27,7 +27,8 @@ package struct State: Sendable, Equatable {
   /// Opens the store again for what another program saved, and whether more was saved meanwhile.
   var refreshTask: TaskID?
   var isBehind = false
-  var history = Past<ViewState>(limit: 200)
+  /// What was done and can be taken back.
+  var done = Past<Arrangement>(limit: 200)
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What was called from the palette, the last first.

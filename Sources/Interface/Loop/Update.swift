@@ -102,10 +102,10 @@ extension State {
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
-    let (view, history) = (view, history)
+    let (former, done) = (arrangement, done)
     let effects = act(on: key) + on(front) { $0.meet(.settled, in: &$1) }
     // Undoing is no change of its own.
-    if history == self.history, view != self.view { self.history.left(view) }
+    if done == self.done { did(since: former) }
     return effects
   }
 

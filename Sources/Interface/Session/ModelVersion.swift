@@ -13,7 +13,7 @@ package struct ModelVersion: Sendable, Equatable {
   /// Whether it was asked for as the one to migrate to.
   package var isWanted = false
   /// Whether the bundle marks it as the current one.
-  var isCurrent: Bool
+  package var isCurrent: Bool
   /// The model, or why it cannot be read.
   package var result: Result<Model, CoreDataError>
   /// The keyed archive it was read from, where it came as one.

@@ -93,7 +93,8 @@ final class Runtime {
     state.against = against
     if storePath == nil, models.isEmpty {
       state.picker = PickerScreen(
-        folder: request.path ?? ".", home: folders.home, showsRecent: showsRecent)
+        folder: request.path ?? ".", home: folders.home,
+        simulators: SimulatorReading.folder(in: folders.home), showsRecent: showsRecent)
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1

@@ -234,7 +234,7 @@ extension EffectPerformer {
       }
     case .folder(let path):
       start(id) { [mailbox] in
-        if let (listing, peeks) = try ContainerReading.list(path) {
+        if let (listing, peeks) = try SimulatorReading.list(path) ?? ContainerReading.list(path) {
           mailbox.post(.answer(id, .folder(listing)))
           mailbox.post(.answer(id, .peeked(peeks)))
           return nil
