@@ -131,11 +131,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
+  private var isComparing: Bool { task != nil && comparing != nil }
+
   private func reasonNotToChoose(_ context: Context) -> String? {
     switch selected(context) {
     case .change(let change):
       change.b == nil ? "it was deleted; d shows what it was" : nil
-    case .other, .typed: task == nil ? nil : "another file is being compared"
+    case .other, .typed: isComparing ? "another file is being compared" : nil
     case .heading, .note, nil: "choose an object first"
     }
   }
