@@ -101,7 +101,7 @@ final class Library {
       let other = Int64.random(in: 1...5, using: &generator)
       let size = [10, 300, 5000, 20_000].randomElement(using: &generator) ?? 10
       let (owner, tag) = (quoted(tags.owner), quoted(tags.destination))
-      statements.append(
+      let statement =
         switch Int.random(in: 0..<9, using: &generator) {
         case 0:
           "UPDATE ZBOOK SET ZTITLE = 'Title ' || abs(random() % 1000), Z_OPT = Z_OPT + 1 WHERE Z_PK = \(key)"
@@ -126,7 +126,8 @@ final class Library {
           """
         case 7: "DELETE FROM \(quoted(tags.table)) WHERE \(owner) = \(key) AND \(tag) = \(other)"
         default: "UPDATE ZTAG SET ZNAME = 'Tag ' || abs(random() % 1000) WHERE Z_PK = \(other)"
-        })
+        }
+      statements.append(statement)
     }
     try save(statements.joined(separator: ";\n"))
   }
