@@ -1,9 +1,9 @@
 import Files
 import Testing
-import Watching
 
 @testable import Comparison
 @testable import ManagedStore
+@testable import Watching
 @testable import strata
 
 @Suite("watch")
