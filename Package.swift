@@ -139,7 +139,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint", "Reports",
+        "Rescue", "Lint", "Reports", "Comparison", "Watching",
       ],
       swiftSettings: small),
     .target(
@@ -239,7 +239,7 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

@@ -18,6 +18,9 @@ public final class StoreComparison {
   /// What differs between the two models.
   public let model: ModelPairing
 
+  /// Kilobytes of pages that a connection keeps of each database, and of what it sorts before that goes to a file.
+  private static let cacheSize = 4000
+
   private let (a, b): (Store, Store)
   private let request: ComparisonRequest
   private let alignment: ModelAlignment
@@ -48,7 +51,9 @@ public final class StoreComparison {
     for name in request.entities + request.ignored.sorted() + Self.entities(request.matches)
     where !known.contains(name) {
       throw CoreDataError(
-        .usage, "neither store has the \(name.contains(".") ? "property" : "entity") \(name)")
+        .usage, "neither store has the \(name.contains(".") ? "property" : "entity") \(name)",
+        hint: Nearest.hint(
+          name, in: known.filter { $0.contains(".") == name.contains(".") }.sorted()))
     }
     // What is read is checked, or a copy of all that can be read; indexes can be trusted then.
     for store in [a, b] {
@@ -60,6 +65,10 @@ public final class StoreComparison {
     // SQLite joins no databases of two text encodings.
     try a.takeEncoding(of: b)
     connection = b.connection
+    for reader in [a.connection, connection] {
+      // What the check read is read again row by row; with two databases, and what is sorted, on one connection.
+      try? reader.execute("PRAGMA shrink_memory; PRAGMA cache_size = -\(Self.cacheSize)")
+    }
     tables = PairedTables(a, b, on: connection)
     do {
       try connection.execute("PRAGMA temp_store = FILE")

@@ -45,6 +45,8 @@ public struct LintRun: Sendable {
   public internal(set) var known: [LintFinding] = []
   /// Paths of the models that were looked at.
   public internal(set) var models: [String] = []
+  /// The current version of each of them, with where it is.
+  public internal(set) var destinations: [String] = []
   /// What counts as shipped, as a clause; `nil` where nothing was known.
   public internal(set) var base: String?
   /// What could not be read, and hid nothing else.
@@ -80,6 +82,9 @@ public struct LintRun: Sendable {
     var base = base
     levels = configuration.levels.merging(options.levels) { $1 }
     models = target.models.map(\.path)
+    destinations = target.models.compactMap { model in
+      model.currentName.map { "“\($0)” of \(model.path)" }
+    }
     unreadable = target.models.flatMap(\.unreadable)
     notes =
       target.notes + target.models.flatMap(\.notes)

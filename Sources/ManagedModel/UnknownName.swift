@@ -134,6 +134,13 @@ package enum Nearest {
       ?? (known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
   }
 
+  /// What to type for a name that no version has: the nearest, and all that there are.
+  package static func hint(ofVersion name: String, in known: [String]) -> String {
+    let names = known.map { "“\($0)”" }.joined(separator: ", ")
+    return (question(name, in: known) { "“\($0)”" }.map { $0 + " " } ?? "")
+      + "Its versions are \(names)."
+  }
+
   /// Letters to insert, remove or replace.
   package static func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.prefix(64)), Array(b.prefix(64)))

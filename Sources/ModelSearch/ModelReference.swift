@@ -165,8 +165,7 @@ public struct ModelReference: Sendable, Equatable {
       let names =
         path.hasSuffix(".xcdatamodel")
         ? nil
-        : (try? ModelBundle(readingFrom: path))?.versions.map { "“\($0.name)”" }
-          .joined(separator: ", ")
+        : (try? ModelBundle(readingFrom: path))?.versions.map(\.name)
       guard let names else {
         if FileSystem.status(path) != nil { try rejectVersion(alsoTried: reason.description) }
         throw CoreDataError(
@@ -176,7 +175,7 @@ public struct ModelReference: Sendable, Equatable {
       throw CoreDataError(
         .usage,
         "“\(revision)” is neither a version of the bundle nor a git revision: \(reason.description)",
-        path: path, hint: "Its versions are \(names).")
+        path: path, hint: Nearest.hint(ofVersion: revision, in: names))
     }
   }
 

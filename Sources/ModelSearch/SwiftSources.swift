@@ -135,7 +135,7 @@ extension SourceModels {
     guard let version = version(named: name) else {
       throw CoreDataError(
         .usage, "the Swift source has no version “\(name)”", path: path,
-        hint: "Its versions are \(names).")
+        hint: Nearest.hint(ofVersion: name, in: versions.map(\.name)))
     }
     return version
   }

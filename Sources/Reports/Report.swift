@@ -202,7 +202,8 @@ extension Report {
         [
           counts.isEmpty
             ? Line(.success, "no findings in \(models)") : Line("\(counts) in \(models)")
-        ] + (run.base.map { [Line("shipped: \($0)")] } ?? [])),
+        ] + run.destinations.prefix(3).map { Line("current version: \($0)") }
+          + (run.base.map { [Line("shipped: \($0)")] } ?? [])),
     ])
   }
 }
@@ -236,16 +237,27 @@ extension DataCheck {
   }
 }
 
+extension CoreDataError {
+  /// `Recipe.title`, or the entity alone; empty where it names none.
+  package var place: String { [entity, property].compactMap { $0 }.joined(separator: ".") }
+
+  /// What is refused of which property.
+  package var reasonAtPlace: String {
+    let reason = reason ?? message
+    return place.isEmpty ? reason : "\(place): \(reason)"
+  }
+
+  fileprivate var suffix: String { code.map { " (\($0))" } ?? "" }
+
+  fileprivate var help: [Report.Line] { advice.map { [Report.Line($0, depth: 1)] } ?? [] }
+}
+
 extension Report {
   /// What stands in the way of a plan and what it would lose, then whether it can run.
   ///
   /// - Parameter allowed: names of losses that are accepted.
   package init(_ plan: MigrationPlan, allowing allowed: Set<String>) {
-    let unallowed = plan.unallowedLosses(allowed)
-    let losses = plan.losses.flatMap { loss in
-      [loss.line(isAccepted: !unallowed.contains(loss))]
-        + (loss.suggestion.map { [Line("\($0)", depth: 1)] } ?? [])
-    }
+    let losses = Self.lines(plan.losses, allowing: allowed)
     guard !plan.isNothingToDo else {
       self.init([
         Section(
@@ -259,21 +271,64 @@ extension Report {
       "\(plan.strategy.rawValue), needs \(NumberText.bytes(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
     )
     let obstacles = plan.obstacles.flatMap { obstacle in
-      [Line(.error, "\(obstacle.message)\(obstacle.code.map { " (\($0))" } ?? "")")]
-        + (obstacle.advice.map { [Line($0, depth: 1)] } ?? [])
+      [Line(.error, "\(obstacle.message)\(obstacle.suffix)")] + obstacle.help
     }
     let verdict =
-      !unallowed.isEmpty
-      ? [
-        Line(
-          .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
-      ]
-      : plan.isAcceptable(allowing: allowed) ? [Line(.success, "\(PlanVerdict.can)")] : []
+      plan.isAcceptable(allowing: allowed)
+      ? [Line(.success, "\(PlanVerdict.can)")] : Self.verdict(plan.losses, allowing: allowed)
     self.init([
       Section(
-        [head] + obstacles + [Line](notes: plan.notes) + losses
-          + (plan.failures + plan.checks.filter(\.isWarning)).flatMap(\.lines) + verdict)
+        [head] + obstacles + [Line](notes: plan.notes) + losses + Self.lines(plan.checks) + verdict)
     ])
+  }
+
+  /// Everything that stands in the way of a migration that cannot be planned.
+  ///
+  /// - Parameters:
+  ///   - allowed: names of losses that are accepted.
+  ///   - remedy: what carries the changes that are refused.
+  package init(_ plan: RefusedPlan, allowing allowed: Set<String>, remedy: Advice) {
+    let error = plan.error
+    // A path through versions ends somewhere between them.
+    let isOfPath = error.code == .migrationMissingMappingModel
+    let path = isOfPath ? [Line(.error, "\(error.message)\(error.suffix)")] + error.help : []
+    let refusals = plan.refusals.flatMap { refusal in
+      [Line(.error, "\(refusal.reasonAtPlace)\(refusal.suffix)")] + refusal.help
+    }
+    self.init([
+      Section(
+        [Line("\(plan.from) → \(plan.to)", as: .title)] + path + refusals
+          + Self.lines(plan.checks) + Self.lines(plan.losses, allowing: allowed)
+          + Self.verdict(plan.losses, allowing: allowed)
+          + [
+            Line(
+              .error,
+              "refused: \(NumberText.counted(plan.refusals.count, "change")) cannot be inferred"),
+            Line(remedy, depth: 1),
+          ])
+    ])
+  }
+
+  private static func lines(_ losses: [Loss], allowing allowed: Set<String>) -> [Line] {
+    losses.flatMap { loss in
+      [loss.line(isAccepted: loss.isAllowed(by: allowed))]
+        + (loss.suggestion.map { [Line("\($0)", depth: 1)] } ?? [])
+    }
+  }
+
+  /// What fails, then what is a warning.
+  private static func lines(_ checks: [DataCheck]) -> [Line] {
+    (checks.filter { !$0.isWarning } + checks.filter(\.isWarning)).flatMap(\.lines)
+  }
+
+  /// What accepts the losses that are left; empty where none is.
+  private static func verdict(_ losses: [Loss], allowing allowed: Set<String>) -> [Line] {
+    let unallowed = losses.filter { !$0.isAllowed(by: allowed) }
+    guard !unallowed.isEmpty else { return [] }
+    return [
+      Line(
+        .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
+    ]
   }
 
   /// A guess in words: no more exact than it is.

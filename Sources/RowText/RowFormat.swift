@@ -12,19 +12,31 @@ package enum RowFormat: String, CaseIterable {
   /// - Parameters:
   ///   - isExact: whether CSV and Markdown keep text as it is, for a file or another program; else
   ///     what could steer a terminal is replaced.
+  ///   - layout: how a table is laid out.
+  ///   - width: cells that a line of a table may take; `nil` for any number.
   ///   - heading: what the line of a table's column names is to look like.
   package func writer(
-    isExact: Bool = false, heading: @escaping (String) -> String = { $0 },
-    _ out: @escaping ([UInt8]) throws -> Void
+    isExact: Bool = false, layout: RowLayout = .auto, width: Int? = nil,
+    heading: @escaping (String) -> String = { $0 }, _ out: @escaping ([UInt8]) throws -> Void
   ) -> any RowWriter {
     switch self {
-    case .table: TableRows(heading: heading, out: out)
+    case .table: TableRows(layout: layout, width: width, heading: heading, out: out)
     case .json: JSONRows(isArray: true, out: out)
     case .ndjson: JSONRows(isArray: false, out: out)
     case .csv: CSVRows(isExact: isExact, out: out)
     case .markdown: MarkdownRows(isExact: isExact, out: out)
     }
   }
+}
+
+/// How a table of rows is laid out.
+package enum RowLayout: String, CaseIterable, Sendable {
+  /// An object a line where all columns fit, else a property a line.
+  case auto
+  /// An object a line; columns that do not fit are left out.
+  case wide
+  /// A property a line.
+  case long
 }
 
 /// Writes pages of rows in one format.
@@ -35,6 +47,12 @@ package protocol RowWriter {
   mutating func write(_ page: RowPage) throws
   /// Writes what comes after the last page.
   mutating func end() throws
+  /// Names of the columns for which there is no room.
+  var leftOut: [String] { get }
+}
+
+extension RowWriter {
+  package var leftOut: [String] { [] }
 }
 
 /// Rows as RFC 4180 has them: commas, quotes where needed, CR LF.

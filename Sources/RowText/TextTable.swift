@@ -22,6 +22,16 @@ package struct TextTable {
     }
   }
 
+  /// How many of the first columns a line of so many cells has room for; at least one.
+  package func columns(within width: Int) -> Int {
+    var used = 0
+    let count = widths.prefix { column in
+      used += column + (used == 0 ? 0 : Self.gap.count)
+      return used <= width
+    }.count
+    return max(1, count)
+  }
+
   /// One line, safe for a terminal; longer text is cut with an ellipsis.
   package func line(_ cells: [String]) -> String {
     var line = ""
@@ -46,26 +56,64 @@ package struct TextTable {
   }
 }
 
-/// Rows as aligned columns for a person.
+/// Rows for a person: as aligned columns, or a property a line.
 struct TableRows: RowWriter {
+  let layout: RowLayout
+  let width: Int?
   let heading: (String) -> String
   let out: ([UInt8]) throws -> Void
-  var table = TextTable([], fitting: [])
+  private var table = TextTable([], fitting: [])
+  private var isLong = false
+  private(set) var leftOut: [String] = []
+
+  init(
+    layout: RowLayout, width: Int?, heading: @escaping (String) -> String,
+    out: @escaping ([UInt8]) throws -> Void
+  ) {
+    (self.layout, self.width, self.heading, self.out) = (layout, width, heading, out)
+  }
 
   mutating func begin(_ page: RowPage) throws {
-    let header = ["key"] + page.columns.map(\.name)
-    table = TextTable(
-      [.right] + page.columns.map { $0.isNumber ? .right : .left },
-      fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
+    var header = ["key"] + page.columns.map(\.name)
+    var alignments = [.right] + page.columns.map { $0.isNumber ? .right : TextTable.Alignment.left }
+    let rows = page.rows.map { cells($0, page.columns) }
+    table = TextTable(alignments, fitting: [header] + rows, limit: 40)
+    let room = width.map(table.columns) ?? header.count
+    isLong = layout == .long || layout == .auto && room < header.count
+    if isLong {
+      let names = page.columns.map { [$0.name] }
+      table = TextTable([.left], fitting: names)
+      return
+    }
+    if room < header.count {
+      leftOut = Array(header[room...])
+      (header, alignments) = (Array(header[..<room]), Array(alignments[..<room]))
+      table = TextTable(alignments, fitting: [header] + rows, limit: 40)
+    }
     try out(Array((heading(table.line(header)) + "\n").utf8))
   }
 
   func write(_ page: RowPage) throws {
-    let lines = page.rows.map { table.line(cells($0, page.columns)) + "\n" }
+    let lines =
+      isLong
+      ? page.rows.flatMap { long($0, page.columns) }
+      : page.rows.map { table.line(cells($0, page.columns)) + "\n" }
     try out(Array(lines.joined().utf8))
   }
 
   func end() {}
+
+  /// An object with a line a property.
+  private func long(_ row: RowPage.Row, _ columns: [RowColumn]) -> [String] {
+    let names = table.widths.first ?? 0
+    let room = width.map { max(1, $0 - names - 4) } ?? .max
+    return [heading(row.id.description) + "\n"]
+      + zip(columns, cells(row, columns).dropFirst()).map { column, cell in
+        let name = Sanitize.text(column.name, limit: names)
+        let space = String(repeating: " ", count: max(0, names - TextWidth.of(name)))
+        return "  \(name)\(space)  \(Sanitize.text(cell, limit: room))\n"
+      }
+  }
 
   private func cells(_ row: RowPage.Row, _ columns: [RowColumn]) -> [String] {
     [String(row.id.key)]

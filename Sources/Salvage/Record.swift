@@ -358,11 +358,21 @@ public struct Record: ~Copyable {
   /// Whether any column does.
   func hasGarbledText() -> Bool { (0..<count).contains { isGarbled($0) } }
 
-  /// Whether a byte of the record is one of a text.
-  func isText(at offset: Int) -> Bool {
-    (0..<count).contains {
-      fields[$0].offset <= offset && offset < fields[$0].offset + fields[$0].size
-        && kind($0) == .text
+  /// Whether zeros from a byte of the record on cannot be what was saved: a text or the end of a picture is among
+  /// them, or a number that SQLite writes without a byte where it is 0.
+  func isUnwritten(from offset: Int) -> Bool {
+    (0..<count).contains { column in
+      let field = fields[column]
+      guard field.size > 0, field.offset + field.size > offset else { return false }
+      switch kind(column) {
+      case .text: return true
+      case .integer: return field.offset >= offset && field.size > 1
+      case .real: return field.offset >= offset
+      case .blob:
+        let bytes = raw(column)
+        return FileForm.isCut(bytes) || bytes.first == 1 && FileForm.isCut(bytes.dropFirst())
+      case .null: return false
+      }
     }
   }
 

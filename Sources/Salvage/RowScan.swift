@@ -32,6 +32,8 @@ public struct RowScan: ~Copyable {
   package private(set) var lost: [TreeHole] = []
   /// Rows of which a page may not have been written to its end: a sector of zeros ends it.
   package private(set) var doubtful = 0
+  /// Rows of pages whose cells, freed blocks and fragments do not fill them: such a page may be of two times, by table.
+  package private(set) var unbalanced: [Int: Int] = [:]
 
   private let image: DatabaseImage
   private let trees: TreeMap
@@ -114,6 +116,7 @@ public struct RowScan: ~Copyable {
       lose(hole)
     }
     let overlapping = Self.overlapping(cells)
+    let before = unreadable
     var last: Int64?
     var isLosing = false
     for (index, cell) in cells.enumerated() {
@@ -139,6 +142,11 @@ public struct RowScan: ~Copyable {
       last = cell.key
       row.key = cell.key
       try body(row, record)
+    }
+    if unreadable == before, page.present == page.bytes.count, !cells.isEmpty,
+      !tree.isBalanced(in: page.bytes)
+    {
+      unbalanced[row.root, default: 0] += cells.count
     }
     guard isLosing else { return }
     hole.upTo = nil
@@ -173,9 +181,9 @@ public struct RowScan: ~Copyable {
       guard record.read(page.bytes, cell.start..<end), record.stated == cell.size else {
         return false
       }
-      // Zeros from the beginning of a sector on, in the middle of a text: it was not written. A blob may be so.
+      // Zeros from the beginning of a sector on, where text should be: they were not written. A blob may be so.
       if let place = DatabaseImage.Page.zeros(in: cell.start..<end, of: page.bytes) {
-        guard record.isText(at: place - cell.start) else {
+        guard record.isUnwritten(from: place - cell.start) else {
           doubtful += 1
           return true
         }

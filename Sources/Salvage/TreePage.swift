@@ -76,6 +76,28 @@ public struct TreePage: Sendable {
   /// Whether all that the header says can be: cells in the page, and as many as it counts.
   public func isSound(in bytes: [UInt8]) -> Bool { isPlausible && cells(in: bytes).count == count }
 
+  /// Whether cells, freed blocks and fragments together fill the area of cells of a table's leaf, as SQLite keeps
+  /// them: of a page whose halves are of two times they mostly do not.
+  func isBalanced(in bytes: [UInt8]) -> Bool {
+    guard kind == .tableLeaf, usable <= bytes.count, isPlausible else { return true }
+    var sum = Int(bytes[pointers - 1])
+    for offset in cells(in: bytes) {
+      guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: usable) else {
+        return false
+      }
+      sum += max(4, cell.end - offset)
+    }
+    var block = firstFree
+    while block > 0 {
+      guard block >= content, block + 4 <= usable else { return false }
+      let next = BigEndian.half(bytes, block)
+      sum += BigEndian.half(bytes, block + 2)
+      guard next == 0 || next > block else { return false }
+      block = next
+    }
+    return sum == usable - content
+  }
+
   /// Where the cells begin, in the order of their keys; places outside the page are left out.
   public func cells(in bytes: [UInt8]) -> [Int] {
     guard usable <= bytes.count else { return [] }

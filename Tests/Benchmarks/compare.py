@@ -68,7 +68,7 @@ def make(strata, work, objects):
 
 
 def run(words, out):
-    """Seconds and bytes of memory of one run."""
+    """Seconds, bytes of memory and seconds of processor time of one run."""
     with open(out, "wb") as file:
         start = time.monotonic()
         process = subprocess.Popen(words, stdout=file, stderr=subprocess.DEVNULL)
@@ -76,7 +76,7 @@ def run(words, out):
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         sys.exit("%s ended with %d" % (" ".join(words), process.returncode))
-    return time.monotonic() - start, usage.ru_maxrss * 1024
+    return time.monotonic() - start, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
 
 
 def main():
@@ -114,7 +114,9 @@ def measure(options, work):
         ratio, limit = seconds[name] / seconds["verify"], LIMITS.get(name)
         isOver = limit is not None and (ratio > limit or memory > MEMORY)
         wrong += isOver
-        print("%-7s %8.2f s %6.2f × verify %6.1f MB%s" % (name, seconds[name], ratio, memory / 1e6, "  over" if isOver else ""))
+        processor = statistics.median(each[2] for each in runs)
+        print("%-7s %8.2f s %6.2f × verify %6.1f MB  (processor %.2f s)%s"
+              % (name, seconds[name], ratio, memory / 1e6, processor, "  over" if isOver else ""))
     if options.no_check:
         return 1 if wrong else 0
     dumps = {}

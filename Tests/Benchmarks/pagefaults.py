@@ -11,10 +11,10 @@ the page "now" and the page "one save earlier". The faults:
     other      another page's bytes
     swap       two pages change places
 A command that ends with 0 must show every object as it is: dump and search all of them, plan and doctor have nothing to
-say of a store that differs from the sound one. What salvage writes must never hold a row that was in neither state,
-whatever its status. A page whose earlier bytes make a sound store of another time is a fault that nothing in the file can
-tell: such runs are counted by themselves, where SQLite's own check, each index against its table, and the independent
-reading of the tables find nothing either.
+say of a store that differs from the sound one. Where salvage writes a row that was in neither state, its status is not
+0. A page whose earlier bytes make a sound store of another time is a fault that nothing in the file can tell: such runs
+are counted by themselves, where SQLite's own check, each index against its table, and the independent reading of the
+tables find nothing either.
 
 Ends with 1 where a command said 0 and was wrong.
 """
@@ -160,7 +160,7 @@ def main():
     if not truth or truth == truth_before:
         sys.exit(f"{options.store}: no objects were read, or none were changed")
     print("pages", len(new_bytes) // PAGE, "objects", len(truth), "tables", len(names), flush=True)
-    runs = 0
+    runs, torn = 0, 0
     for kind, number, damaged in faults(new_bytes, old_bytes, options.kinds.split(","), options.step):
         place = os.path.join(work, "f")
         shutil.rmtree(place, ignore_errors=True)
@@ -221,8 +221,11 @@ def main():
                         for value, was in zip(saved[key], truth[key]))]
                     if zeroed and b"zeros up to the end of a page" not in printed:
                         report("salvage-zeros", status, kind, number, len(zeroed), zeroed[:2])
-                    if never:
-                        report("salvage-never", status, kind, number, len(never), never[:2])
+                    # Of a page of two times nothing but its row's own index may tell which values are torn.
+                    if never and status == 0:
+                        wrong("salvage-never", len(never), never[:2])
+                    elif never:
+                        torn += len(never)
                     if status == 0 and saved != truth:
                         wrong("salvage", "missing", len(set(truth) - set(saved)))
                 elif status not in (4, 5):
@@ -233,7 +236,8 @@ def main():
                 status, _ = run("repair", copy, "--no-backup")
                 if status == 0 and len(set(rows(path)) - set(rows(copy))) > 0:
                     wrong("repair", "dropped", len(set(rows(path)) - set(rows(copy))))
-    print("runs", runs, "violations", dict(violations), "told by nothing in the file", dict(untellable))
+    print("runs", runs, "violations", dict(violations), "told by nothing in the file", dict(untellable),
+          "rows of two times, saved with status 1", torn)
     shutil.rmtree(work, ignore_errors=True)
     sys.exit(1 if violations else 0)
 

@@ -83,6 +83,35 @@ struct AllowedLossTests {
     #expect(mistyped.err.contains("\(array):1: Recpe"))
   }
 
+  @Test("what would be lost is written to be reviewed, and read again as it stands")
+  func written() throws {
+    let words = ["plan", store, "--to", place.bundle + "@Recipes 3"]
+    let list = place.folder.path("losses.txt")
+    let plan = Captured(words + ["--write-losses", list])
+    #expect(plan.status == .refused && plan.err.contains("wrote \(list)"), "\(plan.err)")
+    let lines = String(decoding: try FileSystem.read(list), as: UTF8.self).split(separator: "\n")
+    #expect(lines.first?.hasPrefix("# What would be lost of \(store)") == true)
+    #expect(lines.contains { $0.hasPrefix("Draft ") && $0.contains("# ") }, "\(lines)")
+    let allowed = Captured(words + ["--allow-loss-file", list])
+    #expect(allowed.status == .done, "\(allowed.out)\(allowed.err)")
+    let again = Captured(words + ["--write-losses", list])
+    #expect(again.status == .usage && again.err.contains("there already"))
+    let none = place.folder.path("none.txt")
+    let nothing = Captured("plan", store, "--to", place.bundle, "--write-losses", none)
+    #expect(nothing.status == .done && nothing.err.contains("was not written"))
+    #expect(FileSystem.status(none) == nil)
+  }
+
+  @Test("a plan says which version it is to, and where that was taken from")
+  func destination() throws {
+    let current = Captured("plan", store, "--to", place.bundle).lines.first
+    #expect(current == "to “Recipes 2”, the current version of \(place.bundle)")
+    let named = Captured("plan", store, "--to", place.bundle + "@Recipes 2").lines.first
+    #expect(named == "to “Recipes 2”, \(place.bundle)@Recipes 2")
+    let rehearsed = Captured("rehearse", store, "--to", place.bundle).lines.first
+    #expect(rehearsed == "to “Recipes 2”, the current version of \(place.bundle)")
+  }
+
   private struct Losses: Decodable {
     struct Loss: Decodable {
       let entity: String

@@ -108,8 +108,10 @@ struct CompareCommandTests {
     let told = Captured("compare", "/dev/null", shelves.a)
     #expect(told.status != .done && told.err.contains("not a file"), "\(told.err)")
     #expect(!told.err.contains("Name the store file in it"), "\(told.err)")
-    #expect(
-      Captured("compare", shelves.folder.path, shelves.a).err.contains("Name the store file in it"))
+    let error = #expect(throws: CoreDataError.self) {
+      try StoreFiles(path: shelves.folder.path).check()
+    }
+    #expect(error?.hint?.contains("Name the store file in it") == true)
   }
 
   @Test(

@@ -17,10 +17,13 @@ struct CompareDumpTests {
     .joined(separator: "/") + "/Independent/compare.py"
 
   /// Whether the script finds the same changes.
-  private func agrees(_ a: String, _ b: String, in folder: TemporaryFolder) throws -> Bool {
+  private func agrees(
+    _ a: String, _ b: String, _ options: [String] = [], in folder: TemporaryFolder
+  ) throws -> Bool {
     var paths: [String] = []
     for (name, words) in [
-      ("a", ["dump", a]), ("b", ["dump", b]), ("told", ["compare", a, b, "--format", "ndjson"]),
+      ("a", ["dump", a]), ("b", ["dump", b]),
+      ("told", ["compare", a, b, "--format", "ndjson"] + options),
     ] {
       let told = Captured(words)
       let path = folder.path(name + ".ndjson")
@@ -63,6 +66,8 @@ struct CompareDumpTests {
     connection.close()
     #expect(try agrees(a, b, in: place.folder), "seed \(seed)")
     #expect(try agrees(b, a, in: place.folder), "seed \(seed)")
+    // Of a step and an amount nothing tells which it is in the other store: references to them differ.
+    #expect(try agrees(a, b, ["--match", "unique"], in: place.folder), "seed \(seed)")
   }
 
   @Test("the script finds what compare would leave out")

@@ -17,7 +17,7 @@ struct ConfigurationTests {
       {
         // for the night
         themeDark: "ember", themeLight: "paper",
-        mouse: false, restoreSessions: false, frameRate: 10,
+        mouse: false, restoreSessions: false, frameRate: 10, refresh: "mark",
         keys: { Browse: { sort: "S", back: ["backspace", "^o"] }, Everywhere: { redo: null } },
       }
       """)
@@ -25,7 +25,7 @@ struct ConfigurationTests {
     #expect(configuration.theme(isLight: true) == "paper")
     #expect(configuration.theme(isLight: false) == "ember")
     #expect(!configuration.mouse && !configuration.restoreSessions)
-    #expect(configuration.frameRate == 10)
+    #expect(configuration.frameRate == 10 && configuration.refresh == .mark)
     #expect(configuration.keys.keys["Browse"]?["sort"] == [.character("S")])
     #expect(configuration.keys.keys["Browse"]?["back"] == [.backspace, .control("o")])
     #expect(configuration.keys.keys["Everywhere"]?["redo"] == [])
@@ -38,7 +38,7 @@ struct ConfigurationTests {
       {
         mouse: "yes",
         themeDrak: "ember",
-        frameRate: 500,
+        frameRate: 500, refresh: "often",
         keys: {
           Browse: { srot: "S", sort: "Hyper-S", back: 7 },
           Brows: {},
@@ -51,6 +51,7 @@ struct ConfigurationTests {
         "config.json line 2: “mouse” is true or false, not text",
         "config.json line 3: there is no “themeDrak”; did you mean “themeDark”?",
         "config.json line 4: “frameRate” is a whole number from 1 to 120, not a number",
+        "config.json line 4: “refresh” is “live”, “mark” or “ask”, not “often”",
         "config.json line 6: Browse has no “srot”; did you mean “sort”?",
         "config.json line 6: there is no key “Hyper-S”; write S, ^s, enter, tab, space, f2 or alt-x",
         "config.json line 6: “back” takes the name of a key, not a number",

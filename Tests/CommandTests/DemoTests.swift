@@ -93,7 +93,7 @@ struct DemoTests {
     #expect(try ModelReference(bundle).load().name == "Recipes 2")
     #expect(Captured("diff", store, bundle + "@Recipes").status == .done)
     #expect(Captured("diff", store, bundle).status == .no)
-    #expect(Captured("diff", store, bundle, "--json").out.contains("\"movesHash\":true"))
+    #expect(Captured("diff", store, bundle, "--json").out.contains("\"changesVersionHash\":true"))
   }
 
   @Test("an existing store is never written over")

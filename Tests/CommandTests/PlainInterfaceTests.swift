@@ -38,6 +38,22 @@ struct PlainInterfaceTests {
     #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
   }
 
+  @Test("--model that did not make the store is said; a bundle that has the version is not")
+  func misfit() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 60)
+    let sentence =
+      "are not those of the store (134100). The rows are shown with the model in the store."
+    let other = Captured("--plain", demo.store, "--model", demo.model + "@Recipes 3")
+    #expect(other.status == .done, "\(other.err)")
+    #expect(other.out.contains(sentence), "\(other.out)")
+    let missing = Captured("--plain", demo.store, "--model", folder.path("none.mom"))
+    #expect(missing.out.contains("Warning: --model "), "\(missing.out)")
+    for model in [demo.model, demo.model + "@Recipes"] {
+      #expect(Captured("--plain", demo.store, "--model", model).out.contains("No warnings."))
+    }
+  }
+
   @Test("of a store that does not open, doctor tells why")
   func unopened() throws {
     let folder = try TemporaryFolder()
@@ -52,6 +68,30 @@ struct PlainInterfaceTests {
     #expect(plain.status == .unreadable, "\(plain.out)")
     #expect(plain.out.contains("Screen 5 of 5, Rescue.\n✗ "), "\(plain.out)")
     #expect(!plain.out.contains("Browse"))
+  }
+
+  @Test("models are compared without a store, on a terminal")
+  func models() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 60)
+    var request = Runtime.Request()
+    request.path = demo.store
+    #expect(request.models.isEmpty)
+    request.other = demo.model + "@Recipes 2"
+    #expect(request.models == [demo.store, demo.model + "@Recipes 2"])
+    let versions = try StoreSource(path: "", model: nil, models: request.models).comparedVersions()
+    #expect(versions.filter(\.isWanted).map(\.path) == request.models)
+    #expect(versions.count > 2)
+    request = Runtime.Request(path: demo.model)
+    let current = try StoreSource(path: "", model: nil, models: request.models).comparedVersions()
+    #expect(current.filter(\.isWanted).map(\.isCurrent) == [true])
+    for words in [[demo.model], [demo.model, demo.model + "@Recipes 2"], ["--plain", demo.model]] {
+      let told = Captured(words)
+      #expect(
+        told.status == .usage && told.err.contains("Use a command such as: strata "), "\(words)")
+    }
+    let stores = Captured(demo.store, demo.store)
+    #expect(stores.status == .usage && stores.err.contains("strata compare "))
   }
 
   @Test("what is wrong with the store is told as ever")

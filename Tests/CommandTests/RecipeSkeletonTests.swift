@@ -65,7 +65,8 @@ struct RecipeSkeletonTests {
       "\(written.err)")
   }
 
-  @Test("mandatory values that are missing are written; where nothing is, nothing is written")
+  @Test(
+    "mandatory values that are made up are marked; where nothing is missing, nothing is written")
   func missing() throws {
     var before = Entity("User")
     before.attributes = [Attribute("name", .string, optional: true)]
@@ -87,6 +88,12 @@ struct RecipeSkeletonTests {
     let written = Captured(words + ["--write-recipe", recipe])
     #expect(written.status == .done, "\(written.err)")
     #expect(written.out.contains("User.nick") && written.out.contains("User.age"))
+    let text = String(decoding: try FileSystem.read(recipe), as: UTF8.self)
+    #expect(text.contains("\"FILL IN: an expression, such as ''\""), "\(text)")
+    let marked = Captured(words + ["--mapping", recipe])
+    #expect(marked.status == .usage && marked.err.contains("2 places are not filled in yet"))
+    let filled = text.replacing("FILL IN: an expression, such as ", with: "")
+    try FileSystem.write(Array(filled.utf8), to: recipe)
     #expect(Captured(words + ["--mapping", recipe]).status == .done)
     let none = Captured(
       "plan", self.store, "--to", bundle, "--write-recipe", self.folder.path("none.json5"))

@@ -93,6 +93,51 @@ struct RowsCommandTests {
     #expect(try none.decoded([Row].self).isEmpty)
   }
 
+  @Test("a table on a terminal fits it: an object a line, or a property a line")
+  func layouts() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    func rows(_ words: String..., width: Int) -> Captured {
+      Captured(["rows", path, "Note", "--limit", "2"] + words, terminal: true, width: width)
+    }
+    let columns = ["--columns", "text,date,score"]
+    #expect(
+      Captured(["rows", path, "Note"] + columns, terminal: true, width: 60).lines.first
+        == "key  text      date                  score")
+    #expect(
+      Captured(
+        ["rows", path, "Note", "--limit", "2"] + columns, terminal: true, width: 24
+      ).out == """
+        Note/p1
+          text   a, "b"␊c
+          date   2001-01-01T00:…
+          score  1.5
+        Note/p2
+          text   ␛[2Jé
+          date   inf
+          score  -inf
+
+        """)
+    // What labels an object comes first, as in the interface; a pipe gets the order it always got.
+    let wide = rows("--layout", "wide", width: 20)
+    #expect(wide.lines.first == "key  text")
+    #expect(wide.err.contains("no room for data, date, price, score, children, parent"))
+    #expect(Captured("rows", path, "Note").lines.first?.hasPrefix("key  data") == true)
+    #expect(Captured("rows", path, "Note", "--layout", "long").lines.first == "Note/p1")
+    let refused = Captured("rows", path, "Note", "--json", "--layout", "long")
+    #expect(refused.status == .usage)
+  }
+
+  @Test("no row is said, and only where a person reads")
+  func none() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    let filter = ["--where", "FALSEPREDICATE"]
+    #expect(Captured(["rows", path, "Note"] + filter).err == "0 rows\n")
+    #expect(Captured(["rows", path, "Note", "--format", "csv"] + filter).err == "")
+    #expect(Captured(["rows", path, "Note", "--limit", "0"]).err == "")
+  }
+
   @Test("CSV and Markdown keep text to the last character, unless they go to a terminal")
   func exact() throws {
     let folder = try TemporaryFolder()

@@ -192,6 +192,14 @@ struct SeedCommandTests {
     let allowed = Captured(words + together.split(separator: " ").map(String.init))
     #expect(allowed.status == .done, "\(allowed.out)\(allowed.err)")
     #expect(!allowed.out.contains("to accept what"))
+    // Each version has a line as soon as it is done, and one for all that was accepted of it.
+    #expect(allowed.err.contains("3 of 3  Notes"), "\(allowed.err)")
+    #expect(allowed.out.contains("@Notes: lost, as accepted: Note.a, "), "\(allowed.out)")
+    let list = path("losses.txt")
+    #expect(Captured(words + ["--write-losses", list]).status == .refused)
+    let written = String(decoding: try FileSystem.read(list), as: UTF8.self)
+    #expect(written.contains("Note.b  # 2 of 3: Notes, Notes 2\n"), "\(written)")
+    #expect(Captured(words + ["--allow-loss-file", list]).status == .done)
   }
 
   @Test("a bundle that names no current version has its last one taken, and that is told")

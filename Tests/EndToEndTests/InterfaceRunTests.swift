@@ -64,6 +64,22 @@ struct InterfaceRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
+  @Test("what is copied reaches tmux as it is set up by default; where it is off, that is said")
+  func copying() {
+    let demo = InterfaceDemo()
+    let terminal = TmuxTerminal(
+      width: 120, height: 30, folder: demo.folder,
+      "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
+    _ = terminal.screen(showing: "2,060", "Amount/p1")
+    terminal.send("y", "Enter")
+    Patience.wait { !terminal.buffer.isEmpty }
+    #expect(terminal.buffer == "Amount", "\(terminal.screen)")
+    terminal.set("set-clipboard off")
+    terminal.send("y", "Enter")
+    let told = terminal.screen(showing: "set-clipboard external")
+    #expect(told.contains("nothing arrived"), "\(told)")
+  }
+
   @Test("what is no store is told in the shell, with the status of an unreadable file")
   func unreadable() {
     let demo = InterfaceDemo()

@@ -61,6 +61,12 @@ final class TmuxTerminal {
     Shell.output(of: "\(socket) capture-pane -p", through: folder + "/capture")
   }
 
+  /// What tmux was given last to be pasted.
+  var buffer: String { Shell.output(of: "\(socket) show-buffer", through: folder + "/buffer") }
+
+  /// Sets an option of tmux's.
+  func set(_ option: String) { Shell.run("\(socket) set -g \(option)") }
+
   /// The screen once all of these are on it, and none of the others; as it is when ``Patience``
   /// ends otherwise.
   ///

@@ -211,4 +211,47 @@ struct DiffTests {
     #expect(session.state.layers.isEmpty)
     #expect((session.state.diff.from, session.state.diff.to) == (1, 0))
   }
+
+  /// A comparison in which two attributes differ in nothing of the version hash, and one goes.
+  private func keptSession(width: Int) throws -> Session {
+    var from = Entity("Dish")
+    from.attributes = [
+      Attribute("name", .string), Attribute("gone", .string, optional: true),
+      Attribute("serves", .integer16),
+    ]
+    var to = Entity("Dish")
+    to.attributes = [Attribute("name", .string), Attribute("serves", .integer16)]
+    for index in to.attributes.indices { to.attributes[index].userInfo = ["seen": "yes"] }
+    var session = try Session(width: width, height: 24)
+    session.answers = false
+    try session.send("2", "o", "G", "Enter", "g", "Enter")
+    let task = session.effects.compactMap { effect -> TaskID? in
+      if case .compute(let task, .compare) = effect { task } else { nil }
+    }.last
+    try session.send(
+      .answer(
+        try #require(task),
+        .compared(Comparison(from: try Model(entities: [from]), to: try Model(entities: [to])))))
+    return session
+  }
+
+  @Test("a narrow screen has one line for changes that keep the version hash, and c hides it")
+  func kept() throws {
+    var session = try keptSession(width: 80)
+    #expect(session.state.diff.lines.map(\.property) == [nil, "gone", ""])
+    #expect(session.screen().description.contains("· 2 changes with the same hash"))
+    try session.send("G", "⏎")
+    let text = session.screen().description
+    #expect(text.contains("“name”") && text.contains("“serves”"), "\(text)")
+    try session.send("Esc", "c")
+    #expect(session.state.diff.lines.map(\.property) == [nil, "gone"])
+    try session.send("c", "/", "s", "e", "r", "v", "e", "s")
+    #expect(session.state.diff.selectedLine?.property == "serves")
+  }
+
+  @Test("a wide screen has them all")
+  func keptWide() throws {
+    let session = try keptSession(width: 120)
+    #expect(session.state.diff.lines.map(\.property) == [nil, "name", "gone", "serves"])
+  }
 }

@@ -115,7 +115,8 @@ struct EveryBindingTests {
     (.browse, ["?"]), (.browse, ["?", "/", "s"]), (.browse, [":"]), (.browse, [":", "s", "o"]),
     (.browse, ["T"]), (.browse, ["!"]), (.browse, ["Tab", "Tab", "/", "S"]), (.diff, ["o"]),
     (.diff, ["o", "⏎"]), (.mapping, ["o"]), (.migrate, ["o"]), (.mapping, ["Tab", "a"]),
-    (.migrate, ["b"]), (.diff, ["f"]), (.mapping, ["Tab", "d"]), (.rescue, ["s", "⏎"]),
+    (.migrate, ["b"]), (.diff, ["f"]), (.browse, ["C"]),
+    (.browse, ["C", "Tab"]), (.mapping, ["Tab", "d"]), (.rescue, ["s", "⏎"]),
   ]
 
   @Test("of a popup does something, or says why not")

@@ -50,6 +50,43 @@ struct FirstScreenTests {
     #expect(state.isFilled)
   }
 
+  @Test("models without a store are compared at once, and the screens that need one say so")
+  func models() throws {
+    var state = State(storePath: "", size: Self.size, themeName: "mono")
+    state.models = ["Old.mom", "New.mom"]
+    let asked = update(&state, .start)
+    #expect(asked.count == 1 && !state.isFilled && state.isStarting)
+    guard case .versions(let task)? = asked.first else { return }
+    let model = try SampleStore.model(1)
+    var versions = ["Old", "Between", "New"].map {
+      ModelVersion(name: $0, path: $0 + ".mom", result: .success(model))
+    }
+    versions[0].isWanted = true
+    versions[2].isWanted = true
+    let effects = update(&state, .answer(task, .versions(versions)))
+    #expect(effects.contains { if case .compute(_, .compare) = $0 { true } else { false } })
+    #expect(state.screen == .diff && state.diff.from == 0 && state.diff.to == 2)
+    #expect(!state.isStarting)
+    for screen in Screen.allCases where screen != .diff {
+      #expect(update(&state, .key(.character(Character(String(screen.rawValue))))).isEmpty)
+      #expect(state.screen == .diff && state.notice?.text.contains("no store is open") == true)
+    }
+    // One alone goes with the version before it.
+    versions[0].isWanted = false
+    #expect(versions.comparedIndices.map { [$0.from, $0.to] } == [1, 2])
+    #expect(Array(versions.prefix(1)).comparedIndices == nil)
+  }
+
+  @Test("a store that is not of the model that was named says so when it is opened")
+  func misfit() throws {
+    var state = State(storePath: "Recipes.sqlite", size: Self.size, themeName: "mono")
+    _ = update(&state, .start)
+    var store = try SampleStore.summary()
+    store.misfit = "The version hashes of App.mom are not those of the store (134100)."
+    _ = update(&state, .answer(TaskID(1), .opened(store)))
+    #expect(state.notice?.text == store.misfit)
+  }
+
   @Test("the choice of a store waits for none")
   func picker() {
     var state = State(storePath: "", size: Self.size)

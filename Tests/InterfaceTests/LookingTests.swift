@@ -223,6 +223,32 @@ struct LookingTests {
     #expect(session.state.notice?.text == "1,000 rows in Recipe.json, 12 kB")
   }
 
+  @Test(
+    "an export and its command line have the columns, the order, the filter and the sort in sight")
+  func exportedView() throws {
+    var session = try Session(width: 140)
+    var view = session.state.view
+    view.browse.tables["Recipe"] = TableView(
+      sort: "serves", isDescending: true, filter: "serves > 3", related: nil,
+      order: ["@key", "serves", "title"], hidden: ["createdAt"], widths: [:], frozen: 1)
+    _ = session.state.arrange(view)
+    let table = session.state.browse.table
+    let columns = table?.shownProperties ?? []
+    #expect(columns.prefix(2) == ["serves", "title"] && !columns.contains("createdAt"))
+    try session.send("e", "Enter")
+    guard case .export(_, let request)? = session.effects.last else {
+      Issue.record("nothing is exported")
+      return
+    }
+    #expect(request.query.properties == columns)
+    #expect(request.query.sort == RowQuery.Sort(property: "serves", descending: true))
+    #expect(request.query.filter?.text == "serves > 3")
+    #expect(
+      table?.arguments(.csv)
+        == "Recipe --format csv --limit all --columns \(columns.joined(separator: ","))"
+        + " --where 'serves > 3' --sort serves:desc")
+  }
+
   @Test("a picture is asked for when it is unfolded, and only where there are colours")
   func pictures() throws {
     func asked(_ colors: ColorDepth) throws -> Int {

@@ -78,6 +78,27 @@ struct MappingTests {
     #expect(gone.screen().description.contains("Nothing is planned. → o chooses another version"))
   }
 
+  @Test("the version that --to named is the target again after a restart without it")
+  func wantedTarget() throws {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      guard case .versions(let id) = effect else { return nil }
+      var versions = try SampleStore.versions()
+      versions[1].isWanted = true
+      return [.answer(id, .versions(versions))]
+    }
+    try session.send("^R")
+    #expect(session.state.mapping.chosen?.name == "Recipes 2")
+    var state = State(
+      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "mono")
+    state.restore(
+      try JSONDecoder().decode(
+        SavedSession.self, from: try JSONEncoder().encode(session.state.saved)))
+    let next = try Session(restoring: state)
+    #expect(next.state.mapping.chosen?.name == "Recipes 2" && next.state.mapping.to == 1)
+    #expect(next.state.notice?.text == "the target Recipes 2 is restored from the last session")
+  }
+
   @Test("a loss that was accepted is not accepted of the plan that is made after opening anew")
   func forgottenAcceptance() throws {
     var session = try Session()
@@ -215,6 +236,7 @@ struct MappingTests {
     try session.send("⏎")
     #expect(session.state.screen == .browse)
     #expect(session.state.browse.table?.filter == "title == nil")
+    #expect(session.state.browse.table?.property?.name == "title", "the failing column is chosen")
     #expect(session.screen().description.contains("3 goes back to Mapping"))
     try session.send("3")
     #expect(session.screen().description.contains("first: Recipe/p7"))
@@ -266,6 +288,36 @@ struct MappingTests {
     #expect(text.contains("→ or r: Recipe.portions = "))
     try session.send("r")
     #expect(lastRequest(session)?.edits.values["Recipe.portions"] != nil)
+  }
+
+  @Test("what would be lost and what would fail besides stands below the refusals, on both screens")
+  func refused() throws {
+    var session = try Session(width: 120, height: 36)
+    session.answers = false
+    try session.send("3")
+    try session.send(.answer(TaskID(0), .versions([])))
+    let tasks = session.effects.compactMap { effect -> TaskID? in
+      if case .plan(let task, _) = effect { task } else { nil }
+    }
+    let error = CoreDataError(
+      .refused, code: 134190, "no mapping can be inferred: the type changes", entity: "Recipe",
+      property: "portions", reason: "the type changes")
+    let plan = RefusedPlan(
+      error: error, from: "Recipes 1", to: "Recipes 2", refusals: [error],
+      losses: [Loss(entity: "Draft", values: 2)],
+      checks: [
+        DataCheck(
+          code: 134110, entity: "Recipe", property: "title", rows: 3, message: "missing values",
+          hint: "Fill them in.")
+      ])
+    for task in tasks.suffix(1) { try session.send(.answer(task, .refused(plan))) }
+    for key in ["3", "4"] {
+      try session.send(key)
+      let text = session.screen().description
+      for name in ["Recipe.portions", "Recipe.title", "Draft"] {
+        #expect(text.contains(name), "\(name) is not in \(text)")
+      }
+    }
   }
 
   @Test("all losses are accepted with one typed word")

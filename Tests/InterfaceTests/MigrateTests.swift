@@ -366,7 +366,7 @@ struct MigrateTests {
       Issue.record("it is not opened")
       return
     }
-    #expect(session.state.storeChange == nil)
+    #expect(session.state.known.news.change == nil)
     #expect(!session.screen().description.contains("! replaced"))
   }
 

@@ -52,6 +52,26 @@ struct PickerTests {
     }
   }
 
+  @Test("where there are simulators, they are the first that can be chosen")
+  func simulators() throws {
+    var state = State(storePath: "", size: Size(width: 90, height: 20), themeName: "mono")
+    let path = "/home/ann/Library/Developer/CoreSimulator/Devices"
+    state.picker = PickerScreen(folder: ".", home: "/home/ann", simulators: path)
+    for effect in update(&state, .start) {
+      if case .find(let id, .folder) = effect {
+        _ = update(&state, .answer(id, .folder(Self.listing)))
+      }
+    }
+    let first = try #require(state.picker?.lines.first)
+    #expect(first.path == path)
+    _ = update(&state, .key(.home))
+    let effects = update(&state, .key(.enter))
+    #expect(
+      effects.contains {
+        if case .find(_, .folder(path)) = $0 { true } else { false }
+      })
+  }
+
   @Test("stores are marked, what is none is left out, hidden files come with a dot")
   func marks() throws {
     var scene = Scene()

@@ -99,6 +99,17 @@ struct UndeleteTests {
       session.state.notice?.text.contains("holds zeros") == true && !session.state.remains.isShown)
   }
 
+  @Test("D in Browse where nothing was deleted stays in Browse, and says so")
+  func nothingInBrowse() throws {
+    var session = try Session()
+    try session.send("D")
+    var remains = try SampleStore.remains()
+    remains.entities = []
+    try session.send(.answer(try Self.work(session).id, .found(remains)))
+    #expect(session.state.screen == .browse && !session.state.remains.isShown)
+    #expect(session.state.notice?.text == remains.summary)
+  }
+
   @Test("one, those of a filter, or all are restored into a new store")
   func restoring() throws {
     var session = try Self.found("5")

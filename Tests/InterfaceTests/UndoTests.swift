@@ -1,3 +1,4 @@
+import Migration
 import Terminal
 import Testing
 
@@ -28,6 +29,51 @@ struct UndoTests {
     try session.send("u")
     #expect(session.state.browse.table?.entity == first)
     #expect(session.state.browse.table?.sort.property != nil)
+  }
+
+  @Test("u takes back what was done last: a loss that was accepted before the change of the view")
+  func losses() throws {
+    var session = try Session(width: 120)
+    try session.send("l", "l", "s", "3", "Tab")
+    let loss = try #require(
+      session.state.mapping.problemList.firstIndex {
+        if case .loss(let loss) = $0 { loss.property != nil } else { false }
+      })
+    session.state.mapping.problems.select(loss)
+    let name = try #require(session.state.mapping.selectedLoss?.name)
+    try session.send("a")
+    #expect(session.state.mapping.allowedLosses == [name])
+    try session.send("u")
+    #expect(session.state.mapping.allowedLosses.isEmpty)
+    #expect(session.state.notice?.text == "undone: accepted the loss of \(name)")
+    #expect(session.state.browse.table?.sort.property != nil)
+    try session.send("U")
+    #expect(session.state.mapping.allowedLosses == [name])
+    #expect(session.state.notice?.text == "redone: accepted the loss of \(name)")
+    try session.send("u", "u")
+    #expect(session.state.notice?.text == "undone: sort of Recipe")
+    #expect(session.state.browse.table?.sort.property == nil)
+  }
+
+  @Test(
+    "a change of the plan is named, and the losses that it had made needless are accepted again")
+  func planned() throws {
+    var session = try Session(width: 120, height: 36)
+    try session.send("3", "A")
+    for key in ["a", "l", "l", "⏎"] { try session.send(key) }
+    let accepted = session.state.mapping.allowedLosses
+    #expect(accepted.count == 2)
+    session.plan = try SampleStore.plan(losses: [])
+    try session.send("Tab", "d")
+    for key in ["D", "r", "a", "f", "t", "⏎"] { try session.send(key) }
+    #expect(session.state.mapping.allowedLosses.isEmpty)
+    session.plan = try SampleStore.plan()
+    try session.send("u")
+    #expect(
+      session.state.notice?.text == "undone: objects of Draft are deleted on purpose")
+    #expect(session.state.mapping.allowedLosses == accepted)
+    try session.send("u")
+    #expect(session.state.notice?.text == "undone: accepted 2 losses")
   }
 
   @Test("moving is nothing to undo")

@@ -199,6 +199,53 @@ struct RowFilterTests {
     }
   }
 
+  @Test(
+    "what SQL or a text without quotes means is said as it is typed",
+    arguments: [
+      ("createdAt > 2023-01-01", "Type: createdAt > \"2023-01-01\""),
+      (
+        "createdAt > 2023-01-01T12:00:00Z AND serves > 2",
+        "Type: createdAt > \"2023-01-01T12:00:00Z\" AND serves > 2"
+      ),
+      ("createdAt > 01.02.2023", "\"2024-03-01\""), ("createdAt == today", "now()"),
+      ("title contains pot", "Type: title contains \"pot\""),
+      ("title CONTAINS[cd] potato soup", "Type: title CONTAINS[cd] \"potato soup\""),
+      ("(title == pot OR serves > 2)", "Type: (title == \"pot\" OR serves > 2)"),
+      ("title LIKE pot%", "Type: title LIKE \"pot*\""), ("title == 4", "Type: title == \"4\""),
+      ("title == titel", "Did you mean title? As text: title == \"titel\""),
+      ("author IS NULL", "Type: author == nil"), ("author is not null", "Type: author != nil"),
+      ("serves > 2 AND title IS NULL", "Type: serves > 2 AND title == nil"),
+      ("author == Ann", "author.name == \"Ann\""),
+      (
+        "identifier == 12345678-9ABC-4DEF-8123-456789ABCDEF",
+        "Type: identifier == \"12345678-9ABC-4DEF-8123-456789ABCDEF\""
+      ),
+      ("title IN (a, b)", "Type: title IN {\"a\", \"b\"}"),
+      ("serves BETWEEN 1 AND 3", "Type: serves BETWEEN {1, 3}"),
+    ])
+  func advice(text: String, hint: String) throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let error = #expect(throws: CoreDataError.self) {
+      try RowFilter(text, entity: "Recipe", store: store)
+    }
+    #expect(error?.hint?.contains(hint) == true, "\(error?.message ?? ""): \(error?.hint ?? "")")
+    #expect(error?.mark?.range.isEmpty == false)
+  }
+
+  @Test("a percent sign in LIKE is doubted, and nothing else is")
+  func doubt() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    func doubt(_ text: String) throws -> String? {
+      try RowFilter(text, entity: "Recipe", store: store).doubt(store.layout)
+    }
+    #expect(try doubt("title LIKE \"%soup%\"")?.contains("Type: title LIKE \"*soup*\"") == true)
+    #expect(try doubt("title LIKE[cd] \"soup%\"")?.contains("\"soup*\"") == true)
+    #expect(try doubt("title LIKE \"100%*\"") == nil)
+    #expect(try doubt("title CONTAINS \"%\"") == nil)
+  }
+
   @Test("patterns made to explode, and nesting without end, are done at once")
   func hostile() throws {
     let folder = try TemporaryFolder()

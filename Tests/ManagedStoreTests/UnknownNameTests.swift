@@ -66,4 +66,14 @@ struct UnknownNameTests {
     #expect(
       Nearest.question("tile", in: ["title"]) { "Recipe.\($0)" } == "Did you mean Recipe.title?")
   }
+
+  @Test("a version that is not there: the nearest, and all there are")
+  func versions() {
+    let known = ["Recipes", "Recipes 3"]
+    #expect(
+      Nearest.hint(ofVersion: "Recipe 3", in: known)
+        == "Did you mean “Recipes 3”? Its versions are “Recipes”, “Recipes 3”.")
+    #expect(
+      Nearest.hint(ofVersion: "1.0", in: known) == "Its versions are “Recipes”, “Recipes 3”.")
+  }
 }

@@ -50,6 +50,28 @@ struct MigrationPathTests {
       ])
   }
 
+  @Test("what is said of versions one by one leaves out no pair that a document is for")
+  func ends() throws {
+    let (a, b, c) = (try Self.model("a"), try Self.model("b"), try Self.model("c"))
+    var documents = MappingDocuments()
+    documents.add(try Recipe(text: "{ from: 'V 1', to: 'V 2' }", path: "1"))
+    documents.add(
+      try Recipe(
+        text: "{ from: '\(b.versionHashesDigest)', to: '\(c.versionHashesDigest)' }", path: "2"))
+    let models = ["V 1": a, "V 2": b, "V 3": c]
+    let ends = DocumentEnds(of: documents, among: models.mapValues { ($0, $0.versionHashes) })
+    for (from, source) in models {
+      for (to, destination) in models {
+        let isFor = documents.recipes.contains {
+          $0.leads(from: source, called: from) && $0.leads(to: destination, called: to)
+        }
+        #expect(ends.canLead(from: from, to: to) == isFor, "\(from) \(to)")
+      }
+    }
+    #expect(ends.canLead(from: "V 1", to: "V 2") && ends.canLead(from: "V 2", to: "V 3"))
+    #expect(!ends.canLead(from: "V 1", to: "V 3"))
+  }
+
   @Test("the way is straight where nothing is lost, and none where hashes are equal")
   func direct() throws {
     let versions = Self.versions(

@@ -205,7 +205,7 @@ struct StoreResetTests {
     do {
       _ = try StoreReset.run(path: path, model: other)
       Issue.record("the store was reset")
-    } catch let error as CoreDataError {
+    } catch {
       #expect(error.message.contains("is using the store"), "\(error)")
       #expect(error.kind == .failed)
     }
@@ -228,7 +228,7 @@ struct StoreResetTests {
     do {
       _ = try StoreReset.run(path: path, model: other)
       Issue.record("the store was reset")
-    } catch let error as CoreDataError {
+    } catch {
       #expect(error.message.contains("is using the store"), "\(error)")
     }
     #expect(try !FileSystem.list(folder.path).contains { $0.contains("backup") })

@@ -182,6 +182,74 @@ struct PageOwnerTests {
     #expect(store.doubts.contains { $0.contains("different values in an index (p2, p3)") })
   }
 
+  @Test("a page whose free space is wrong may be of two times: no command calls its rows sound")
+  func unbalanced() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let root = try #require(demo.roots["ZSTEP"])
+    let leaf = try #require(try DamagedFile(demo.path).leaves(root: root).first)
+    let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf))
+    let tree = try #require(TreePage(page.bytes, number: leaf, usable: 4096))
+    #expect(tree.isBalanced(in: page.bytes))
+    // A fragment that is not there.
+    try demo.change { $0[(leaf - 1) * 4096 + 7] &+= 2 }
+    let store = try Store(path: demo.path)
+    try store.inspect()
+    #expect(store.damage?.rows.unbalanced == ["ZSTEP": tree.count])
+    #expect(store.gaps.contains { $0.contains("\(tree.count) objects of Step are on pages") })
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    #expect(report.unbalanced == ["ZSTEP": tree.count] && report.isLossy)
+    #expect(try StoreDump.lines(at: demo.folder.path("Saved.sqlite")) == demo.lines)
+  }
+
+  @Test("what an index has otherwise is counted where its tree is not copied either")
+  func doubtfulWithoutCopy() throws {
+    let demo = try DamagedDemo(objects: 500)
+    let before = try FileSystem.read(demo.path)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; UPDATE ZPERSON SET ZPROFILE = NULL WHERE Z_PK IN (2, 3)")
+    connection.close()
+    let root = try #require(demo.roots["ZPERSON"])
+    try demo.change { bytes in
+      let place = (root - 1) * 4096..<root * 4096
+      bytes.replaceSubrange(place, with: before[place])
+      bytes[place.lowerBound + 7] &+= 2
+    }
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    #expect(report.doubtful == 2 && report.isLossy)
+  }
+
+  @Test(
+    "zeros from a sector on are not what was saved where text, a number or a picture's end should be",
+    arguments: [
+      "'a text of some length, to the end'", "5.5", "x'89504E470D0A1A0A0000000D49484452'",
+    ])
+  func unwritten(value: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("One.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    // The record fills its page from somewhere in the first half to the end.
+    try connection.execute(
+      """
+      PRAGMA page_size = 4096; CREATE TABLE T (A, B, C);
+      INSERT INTO T VALUES (zeroblob(3000), \(value), zeroblob(200))
+      """)
+    connection.close()
+    let image = try DatabaseImage(path: path, log: nil)
+    let page = try #require(try image.page(2))
+    let tree = try #require(TreePage(page.bytes, number: 2, usable: 4096))
+    let offset = try #require(tree.cells(in: page.bytes).first)
+    let cell = try #require(TreeCell(page.bytes, at: offset, present: 4096, usable: 4096))
+    var record = Record()
+    let isRead = record.read(page.bytes, cell.start..<cell.end)
+    let size = record.stated
+    let (before, behind) = (
+      record.isUnwritten(from: size - 210), record.isUnwritten(from: size - 190)
+    )
+    #expect(isRead && before && !behind)
+  }
+
   @Test(
     "the first page of a table's tree is found again where one of its leaves stands in its place")
   func swappedRoot() throws {

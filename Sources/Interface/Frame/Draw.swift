@@ -16,7 +16,7 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
   let context = state.context
   Header.draw(state, with: theme, in: &grid, screen.row(0))
   let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
-  if state.store == nil, state.picker == nil, state.refusal == nil {
+  if state.store == nil, state.picker == nil, state.refusal == nil, state.models.isEmpty {
     let text =
       state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
     grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)
@@ -107,9 +107,25 @@ enum Header {
     }
   }
 
+  /// What other programs did to the store, and whether that is in sight already.
+  private static func news(_ known: Known, _ theme: Theme) -> [Part] {
+    guard let change = known.news.change else { return [] }
+    guard change.isSave, known.refreshMode != .ask else {
+      return [Part(-1, [Span("! \(change.word): ^R", theme[.warning])])]
+    }
+    let words = known.news.words
+    // The store's name has room beside it.
+    let forms = [words + " since \(known.news.since)", words].dropFirst(
+      known.size.width < 110 ? 1 : 0)
+    return [Part(-1, forms: forms.map { [Span("● " + $0, theme[.changed])] })]
+  }
+
   private static func parts(_ state: State, _ theme: Theme) -> [Part] {
     guard let store = state.store else {
-      guard state.refusal != nil else { return [Part(0, [Span(state.storePath, theme[.title])])] }
+      guard state.refusal != nil else {
+        let name = state.models.isEmpty ? state.storePath : state.models.joined(separator: "  ⟷  ")
+        return [Part(0, [Span(name, theme[.title])])]
+      }
       let name = state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
       return [
         Part(0, [Span(name, theme[.title])]), badge(state, theme),
@@ -136,9 +152,7 @@ enum Header {
     }
     parts.append(Part(1, [match]))
     if let badge = badge(state, theme) { parts.append(badge) }
-    if let change = state.storeChange {
-      parts.append(Part(-1, [Span("! \(change.word): ^R", theme[.warning])]))
-    }
+    parts += news(state.known, theme)
     if let gap = store.gap {
       // What it is comes before the colon, unless that is only where it is.
       let head = String(gap.prefix { $0 != ":" })

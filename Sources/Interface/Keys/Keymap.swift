@@ -58,23 +58,26 @@ package enum Keymap {
           ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
           unless: noStore, command: "strata history \(store)", footer: false, words: Self.history),
         Binding(
+          ["C"], "what changed",
+          Action("changes") { $0.showChanges() }, unless: noStore,
+          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil),
+        Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
           command: "strata info \(store)", footer: false),
         Binding(
-          ["u"], "undo a change of the view", Action("undo") { $0.stepView(back: true) },
-          unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
-          footer: false),
+          ["u"], "undo what was done last", Action("undo") { $0.step(back: true) },
+          unless: state.reasonNotToStep(back: true), footer: false),
         Binding(
-          ["U"], "redo", Action("redo") { $0.stepView(back: false) },
-          unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
+          ["U"], "redo", Action("redo") { $0.step(back: false) },
+          unless: state.reasonNotToStep(back: false), footer: false),
         Binding(["T"], "theme", Action("chooseTheme") { $0.chooseTheme() }, footer: false),
         Binding(["!"], "log", .shows("log") { LogLayer($0.context) }, footer: false),
         Binding(
           [.control("r")], "read the store again", Action("reopen") { $0.readAgain() },
           unless: busy,
-          footer: state.storeChange != nil),
+          footer: state.known.news.change != nil),
         Binding(
           ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
           command: "strata FOLDER", footer: false),

@@ -68,8 +68,10 @@ extension CheckedLineLayer {
   ///
   /// - Parameters:
   ///   - reason: why Enter does not take the line, besides a mistake.
-  ///   - hasFormer: whether there are earlier texts.
-  func lineBindings(_ enter: String, unless reason: String? = nil, hasFormer: Bool) -> [Binding] {
+  ///   - former: what ↑ brings back, and whether there is any; `nil` where it brings back nothing.
+  func lineBindings(
+    _ enter: String, unless reason: String? = nil, former: (title: String, isThere: Bool)? = nil
+  ) -> [Binding] {
     let isChosen = line.chosen != nil
     return [
       Binding(
@@ -96,7 +98,7 @@ extension CheckedLineLayer {
         [.down], "next offer", changes(Action.movement) { $0.line.choose(1) },
         unless: line.isOffering ? nil : "no suggestions"),
       Binding(
-        [.up], isChosen || !hasFormer ? "previous suggestion" : "earlier filters",
+        [.up], isChosen ? "previous suggestion" : former?.title ?? "previous suggestion",
         asks(Action.movement) { layer, context in
           if layer.line.chosen != nil {
             layer.line.choose(-1)
@@ -104,7 +106,7 @@ extension CheckedLineLayer {
             layer.recall(in: context)
           }
           return []
-        }, unless: isChosen || hasFormer ? nil : "there are none"),
+        }, unless: isChosen || former?.isThere == true ? nil : "there are none"),
     ]
   }
 
@@ -157,7 +159,9 @@ extension CheckedLine {
     grid.write(
       String(repeating: isUnfinished ? "…" : "^", count: width),
       at: Point(x: first, y: line.y), style: style, within: line.right - first)
-    let text = error.told
+    // What there is stands in the offers already.
+    let isListed = isUnfinished && isOffering && error.hint?.hasPrefix("It has:") == true
+    let text = isListed ? error.reason ?? error.message : error.told
     let after = first + width + 1
     if after + TextWidth.of(text, upTo: line.width) <= line.right {
       grid.write(text, at: Point(x: after, y: line.y), style: style)

@@ -107,10 +107,9 @@ extension BrowseScreen {
     switch focus {
     case .entities:
       guard let entity = tree.selected else { return [] }
-      return [
-        CopyLayer.Choice("name", text: entity),
-        CopyLayer.Choice(command: "strata rows \(store) \(ShellText.quoted(entity))"),
-      ]
+      let rows = table?.entity == entity ? table?.arguments() : ShellText.quoted(entity)
+      return [CopyLayer.Choice("name", text: entity)]
+        + (rows.map { [CopyLayer.Choice(command: "strata rows \(store) \($0)")] } ?? [])
     case .rows, .inspector:
       let isRow = focus == .rows
       guard let id = isRow ? table?.window.selectedRow?.id : inspector.object else {
@@ -131,6 +130,10 @@ extension BrowseScreen {
       ]
       choices += forms.map { CopyLayer.Choice($0.0, $0.1, object) }
       if context.remains.isShown { return choices }
+      if isRow, let rows = table?.arguments() {
+        choices.append(
+          CopyLayer.Choice("command line of the rows", text: "strata rows \(store) \(rows)"))
+      }
       return choices + [CopyLayer.Choice(command: "strata object \(store) \(id)")]
     }
   }

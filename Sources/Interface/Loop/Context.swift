@@ -10,11 +10,17 @@ package struct Known: Sendable, Equatable {
   let storePath: String
   /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
   package var copy: CopyPlace?
+  /// The models that are compared without a store, as they were named; empty where a store is opened.
+  package var models: [String] = []
   /// `nil` while it is being opened, and for one that does not open.
   package var store: StoreSummary?
   /// Why the store does not open at all; Rescue is all there is of it then.
   package var refusal: CoreDataError?
   var versions: [ModelVersion] = []
+  /// What other programs did to the store since it was opened.
+  var news = StoreNews()
+  /// What is done when another program saves to it.
+  package var refreshMode = RefreshMode.live
   /// What was deleted from the store, and can be looked at in its place.
   var remains = RemainsView()
   /// What `--via` and `--mapping` named.
@@ -32,6 +38,9 @@ package struct Known: Sendable, Equatable {
   init(storePath: String, size: Size, themeName: String) {
     (self.storePath, self.size, self.themeName) = (storePath, size, themeName)
   }
+
+  /// Why what needs a store cannot be done; `nil` where one is opened.
+  var noStore: String? { models.isEmpty ? nil : "no store is open: strata STORE opens one" }
 
   /// What is between header and footer.
   var body: Rect {
@@ -235,6 +244,11 @@ extension Context {
   /// Switches Browse between the store and its deleted rows.
   mutating func turnRemains() -> [Effect] { then { $0.turnRemains() } }
 
+  /// Marks what is different in another file.
+  mutating func mark(against differences: StoreDifferences) {
+    known.news.mark(against: differences)
+  }
+
   /// Stores the deleted rows that were found.
   mutating func take(_ remains: Remains) {
     _ = then {
@@ -263,9 +277,9 @@ extension Context {
   /// Records an arrangement of Browse for undo.
   mutating func left(_ browse: BrowseView) {
     _ = then {
-      var view = $0.view
-      view.browse = browse
-      $0.history.left(view)
+      var former = $0.arrangement
+      former.view.browse = browse
+      $0.done.left(former)
       return []
     }
   }

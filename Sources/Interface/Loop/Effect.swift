@@ -8,6 +8,8 @@ import Terminal
 package enum Effect: Sendable, Equatable {
   /// Opens the store, or opens it again after its file was replaced.
   case open(TaskID)
+  /// Opens the store again where it stands, since another program saved to it; answered as `open` is.
+  case refresh(TaskID)
   case ask(TaskID, StoreRequest)
   case find(TaskID, FileRequest)
   case compute(TaskID, Computation)
@@ -36,6 +38,9 @@ package enum Effect: Sendable, Equatable {
   /// Runs a plan on a copy that goes away; answered as `migrate` is.
   case rehearse(TaskID, MigrationPlan, MigrationOptions)
   case writeRecipe(TaskID, RecipeFile)
+  /// Compares another file, as it was before, with the store.
+  case compare(TaskID, with: String)
+  case writeChanges(TaskID, ChangesFile)
   // Files
   /// Goes on with the store at this path; without one the store is left for the choice of another.
   case choose(String?)

@@ -59,8 +59,10 @@ extension State {
     case .answer(let task, .rescued(let receipt)) where task == rescue.task: record(receipt)
     case .leftovers(let found): for text in found.sentences { note(text, .warning) }
     case .answer(_, .recovered(let sentences)): for text in sentences { note(text, .warning) }
-    case .storeChanged(let change) where storeChange?.word != change.word:
+    case .storeChanged(let change)
+    where change != .saved(0) && known.news.change?.word != change.word:
       note(change.sentence, .warning)
+    case .saved where known.news.change == nil: note(StoreChange.saved(nil).sentence, .warning)
     case .failed(let task, let error)
     where error.kind != .cancelled || task == migrate.task || task == rescue.task:
       let code = error.code.map { " (\($0))" } ?? ""

@@ -17,8 +17,12 @@ package enum Message: Sendable {
   case leftovers(StoreLeftovers)
   /// The store's files are not what they were when it was opened.
   case storeChanged(StoreChange)
+  /// What other programs saved, the oldest first.
+  case saved([SeenSave])
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  /// Something to be said of work that no task waits for.
+  case notice(Notice)
   case answer(TaskID, Answer)
   case failed(TaskID, CoreDataError)
 }
@@ -36,9 +40,13 @@ package enum Answer: Sendable {
   case placed(PlacedRows?)
   case versions([ModelVersion])
   case compared(Comparison)
+  /// What is different in another file.
+  case differs(StoreDifferences)
   /// What is known of a plan at once; it comes several times, with more counts.
   case outlined(PlanOutline)
   case planned(MigrationPlan)
+  /// No plan can be made, and this is all that stands in the way.
+  case refused(RefusedPlan)
   case progress(MigrationProgress)
   case migrated(MigrationReceipt)
   case themes([ThemeChoice], hasColors: Bool)

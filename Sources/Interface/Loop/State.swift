@@ -24,9 +24,11 @@ package struct State: Sendable, Equatable {
   var log = EventLog()
   /// The time of day, as text.
   package var clock = ""
-  /// What became of the store's files since it was opened.
-  var storeChange: StoreChange?
-  var history = Past<ViewState>(limit: 200)
+  /// Opens the store again for what another program saved, and whether more was saved meanwhile.
+  var refreshTask: TaskID?
+  var isBehind = false
+  /// What was done and can be taken back.
+  var done = Past<Arrangement>(limit: 200)
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What was called from the palette, the last first.
@@ -78,7 +80,7 @@ package struct State: Sendable, Equatable {
       versions
       + known.versions.filter { !$0.path.isEmpty && !taken.contains($0.path) }.map {
         var version = $0
-        version.isStores = version.model?.versionHashes == hashes
+        version.isStores = hashes != nil && version.model?.versionHashes == hashes
         return version
       }
   }
@@ -127,7 +129,7 @@ struct RemainsView: Sendable, Equatable {
   /// Whether Browse shows it now.
   var isShown = false
   /// The store itself while they are shown, or what is shown for them.
-  fileprivate(set) var store: StoreSummary?
+  var store: StoreSummary?
 }
 
 extension State {
@@ -169,10 +171,16 @@ extension State {
     (known.remains, otherBrowse) = (RemainsView(), BrowseScreen())
   }
 
+  /// Whether neither a store nor models have been read yet, so that there is nothing to be shown.
+  package var isStarting: Bool {
+    known.store == nil && picker == nil && known.refusal == nil && known.versions.isEmpty
+  }
+
   /// Whether what the first screen shows is there: the store, and its rows with their names. Numbers
   /// and the versions beside the store come when they come.
   package var isFilled: Bool {
     guard picker == nil, known.refusal == nil else { return true }
+    guard known.models.isEmpty else { return !isStarting && !diff.isComparing }
     guard known.store != nil else { return false }
     return screen != .browse || browse.isFilled
   }

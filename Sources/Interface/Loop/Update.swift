@@ -12,13 +12,13 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     state.size = size
     return state.meet(.resized)
   case .leftovers(let found): return state.take(found)
-  case .storeChanged(let change):
-    // One that saves all the time takes the place of no other notice.
-    if state.storeChange?.word != change.word { state.notice = Notice(change.sentence, .warning) }
-    state.storeChange = change
-    return []
+  case .storeChanged(let change): return state.take(change)
+  case .saved(let saves): return state.take(saves)
   case .clock(let time):
     state.clock = time
+    return []
+  case .notice(let notice):
+    state.notice = notice
     return []
   case .answer(let task, let answer): return state.take(.success(answer), of: task)
   case .failed(let task, let error): return state.take(.failure(state.known.named(error)), of: task)
@@ -33,6 +33,12 @@ extension State {
   /// Reads the store as it is now.
   mutating func reopen() -> [Effect] {
     guard known.openTask == nil else { return [] }
+    guard known.models.isEmpty else {
+      let task = tasks.new(for: .state)
+      known.versionsTask = task
+      screen = .diff
+      return [.versions(task)]
+    }
     let task = tasks.new(for: .state)
     known.openTask = task
     return [.open(task)]
@@ -59,13 +65,15 @@ extension State {
       known.versionsTask = nil
       take(versions)
       return meet(.versions) + entered()
+    case .success(.opened(let store)) where task == refreshTask: return refreshed(store)
     case .success(.recovered(let sentences)) where task == recoveryTask:
       recoveryTask = nil
       return takeRecovered(sentences)
+    case .failure where refreshTask.end(task): return isBehind ? refresh() : []
     case .failure(let error):
       if recoveryTask.end(task) {
         show(MessageLayer(error))
-      } else if !known.versionsTask.end(task), known.openTask.end(task) {
+      } else if known.openTask.end(task) || known.versionsTask.end(task) && known.noStore != nil {
         show(MessageLayer(error))
       }
       return []
@@ -73,26 +81,28 @@ extension State {
     }
   }
 
-  private mutating func opened(_ store: StoreSummary) -> [Effect] {
+  mutating func opened(_ store: StoreSummary) -> [Effect] {
     let isFirst = known.store == nil
     forgetRemains()
     known.openTask = nil
-    storeChange = nil
+    known.news.begin(at: clock)
+    refreshTask = nil
     known.refusal = nil
     known.store = store
     let versions = tasks.new(for: .state)
     known.versionsTask = versions
-    let effects = meet(.opened) + [.versions(versions)]
+    let effects = meet(.opened) + [.versions(versions)] + (isBehind ? refresh() : [])
     let all = Effect.joined(effects, takeUp())
+    if isFirst, let misfit = store.misfit { notice = Notice(misfit, .warning) }
     // What is wrong comes before what is there.
     return isFirst && store.gap != nil ? all + go(to: .rescue) : all
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
-    let (view, history) = (view, history)
+    let (former, done) = (arrangement, done)
     let effects = act(on: key) + on(front) { $0.meet(.settled, in: &$1) }
     // Undoing is no change of its own.
-    if history == self.history, view != self.view { self.history.left(view) }
+    if done == self.done { did(since: former) }
     return effects
   }
 

@@ -34,8 +34,10 @@ extension MappingScreen {
 
   /// Goes on to the version that was chosen; reads it where it is not among the others.
   mutating func takeChosen(in context: inout Context) -> [Effect] {
-    // What the command line names comes before what was chosen the last time.
-    if chosen?.isTakenUp == true, context.versions.contains(where: \.isWanted) { chosen = nil }
+    // What the command line names comes before what was chosen the last time, and is chosen by it.
+    if chosen?.isTakenUp ?? true, let wanted = context.versions.first(where: \.isWanted) {
+      chosen = wanted.isStores ? nil : ChosenVersion(wanted)
+    }
     guard let chosen else {
       setDestination(context.versions.destinationIndex, in: context)
       return []

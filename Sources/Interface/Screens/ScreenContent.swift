@@ -139,6 +139,7 @@ extension State {
 
   /// Why a screen has nothing to show; `nil` where it has.
   func reasonNotToShow(_ screen: Screen) -> String? {
+    if screen != .diff, let reason = known.noStore { return reason }
     let isThere =
       known.refusal == nil || screen == .rescue || (screen == .browse && known.remains.isShown)
     return isThere ? nil : "the store does not open; s salvages it first"

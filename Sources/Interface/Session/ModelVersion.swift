@@ -13,7 +13,7 @@ package struct ModelVersion: Sendable, Equatable {
   /// Whether it was asked for as the one to migrate to.
   package var isWanted = false
   /// Whether the bundle marks it as the current one.
-  var isCurrent: Bool
+  package var isCurrent: Bool
   /// The model, or why it cannot be read.
   package var result: Result<Model, CoreDataError>
   /// The keyed archive it was read from, where it came as one.
@@ -76,9 +76,16 @@ extension [ModelVersion] {
     } ?? index
   }
 
-  /// The two versions to compare first: the store's and its destination, or the two newest.
+  /// The two versions to compare first: the store's and its destination, or the two newest; without a store the two
+  /// that were asked for, or the one and the version before it.
   var comparedIndices: (from: Int, to: Int)? {
-    guard let stores = storesIndex else { return nil }
+    guard let stores = storesIndex else {
+      let wanted = indices.filter { self[$0].isWanted }
+      guard let to = wanted.last else { return nil }
+      let others =
+        wanted.dropLast() + indices.prefix(upTo: to).reversed() + indices.suffix(from: to)
+      return others.first { $0 != to && self[$0].model != nil }.map { ($0, to) }
+    }
     if let destination = destinationIndex { return (stores, destination) }
     return indices.last { $0 != stores && self[$0].model != nil }.map {
       (Swift.min($0, stores), Swift.max($0, stores))
@@ -87,6 +94,9 @@ extension [ModelVersion] {
 }
 
 extension ModelVersion {
+  /// Whether it is of no file of Xcode's: of Swift source, or a store's.
+  var isSource: Bool { !path.isEmpty && ![".xcdatamodel", ".mom"].contains(where: path.contains) }
+
   /// The bundle that the version is in, as `--via` takes it.
   var bundlePath: String? {
     for end in [".xcdatamodeld@", ".momd@"] {

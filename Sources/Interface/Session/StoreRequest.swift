@@ -231,7 +231,8 @@ extension StoreFacts {
     authors = try store.historyAuthors() ?? []
     formerVersions = try store.formerVersions() ?? []
     if !formerVersions.isEmpty {
-      let named = versions.compactMap { version in
+      // One that is in the store alone has no name.
+      let named = versions.filter { !$0.path.isEmpty }.compactMap { version in
         version.model.map { ($0.versionHashesDigest, version.name) }
       }
       versionNames = Dictionary(named) { first, _ in first }

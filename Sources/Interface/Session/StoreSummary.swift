@@ -16,6 +16,8 @@ package struct StoreSummary: Sendable, Equatable {
   /// How it is read: itself, a private copy, or beside a program that has it open.
   package var access: StoreFiles.Access
   var warnings: [String]
+  /// That the store is not of the model that was named for it; one of the warnings.
+  var misfit: String?
   /// What of the store's rows is lost or may be, in a few words.
   var gap: String?
   /// The columns of each entity that the store has a table for.
@@ -31,7 +33,8 @@ package struct StoreSummary: Sendable, Equatable {
   package init(
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
     uuid: String, walFrames: Int = 0, access: StoreFiles.Access = .immutable,
-    warnings: [String] = [], gap: String? = nil, columns: [String: [RowColumn]],
+    warnings: [String] = [], misfit: String? = nil, gap: String? = nil,
+    columns: [String: [RowColumn]],
     tables: [EntityTable] = [], missing: Set<String> = [], hashes: [String: VersionHash]? = nil
   ) {
     (
@@ -41,6 +44,7 @@ package struct StoreSummary: Sendable, Equatable {
       path, fileName, model, modelMatches, isRaw, uuid, walFrames, access, warnings, gap, columns,
       missing
     )
+    self.misfit = misfit
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
     hashPrefix = Self.prefix(
       ofDigest: Model.versionHashesDigest(of: hashes ?? model.versionHashes))
@@ -55,7 +59,7 @@ package struct StoreSummary: Sendable, Equatable {
   /// What was deleted from a store has none of its troubles.
   package mutating func showAsRemains() {
     fileName += ": deleted and older"
-    (warnings, gap, walFrames, modelMatches) = ([], nil, 0, true)
+    (warnings, misfit, gap, walFrames, modelMatches) = ([], nil, nil, 0, true)
   }
 
   /// The first digits of the digest of all version hashes.
@@ -70,6 +74,8 @@ package enum StoreChange: Sendable, Equatable {
   case saved(Int?)
   /// Nothing has its name any more.
   case gone
+
+  var isSave: Bool { if case .saved = self { true } else { false } }
 
   /// What it is in the header.
   var word: String {

@@ -63,30 +63,6 @@ struct MappingView: Codable, Sendable, Equatable {
   var edits: [String: MappingEdits] = [:]
 }
 
-/// What was left, to go back to it and forward again: arrangements, or places.
-struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
-  /// The most that are kept.
-  let limit: Int
-  private(set) var past: [Place] = []
-  private(set) var future: [Place] = []
-
-  init(limit: Int) { self.limit = limit }
-
-  /// A place was left for another one: it can be had again.
-  mutating func left(_ place: Place) {
-    past.append(place)
-    if past.count > limit { past.removeFirst() }
-    future = []
-  }
-
-  /// The place to go back to, or forward; what is left for it is kept for the other way.
-  mutating func step(back: Bool, from present: (Place) -> Place) -> Place? {
-    guard let place = back ? past.popLast() : future.popLast() else { return nil }
-    if back { future.append(present(place)) } else { past.append(present(place)) }
-    return place
-  }
-}
-
 extension State {
   var view: ViewState {
     ViewState(browse: browse.view, diff: diff.view, mapping: mapping.view)
@@ -97,16 +73,6 @@ extension State {
     diff.arrange(view.diff)
     return on(BrowseScreen.self) { $0.arrange(view.browse, in: &$1) }
       + on(MappingScreen.self) { $0.arrange(view.mapping, in: &$1) }
-  }
-
-  mutating func stepView(back: Bool) -> [Effect] {
-    let now = view
-    guard let view = history.step(back: back, from: { _ in now }) else { return [] }
-    let effects = arrange(view)
-    let changed = ViewChange.words(from: now, to: view)
-    let text = (back ? "undone" : "redone") + (changed.isEmpty ? "" : ": " + changed)
-    if notice == nil { notice = Notice(text) }
-    return effects
   }
 }
 

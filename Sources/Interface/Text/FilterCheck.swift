@@ -50,7 +50,8 @@ enum FilterCheck: Sendable, Equatable {
     _ text: String, _ entity: String, _ store: StoreSummary
   ) -> CoreDataError? {
     do {
-      _ = try RowFilter(text + " == nil", entity: entity, layout: store.layout)
+      _ = try RowFilter(
+        text + " == nil", entity: entity, layout: store.layout, isWhole: false)
     } catch {
       if let mark = error.mark, !mark.range.isEmpty, mark.range.upperBound <= text.utf8.count {
         return error

@@ -91,11 +91,6 @@ package enum MappingText {
 }
 
 extension CoreDataError {
-  /// `Recipe.title`, or the entity alone; empty where it names none.
-  var place: String { [entity, property].compactMap { $0 }.joined(separator: ".") }
-}
-
-extension CoreDataError {
   /// What to try, with what a person types for the values it names.
   package var typedHint: String? { advice?.typed }
 }
@@ -122,7 +117,8 @@ extension Advice {
     "migration": "strata migrate STORE --to MODEL", "model-listing": "strata model MODEL",
     "model-search": "strata find-model STORE PATH…", "object": "strata object STORE REF",
     "plan": "strata plan STORE --to MODEL",
-    "recipe": "strata plan STORE --to MODEL --write-recipe FILE", "repair": "strata repair STORE",
+    "recipe": "strata plan STORE --to MODEL --write-recipe FILE",
+    "recipes": "strata help recipes", "repair": "strata repair STORE",
     "repair-keys": "strata repair STORE --fix primary-key",
     "repair-tables": "strata repair STORE --fix table-missing",
     "repair-tables-forced": "strata repair STORE --fix table-missing --force",

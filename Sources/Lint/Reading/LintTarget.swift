@@ -61,7 +61,8 @@ struct LintTarget {
 
   /// A version by name, or everything as a revision has it.
   private mutating func read(_ path: String, version: String) throws {
-    if FileSystem.status(path) != nil, var target = try? LintTarget(path), target.models.count == 1,
+    let present = FileSystem.status(path) == nil ? nil : try? LintTarget(path)
+    if var target = present, target.models.count == 1,
       let name = target.models[0].name(ofVersion: version)
     {
       target.models[0].currentName = name
@@ -70,8 +71,10 @@ struct LintTarget {
     }
     models = try Self.models(at: path, revision: version)
     guard models.isEmpty else { return }
+    let known = present?.models.flatMap { $0.versions.map(\.name) } ?? []
     throw CoreDataError(
-      .unreadable, "“\(version)” is not a version there, and has no model at this path", path: path)
+      .unreadable, "“\(version)” is not a version there, and has no model at this path", path: path,
+      hint: known.isEmpty ? nil : Nearest.hint(ofVersion: version, in: known))
   }
 
   /// The mapping models, each once: the compiled form of one whose source is there as well says the

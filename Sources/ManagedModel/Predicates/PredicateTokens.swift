@@ -1,6 +1,7 @@
 /// The words, numbers and signs of predicate format.
-struct PredicateTokens {
-  enum Token: Equatable {
+package struct PredicateTokens {
+  /// A word, a number or a sign.
+  package enum Token: Equatable {
     /// A name, a key path such as `pages.@count`, or a function's name with its colons.
     case word(String)
     case variable(String)
@@ -16,16 +17,18 @@ struct PredicateTokens {
 
   private let bytes: [UInt8]
   private var position = 0
-  private(set) var peek = Token.end
+  package private(set) var peek = Token.end
   /// Where the next token stands, in bytes of the text.
-  private(set) var range = 0..<0
+  package private(set) var range = 0..<0
 
-  init(_ text: String) {
+  /// At the first token of a text.
+  package init(_ text: String) {
     bytes = Array(text.utf8)
     advance()
   }
 
-  mutating func next() -> Token {
+  /// Takes the next token.
+  package mutating func next() -> Token {
     let token = peek
     advance()
     return token

@@ -122,7 +122,7 @@ public struct ModelBundle: Sendable {
     }
     throw CoreDataError(
       .usage, "the model “\(self.name)” has no version “\(name)”",
-      hint: "its versions are " + versions.map { "“\($0.name)”" }.joined(separator: ", "))
+      hint: Nearest.hint(ofVersion: short, in: versions.map(\.name)))
   }
 
   /// The versions whose model has exactly these hashes, as a store of theirs states them.

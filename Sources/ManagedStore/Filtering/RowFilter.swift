@@ -38,11 +38,26 @@ extension RowFilter {
   }
 
   /// Compiles a predicate without a look at the store.
-  package init(_ text: String, entity: String, layout: StoreLayout) throws(CoreDataError) {
+  ///
+  /// - Parameter isWhole: whether the text is all that somebody typed, so that an error may say what to
+  ///   type in its place.
+  package init(
+    _ text: String, entity: String, layout: StoreLayout, isWhole: Bool = true
+  ) throws(CoreDataError) {
     let table = try layout.knownTable(of: entity)
     var compiler = ExpressionCompiler(
       scope: ExpressionScope(filtering: table.entity, in: layout), origin: .text(text))
-    self.init(text: text, entity: entity, condition: try compiler.condition(of: text))
+    do {
+      self.init(text: text, entity: entity, condition: try compiler.condition(of: text))
+    } catch {
+      throw isWhole
+        ? FilterAdvice(text, entity: entity, layout: layout).improved(error) : error
+    }
+  }
+
+  /// What to type where the filter takes no row, if its text suggests that something else was meant.
+  package func doubt(_ layout: StoreLayout) -> String? {
+    FilterAdvice(text, entity: entity, layout: layout).doubt
   }
 
   /// Whether the rows have an order of their own.

@@ -24,8 +24,8 @@ package struct SaveSigns: Sendable {
     /// A -wal that comes and goes between two looks leaves its mark here.
     var folder: FileSnapshot?
 
-    init(_ path: String) {
-      main = FileSnapshot(of: path)
+    init(_ name: String, _ path: String) {
+      main = FileSnapshot(of: name, followsLinks: true)
       wal = FileSnapshot(of: path + "-wal")
       folder = FileSnapshot(of: FileSystem.parent(of: path) ?? ".")
     }
@@ -40,6 +40,8 @@ package struct SaveSigns: Sendable {
   }
 
   private let name: String
+  /// The same without links, as it was when the main file came to have the name.
+  private var path: String
   private var dates: Dates
   private var main: OpenFile?
   private var header = FileHeader([])
@@ -54,27 +56,28 @@ package struct SaveSigns: Sendable {
   /// - Parameter path: the store's path as it was given; links are followed at each look.
   package init(of path: String) {
     name = path
-    let path = FileSystem.canonical(path)
-    dates = Dates(path)
-    begin(path)
+    self.path = FileSystem.canonical(path)
+    dates = Dates(path, self.path)
+    begin()
   }
 
   /// Looks again.
   ///
   /// - Returns: what happened since the last look; `nil` where nothing did, and for a mere touch or checkpoint.
   package mutating func look() -> Change? {
-    let path = FileSystem.canonical(name)
-    let (former, now) = (dates, Dates(path))
+    let (former, now) = (dates, Dates(name, path))
     guard now != former || isUnsettled else { return nil }
     isUnsettled = now != former
     dates = now
     guard let file = now.main else { return former.main == nil ? nil : .gone }
     guard file.identity == former.main?.identity else {
-      begin(path)
+      path = FileSystem.canonical(name)
+      dates = Dates(name, path)
+      begin()
       return .replaced
     }
     let (counter, log) = (header.changeCounter, self.log)
-    read(path)
+    read()
     switch (log, self.log) {
     case (let before?, let after?) where before.salts == after.salts:
       return after.commits > before.commits ? .saved(after.commits - before.commits) : nil
@@ -91,13 +94,13 @@ package struct SaveSigns: Sendable {
     }
   }
 
-  private mutating func begin(_ path: String) {
+  private mutating func begin() {
     main = try? OpenFile(path)
     log = nil
-    read(path)
+    read()
   }
 
-  private mutating func read(_ path: String) {
+  private mutating func read() {
     if let head = try? main?.read(at: 0, count: FileHeader.size), head.count == FileHeader.size {
       header = FileHeader(head)
       // The version that a program needs to write: https://www.sqlite.org/fileformat.html, "File format version numbers".

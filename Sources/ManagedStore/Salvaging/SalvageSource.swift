@@ -281,6 +281,9 @@ package struct SalvageSource {
     return max(0, image.header.pages - image.pageCount)
   }
 
+  /// How its texts are written.
+  package var encoding: FileHeader.Encoding { image.header.encoding }
+
   /// Pages that stand where their table has other keys.
   package var pagesOutOfPlace: Int { trees.outOfPlace.count }
 
@@ -292,9 +295,11 @@ package struct SalvageSource {
       && !objects.contains { $0.object.type == "table" && $0.object.name.hasPrefix("Z_") }
   }
 
-  /// The keys of rows that leaves of the indexes name, with the table of each: only where all of sqlite_master
-  /// was read, and the index leaves no row out.
-  package func keysOfIndexes(_ body: (_ table: String, _ key: Int64) throws -> Void) throws {
+  /// The entries that leaves of the indexes hold, each with its index, its table and the key of its row: only where
+  /// all of sqlite_master was read, and the index leaves no row out.
+  package func entriesOfIndexes(
+    _ body: (_ index: String, _ table: String, _ key: Int64, borrowing Record) throws -> Void
+  ) throws {
     guard isSchemaWhole else { return }
     let tables = Set(objects.filter { $0.object.type == "table" }.map(\.object.name))
     for entry in objects where entry.object.type == "index" && entry.root > 1 {
@@ -303,7 +308,9 @@ package struct SalvageSource {
       else { continue }
       try IndexTree.leaves(of: entry.root, in: image) { leaf in
         var entries = IndexEntries(image)
-        try entries.entries(of: leaf) { key, _ in try body(table, key) }
+        try entries.entries(of: leaf) { key, record in
+          try body(entry.object.name, table, key, record)
+        }
       }
     }
   }

@@ -62,6 +62,8 @@ package final class SalvagedCopy {
   package private(set) var lostTables: [String: LostTable] = [:]
   /// Links of which several relationships could be, and which are kept in ``undecidedLinks``.
   package internal(set) var undecided = 0
+  /// Rows of pages that may be of two times, by table.
+  package private(set) var unbalanced: [String: Int] = [:]
   /// Cells that are no rows.
   package private(set) var unreadable = 0
   /// What a person should know, as sentences.
@@ -90,6 +92,7 @@ package final class SalvagedCopy {
   /// What was copied page for page.
   var trees = CopiedTrees()
   let contents: Contents
+  private var unbalancedRoots: [Int: Int] = [:]
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -154,6 +157,9 @@ package final class SalvagedCopy {
         }, isUnfit: $0.isUnfit)
     }
     unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
+    for (root, count) in unbalancedRoots {
+      unbalanced[byRoot[root]?.name ?? "", default: 0] += count
+    }
     tables = all.map { table in
       Table(
         name: table.name, rows: table.rows, guessed: table.guessed, refused: table.refused,
@@ -199,7 +205,7 @@ package final class SalvagedCopy {
     }
     try check()
     guard !source.trees.holes.isEmpty || !source.isSchemaWhole || source.trees.hasAdopted else {
-      (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
+      (unreadable, doubtful, unbalancedRoots) = (scan.unreadable, scan.doubtful, scan.unbalanced)
       return
     }
     var joining = JoinPlacing(connection)
@@ -222,7 +228,7 @@ package final class SalvagedCopy {
     }
     let placing = owning.placing
     try check()
-    (unreadable, doubtful) = (scan.unreadable, scan.doubtful)
+    (unreadable, doubtful, unbalancedRoots) = (scan.unreadable, scan.doubtful, scan.unbalanced)
     for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
     guard waiting > 0 else { return }
     // Rows of keys alone, when the objects are there that they may name.

@@ -142,7 +142,7 @@ final class SalvagedTable {
 
 extension RecordValue {
   /// The same as SQLite takes it.
-  func value(_ encoding: FileHeader.Encoding) -> Value {
+  package func value(_ encoding: FileHeader.Encoding) -> Value {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)

@@ -72,6 +72,7 @@ struct ValueDoubts: OptionSet, Sendable {
   private static func opens(_ blob: Slice<UnsafeRawBufferPointer>) -> Bool {
     // Core Data writes a 1 before what could be in a file of its own.
     let bytes = blob.first == 1 ? blob.dropFirst() : blob
+    guard !FileForm.isCut(bytes) else { return false }
     if bytes.starts(with: [0x1F, 0x8B, 8]) {
       guard let inflation = try? Inflation(.gzip, chunk: 1 << 16) else { return true }
       struct Enough: Error {}
@@ -86,12 +87,6 @@ struct ValueDoubts: OptionSet, Sendable {
     }
     if bytes.starts(with: Array("bplist0".utf8)) {
       return (try? PropertyList.read(Array(bytes))) != nil
-    }
-    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A]) {
-      return bytes.suffix(8).elementsEqual([0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
-    }
-    if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
-      return bytes.suffix(2).elementsEqual([0xFF, 0xD9])
     }
     return true
   }

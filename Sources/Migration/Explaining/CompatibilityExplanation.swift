@@ -9,7 +9,7 @@ public struct CompatibilityExplanation: Sendable {
     case notNeeded
     /// A mapping can be inferred; whether the data allow it is for a plan to say.
     case possible
-    /// The 134190 that says which property stands in the way.
+    /// The first 134190 that says which property stands in the way.
     case refused(CoreDataError)
     /// The store's own model is not known, so that nothing can be compared.
     case unknown
@@ -48,6 +48,8 @@ public struct CompatibilityExplanation: Sendable {
   public let reasons: [EntityReason]
   /// Whether lightweight migration could bring the store to the model.
   public let inference: Inference
+  /// Each change for which no mapping can be inferred, in the order they are met.
+  public private(set) var refusals: [CoreDataError] = []
   /// What strata carries out and the app's own migration refuses or loses, as sentences.
   public let caveats: [String]
   /// What the rows and the tables of the store break, as a plan of the migration shows it; empty before
@@ -149,20 +151,17 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     var caveats = defaults
-    switch Result(catching: { () throws(CoreDataError) in
-      try MappingInference.mapping(from: source, to: model)
-    }) {
-    case .success(let mapping):
+    let rest = MappingInference.remainder(from: source, to: model)
+    inference = rest.refusals.first.map { .refused($0) } ?? .possible
+    if rest.refusals.isEmpty, let mapping = rest.mapping {
       caveats += MappingInference.appDifferences(mapping, from: source, to: model).map(\.sentence)
-      inference = .possible
       if isMirrored,
         let text = MirroredRenaming.sentence(mapping.renamings(from: source, to: model))
       {
         caveats.append(text)
       }
-    case .failure(let error):
-      inference = .refused(error)
     }
     self.caveats = caveats
+    refusals = rest.refusals
   }
 }

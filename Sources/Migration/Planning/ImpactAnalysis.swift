@@ -31,8 +31,9 @@ struct ImpactAnalysis {
     }
     let analysis = try InferredAnalysis(
       data: data, source: source, destination: rest.destination, mapping: mapping)
+    let refused = RefusedChanges(rest.refusals, from: source, to: destination, difference)
     for loss in try analysis.account.losses() {
-      add(impact(of: loss, rest.refusals, difference), asked: [])
+      add(impact(of: loss, refused, difference), asked: [])
     }
     for check in try analysis.checks() {
       add(impact(of: check), asked: check.asked)
@@ -52,7 +53,7 @@ struct ImpactAnalysis {
   }
 
   private func impact(
-    of loss: Loss, _ refusals: [CoreDataError], _ difference: ModelDifference
+    of loss: Loss, _ refused: RefusedChanges, _ difference: ModelDifference
   ) -> ChangeImpact {
     let entity = difference.entities.first { $0.source?.name == loss.entity }
     let name = entity?.name ?? loss.entity
@@ -61,8 +62,8 @@ struct ImpactAnalysis {
         entity: name, rows: loss.values, message: "would be lost with the entity",
         samples: loss.samples, severity: .loss, hint: loss.suggestion)
     }
-    let property = entity.flatMap { self.counterpart(of: former, in: $0) }
-    let isRefused = refusals.contains { $0.property != nil && $0.property == property }
+    let property = entity?.counterpart(of: former)
+    let isRefused = refused.contains(loss)
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
       message: isRefused
@@ -72,24 +73,6 @@ struct ImpactAnalysis {
       code: isRefused ? .inferredMappingModel : nil, misfit: loss.misfit,
       hint: isRefused ? nil : loss.suggestion,
       predicate: loss.predicate(in: source))
-  }
-
-  /// What the destination calls a property of the source; `nil` where it is gone.
-  private func counterpart(of former: String, in entity: EntityDifference) -> String? {
-    guard let old = entity.source, let new = entity.destination else { return nil }
-    if former.contains(".") {
-      guard let composite = old.attribute(named: String(former.prefix { $0 != "." })),
-        let now = counterpart(of: composite.name, in: entity).flatMap(new.attribute(named:))
-      else { return nil }
-      return ElementAlignment(now, from: composite).pairs.first { $0.former?.name == former }?
-        .element.name
-    }
-    return NameAlignment(
-      source: old.attributes.map { ($0.name, $0.canonicalName) }
-        + old.relationships.map { ($0.name, $0.canonicalName) },
-      destination: new.attributes.map { ($0.name, $0.canonicalName) }
-        + new.relationships.map { ($0.name, $0.canonicalName) }
-    ).destinations[former]
   }
 
   private func impact(of check: DataCheck) -> ChangeImpact {

@@ -140,9 +140,12 @@ extension StoreMigration {
         .init(name: names.from, model: before), .init(name: names.to, model: after),
       ])
     // Mappings are written for whole models.
-    var wholes = Dictionary((request.versions?.versions ?? []).map { ($0.name, $0.model) }) { $1 }
-    wholes[names.to] = destination
-    wholes[names.from] = source.model
+    var wholes = Dictionary(
+      (request.versions?.versions ?? []).map { ($0.name, (model: $0.model, hashes: $0.hashes)) }
+    ) { $1 }
+    wholes[names.to] = (destination, destination.versionHashes)
+    wholes[names.from] = (source.model, source.model.versionHashes)
+    let ends = DocumentEnds(of: documents, among: wholes)
     var misfit: CoreDataError? {
       documents.misfit(from: source.model, to: destination, names: names)
     }
@@ -151,7 +154,10 @@ extension StoreMigration {
       path = try MigrationPath.find(
         from: before, to: after, names: names, through: versions,
         custom: { one, other, names in
-          let (whole, next) = (wholes[names.from] ?? one, wholes[names.to] ?? other)
+          guard ends.canLead(from: names.from, to: names.to) else { return nil }
+          let (whole, next) = (
+            wholes[names.from]?.model ?? one, wholes[names.to]?.model ?? other
+          )
           return try documents.mapping(from: whole, to: next, names: names)
             .map { part.mapping($0, from: whole, to: next) }
         })

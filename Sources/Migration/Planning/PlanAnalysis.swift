@@ -145,10 +145,9 @@ struct PlanAnalysis {
   private func located(
     _ error: any Error, at index: Int, of plan: MigrationPlan, _ position: Position
   ) -> any Error {
-    guard plan.steps.count > 1, let folder = position.folder,
-      var told = StepSequence.translated(error, path: position.store.path) as? CoreDataError,
-      told.kind != .cancelled
-    else { return error }
+    guard plan.steps.count > 1, let folder = position.folder else { return error }
+    var told = StepSequence.translated(error, path: position.store.path)
+    guard told.kind != .cancelled else { return error }
     let step = plan.steps[index]
     if told.path?.hasPrefix(folder.path) == true { told.path = store.path }
     told.message += ", in the step from “\(step.from)” to “\(step.to)”"

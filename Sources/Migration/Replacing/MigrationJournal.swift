@@ -155,12 +155,10 @@ final class MigrationJournal {
   }
 
   /// An error of the run, with what it put right before, and what is left of it.
-  func completed(_ error: any Error, at path: String) -> any Error {
-    if let error = error as? SQLiteError {
-      return CoreDataError(sqlite: error, path: path, kind: .failed)
-    }
+  func completed(_ error: any Error, at path: String) -> CoreDataError {
+    var error = CoreDataError(error, at: path)
     let told = recovered + kept + problems
-    guard !told.isEmpty, var error = error as? CoreDataError else { return error }
+    guard !told.isEmpty else { return error }
     error.advice =
       error.advice?.and(told)
       ?? told.first.map { Advice(stringLiteral: $0).and(Array(told.dropFirst())) }

@@ -84,7 +84,13 @@ public enum StoreReset {
   ///   is in use, or when a file could not be moved. The store is as it was then.
   public static func run(
     path given: String, model: Model, options: Options = Options()
-  ) throws -> Receipt { try run(path: given, model: model, options: options) { _ in } }
+  ) throws(CoreDataError) -> Receipt {
+    do {
+      return try run(path: given, model: model, options: options) { _ in }
+    } catch {
+      throw CoreDataError(error, at: given)
+    }
+  }
 
   /// - Parameter before: called before each step, for tests that let it fail there.
   static func run(

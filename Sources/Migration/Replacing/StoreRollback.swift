@@ -71,7 +71,7 @@ public enum StoreRollback {
   public static func run(
     path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
-  ) throws -> Receipt {
+  ) throws(CoreDataError) -> Receipt {
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
     var isCutOver = false
     do {
@@ -103,7 +103,7 @@ public enum StoreRollback {
     } catch {
       // Until then whatever fails may do so because a statement was interrupted.
       if !isCutOver, meter.shouldStop { throw ProgressMeter.cancelled.at(path: given) }
-      throw (error as? CoreDataError)?.at(path: given) ?? error
+      throw CoreDataError(error, at: given).at(path: given)
     }
   }
 

@@ -21,9 +21,11 @@ extension StoreMigration {
   /// something are left out. A statement that runs once for each range of keys is listed once.
   ///
   /// - Throws: ``CoreDataError`` where the store cannot be read, or the plan cannot be carried out.
-  public static func statements(of plan: MigrationPlan) throws -> [MigrationStatement] {
-    let folder = try PrivateFolder()
+  public static func statements(
+    of plan: MigrationPlan
+  ) throws(CoreDataError) -> [MigrationStatement] {
     do {
+      let folder = try PrivateFolder()
       return try withExtendedLifetime(folder) {
         try StatementRecording(plan: plan, folder: folder.path).statements()
       }

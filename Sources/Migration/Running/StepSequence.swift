@@ -158,12 +158,12 @@ struct StepSequence {
     return error.kind != .cancelled && (error.code != nil || error.kind == .unreadable)
   }
 
-  static func translated(_ error: any Error, path: String) -> any Error {
-    if var error = error as? CoreDataError {
+  static func translated(_ error: any Error, path: String) -> CoreDataError {
+    guard let error = error as? SQLiteError else {
+      var error = CoreDataError(error, or: .failed)
       if error.kind == .cancelled { error.hint = error.hint ?? ProgressMeter.cancelled.hint }
       return error.at(path: path)
     }
-    guard let error = error as? SQLiteError else { return error }
     if error.isInterrupted { return ProgressMeter.cancelled.at(path: path) }
     if error.isConstraint {
       return CoreDataError(
@@ -171,6 +171,15 @@ struct StepSequence {
         path: path, hint: "The store is as it was.")
     }
     return CoreDataError(sqlite: error, path: path, kind: .failed)
+  }
+}
+
+extension CoreDataError {
+  /// Any failure of work at a store: SQLite's with the store's path, others as they are.
+  init(_ error: any Error, at path: String) {
+    self =
+      (error as? SQLiteError).map { CoreDataError(sqlite: $0, path: path, kind: .failed) }
+      ?? CoreDataError(error, or: .failed)
   }
 }
 

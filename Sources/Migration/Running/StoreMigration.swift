@@ -54,7 +54,7 @@ public enum StoreMigration {
   public static func plan(
     _ store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false },
     outline: ((PlanOutline) -> Void)? = nil
-  ) throws -> MigrationPlan {
+  ) throws(CoreDataError) -> MigrationPlan {
     do {
       return try Connection.stoppingAll(when: isCancelled) {
         let plan = try planned(store, request, isCancelled, outline)
@@ -64,7 +64,8 @@ public enum StoreMigration {
       }
     } catch {
       // Whatever fails then may do so for the same reason.
-      throw isCancelled() ? ProgressMeter.cancelled.at(path: store.path) : error
+      throw isCancelled()
+        ? ProgressMeter.cancelled.at(path: store.path) : CoreDataError(error, at: store.path)
     }
   }
 
@@ -134,8 +135,13 @@ public enum StoreMigration {
     _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
     progress: @escaping (MigrationProgress) -> Void = { _ in },
     isCancelled: @escaping () -> Bool = { false }
-  ) throws -> MigrationReceipt {
-    try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
+  ) throws(CoreDataError) -> MigrationReceipt {
+    do {
+      return try MigrationRun(plan: plan, options: options).run(
+        isCancelled: isCancelled, progress: progress)
+    } catch {
+      throw CoreDataError(error, at: plan.storePath)
+    }
   }
 
   /// The same in a thread of its own; where the task is cancelled, so is the migration.
@@ -152,11 +158,15 @@ public enum StoreMigration {
   public static func run(
     _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
     reporting progress: AsyncStream<MigrationProgress>.Continuation
-  ) async throws -> MigrationReceipt {
+  ) async throws(CoreDataError) -> MigrationReceipt {
     defer { progress.finish() }
-    return try await EarlyResult { isStopped in
-      try run(plan, options: options, progress: { progress.yield($0) }, isCancelled: isStopped)
-    }.value()
+    do {
+      return try await EarlyResult { isStopped in
+        try run(plan, options: options, progress: { progress.yield($0) }, isCancelled: isStopped)
+      }.value()
+    } catch {
+      throw CoreDataError(error, at: plan.storePath)
+    }
   }
 
   /// Puts right what a run of a store that was interrupted left, as the next run would: undone

@@ -97,7 +97,7 @@ struct StageEdit {
       hint: "Let \(phase.rawValue) set it. The store is as it was.")
   }
 
-  private func translated(_ error: any Error) -> any Error {
+  private func translated(_ error: any Error) -> CoreDataError {
     if let error = error as? SQLiteError { return StepSequence.translated(error, path: store.path) }
     let known = CoreDataError(error, or: .failed)
     if known.kind == .cancelled { return known }

@@ -91,6 +91,9 @@ package struct SalvageReport: Sendable, Equatable {
   package var missing: [String: [Int64]] = [:]
   /// Rows of which a page ends in a sector of zeros: it may not have been written to its end, or the value is so.
   package var zeroed = 0
+  /// Rows of pages whose cells, freed blocks and fragments do not fill them, by table: such a page may be of two
+  /// times, and its rows too.
+  package var unbalanced: [String: Int] = [:]
   /// Rows of which an index of the damaged store says otherwise: one of the two is older.
   package var doubtful = 0
   /// Whether something that belongs to the store is not in what was read: frames of its -wal, or its -journal.
@@ -154,6 +157,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// new store is opened.
   var isShort: Bool {
     unplaced > 0 || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
+      || !unbalanced.isEmpty
       || missingPages > 0 || unknownHoles > 0 || !lostTables.isEmpty
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

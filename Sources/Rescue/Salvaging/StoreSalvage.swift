@@ -106,6 +106,7 @@ package enum StoreSalvage {
         report.lostTables = copy.lostTables
         report.unreadable = copy.unreadable
         report.zeroed = copy.doubtful
+        report.unbalanced = copy.unbalanced
         report.misplaced = copy.misplaced + source.pagesOutOfPlace
         (report.isPartial, report.isMixed) = (source.isPartial, source.isMixed)
         report.missingPages = try source.missingPages + source.pagesOfNothing()
@@ -140,7 +141,10 @@ package enum StoreSalvage {
         }
         report.doubtful = doubtful
         if isDoubted || report.isShort || !copy.hasCopiedIndexes {
-          report.missing = try missing(of: source, in: work)
+          let entries = try IndexEvidence(of: source, in: work)
+          report.missing = entries.missing.mapValues { $0.sorted() }
+          report.doubtful = max(
+            doubtful, entries.different.values.reduce(0) { $0 + $1.count })
         }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
@@ -171,8 +175,6 @@ package enum StoreSalvage {
     return report
   }
 
-  private static let mostMissing = 10_000
-
   private static func tables(of copy: SalvagedCopy) throws -> [SalvageReport.Table] {
     let schema = copy.schema
     let entities = try copy.entities()
@@ -193,22 +195,6 @@ package enum StoreSalvage {
         name: table.name, entity: entity, rows: table.rows, guessed: table.guessed,
         refused: table.refused, cut: table.cut, holes: holes)
     }
-  }
-
-  /// Keys that indexes of the damaged store hold and that are not in the new one.
-  private static func missing(
-    of source: SalvageSource, in path: String
-  ) throws -> [String: [Int64]] {
-    let connection = try Connection(path: path, mode: .immutable)
-    var missing: [String: Set<Int64>] = [:]
-    try source.keysOfIndexes { table, key in
-      guard missing[table]?.count ?? 0 < mostMissing else { return }
-      let statement = try connection.cached("SELECT 1 FROM \(quoted(table)) WHERE rowid = ?")
-      try statement.bind([.integer(key)])
-      defer { statement.reset() }
-      if try !statement.step() { missing[table, default: []].insert(key) }
-    }
-    return missing.mapValues { $0.sorted() }
   }
 
   /// Asks SQLite whether the new file is sound.
@@ -364,5 +350,56 @@ struct SalvageModels {
         + (others.isEmpty ? "." : ", and as well \(others.joined(separator: ", ")).")
         + " Look at its values before you rely on them.")
     return versions[best]
+  }
+}
+
+/// What indexes of a damaged store say otherwise than the new one.
+private struct IndexEvidence {
+  /// Keys that they hold and that the new store has not, by table.
+  private(set) var missing: [String: Set<Int64>] = [:]
+  /// Keys of rows of which they have other values, by table.
+  private(set) var different: [String: Set<Int64>] = [:]
+
+  private static let most = 10_000
+
+  init(of source: SalvageSource, in path: String) throws {
+    let connection = try Connection(path: path, mode: .immutable)
+    let encoding = source.encoding
+    // What is asked of the table for each index: none of its values where it is over an expression.
+    var questions: [String: String] = [:]
+    try source.entriesOfIndexes { index, table, key, record in
+      guard missing[table]?.count ?? 0 < Self.most, different[table]?.count ?? 0 < Self.most else {
+        return
+      }
+      if questions[index] == nil {
+        let columns = try connection.rows("PRAGMA index_info(\(quoted(index)))").map {
+          $0.last?.text
+        }
+        let names = columns.compactMap { $0.map(quoted) }
+        let values = names.count == columns.count ? names : []
+        questions[index] =
+          "SELECT \((["1"] + values).joined(separator: ", ")) FROM \(quoted(table)) NOT INDEXED WHERE rowid = ?"
+      }
+      let statement = try connection.cached(questions[index] ?? "")
+      try statement.bind([.integer(key)])
+      defer { statement.reset() }
+      guard try statement.step() else {
+        missing[table, default: []].insert(key)
+        return
+      }
+      let values = statement.row().dropFirst()
+      for (column, value) in values.enumerated() {
+        guard let entry = record.value(column)?.value(encoding) else { continue }
+        if !Self.areSame(entry, value) { different[table, default: []].insert(key) }
+      }
+    }
+  }
+
+  /// A real number without a fraction stands in a record as a whole one.
+  private static func areSame(_ entry: Value, _ value: Value) -> Bool {
+    switch (entry, value) {
+    case (.integer(let number), .real(let real)): Double(number) == real
+    default: entry == value
+    }
   }
 }

@@ -152,7 +152,9 @@ public struct TreeCopy: ~Copyable {
     _ place: TreeHole, _ source: [UInt8], _ new: Int, parent: Int
   ) throws -> (page: Int, outcome: Outcome)? {
     let count = BigEndian.half(source, 3)
-    guard 8 + 2 * count <= source.count else { return nil }
+    guard 8 + 2 * count <= source.count,
+      TreePage(source, number: place.page, usable: source.count)?.isBalanced(in: source) == true
+    else { return nil }
     var spilled: [(cell: TreeCell, chain: [Int])] = []
     var last = place.above
     for index in 0..<count {

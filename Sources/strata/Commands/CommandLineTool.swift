@@ -145,12 +145,16 @@ enum CommandLineTool {
 }
 
 extension JSONWriter {
+  mutating func fields(of error: CoreDataError) {
+    fields([
+      "code": error.code, "message": error.message, "entity": error.entity,
+      "property": error.property, "path": error.path, "hint": error.typedHint,
+    ])
+  }
+
   mutating func error(_ error: CoreDataError) {
     object("error") { json in
-      json.fields([
-        "code": error.code, "message": error.message, "entity": error.entity,
-        "property": error.property, "path": error.path, "hint": error.typedHint,
-      ])
+      json.fields(of: error)
       if let mark = error.mark {
         json.array("range") {
           $0.number(mark.range.lowerBound)

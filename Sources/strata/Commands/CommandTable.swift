@@ -1,4 +1,5 @@
 import Interface
+import ManagedModel
 import Migration
 import ModelSearch
 
@@ -28,6 +29,7 @@ enum CommandTable {
 /// `strata STORE`: no subcommand, but the interface.
 enum InterfaceCommand {
   static let place = Argument(optional: "STORE", .store)
+  private static let other = Argument(optional: "MODEL", .model)
   static let plain = Option(
     "plain", "print the screens as lines of text, and read commands by name")
   private static let theme = Option(
@@ -37,14 +39,30 @@ enum InterfaceCommand {
     "fresh", "start without the last session")
   static let command = Command(
     "", .look, "Opens the terminal interface on a store, or on a folder to pick one from.",
-    arguments: [place],
+    arguments: [place, other],
     options: [Option.model, theme, Option.to, Option.via, Option.mapping, fresh, plain],
+    details: """
+      A model in the place of the store opens the comparison of two versions, without a store: strata
+      Recipes.xcdatamodeld compares its current version with the one before, strata OLD.momd NEW.momd both.
+      """,
     example: "strata Recipes.sqlite", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    if arguments[plain] { return try PlainInterface.run(arguments, console) }
     var request = Runtime.Request()
     request.path = arguments[place]
+    request.other = arguments[other]
+    if let path = arguments[place], let other = arguments[other], request.models.isEmpty {
+      throw CoreDataError(
+        .usage, "the interface opens one store",
+        hint: "\(ShellText.command("compare", path, other)) prints what differs between two.")
+    }
+    if arguments[plain] {
+      guard request.models.isEmpty else {
+        throw CoreDataError(
+          .usage, "--plain needs a store", hint: "Use a command such as: \(request.modelCommand)")
+      }
+      return try PlainInterface.run(arguments, console)
+    }
     request.model = arguments[.model]
     request.theme = arguments[theme]
     request.destination = arguments[.to]

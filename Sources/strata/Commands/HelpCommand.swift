@@ -69,6 +69,8 @@ enum KeysCommand {
         mouse: true,
         restoreSessions: true,      // false: no session is saved
         frameRate: 30,
+        refresh: "live",            // rows follow what other programs save, and are marked;
+                                    // mark: rows stay and are marked; ask: only ^R reads again
         keys: { Browse: { sort: "S", back: ["backspace", "^o"] }, Everywhere: { redo: null } },
       }
 

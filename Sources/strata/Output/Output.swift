@@ -165,6 +165,11 @@ enum LocalTime {
     moment(seconds).flatMap { formatted($0, "%H:%M:%S")?.text } ?? ""
   }
 
+  /// The same of another moment; empty where no calendar holds it.
+  static func clock(of seconds: Double) -> String {
+    moment(seconds).flatMap { formatted($0, "%H:%M:%S")?.text } ?? ""
+  }
+
   /// `2024-03-01 13:00:00 +0100`; `nil` where the zone is UTC anyway, or no calendar holds the date.
   static func text(_ seconds: Double) -> String? {
     moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M:%S %z") }

@@ -16,12 +16,14 @@ struct Configuration: Sendable, Equatable {
   var restoreSessions = true
   /// Frames a second while answers stream in.
   var frameRate = 30
+  /// What is done when another program saves to the store.
+  var refresh = RefreshMode.live
   var keys = KeyRemapping()
   /// What is wrong with the file, with lines and keys.
   var problems: [String] = []
 
   private static let names = [
-    "theme", "themeDark", "themeLight", "mouse", "restoreSessions", "frameRate", "keys",
+    "theme", "themeDark", "themeLight", "mouse", "restoreSessions", "frameRate", "refresh", "keys",
   ]
 
   /// Reads the file of that folder; everything as it comes where there is none.
@@ -99,6 +101,12 @@ struct Configuration: Sendable, Equatable {
     case ("frameRate", .integer(let value)) where (1...120).contains(value):
       frameRate = Int(value)
     case ("frameRate", _): return wrong("a whole number from 1 to 120")
+    case ("refresh", .string(let name, _)):
+      guard let mode = RefreshMode(rawValue: name) else {
+        return [(member.value.range, "“refresh” is “live”, “mark” or “ask”, not “\(name)”")]
+      }
+      refresh = mode
+    case ("refresh", _): return wrong("“live”, “mark” or “ask”")
     case ("keys", .object(let sections)): return sections.flatMap { readKeys($0) }
     case ("keys", _): return wrong("an object of sections")
     default:

@@ -3,6 +3,7 @@ import Curses
 import Files
 import Interface
 import ManagedModel
+import ModelSearch
 import Terminal
 
 /// What leads to a loop, and from one to the next: a store, and the choice of another.
@@ -11,6 +12,8 @@ extension Runtime {
   struct Request: Sendable {
     /// The store, or a folder to pick one from; the recent stores and the present folder without.
     var path: String?
+    /// What stands behind it: another model to compare.
+    var other: String?
     /// What `--model` named.
     var model: String?
     /// Name of a theme, or path of a theme file.
@@ -24,6 +27,22 @@ extension Runtime {
     /// Whether how the store is left is kept for the next time.
     var keepsSession = true
 
+    /// What is to be compared in the place of a store: both, where the name of either says that it is of a model.
+    var models: [String] {
+      let both = [path, other].compactMap { $0 }
+      let isAny = both.contains { text in
+        let name = FileSystem.name(of: ModelReference(text).path)
+        return StoreFileName.isModelBundle(name) || name.hasSuffix(".mom")
+          || SwiftSources.isFile(name)
+      }
+      return isAny ? both : []
+    }
+
+    /// What shows or compares these models without a terminal.
+    var modelCommand: String {
+      ShellText.command([models.count > 1 ? "diff" : "model"] + models)
+    }
+
     /// Where to pick another than this: the folder it is in, or the container.
     static func place(toPickFrom path: String) -> String {
       if case .inside(let container, _) = StoreLocation(path) { return container }
@@ -34,6 +53,7 @@ extension Runtime {
     func forOther(than path: String) -> Request {
       var request = self
       request.path = Self.place(toPickFrom: path)
+      request.other = nil
       request.model = nil
       request.destination = nil
       request.plan = PlanOptions()
@@ -41,14 +61,16 @@ extension Runtime {
     }
   }
 
-  /// A store, or the folder or the container to pick one from.
+  /// A store, the folder or the container to pick one from, or models to compare.
   private enum Way {
     case store(String)
     case picker(String?)
+    case models([String])
   }
 
-  private static func way(to path: String?) throws -> Way {
-    guard let path else { return .picker(nil) }
+  private static func way(_ request: Request) throws -> Way {
+    guard let path = request.path else { return .picker(nil) }
+    if !request.models.isEmpty { return .models(request.models) }
     switch StoreLocation(path) {
     case .file: return .store(path)
     case .folder: return .picker(path)
@@ -65,6 +87,11 @@ extension Runtime {
   /// To be called on the main thread.
   nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
     guard console.isTerminal else {
+      guard request.models.isEmpty else {
+        throw CoreDataError(
+          .usage, "the interface needs a terminal, and standard output is not one",
+          hint: "Use a command such as: \(request.modelCommand)")
+      }
       guard let path = request.path, case .file = StoreLocation(path) else {
         throw CoreDataError(
           .usage, "the choice of a store needs a terminal, and standard output is not one",
@@ -103,7 +130,14 @@ extension Runtime {
         path = next
       }
     }
-    switch try way(to: request.path) {
+    switch try way(request) {
+    case .models(let models):
+      let session = try Runtime(request, storePath: nil, models: models, theme: theme)
+      let ending = try session.run()
+      guard ending.isLeftForOther else { return ending.status }
+      theme = session.state.themeName
+      showsRecent = true
+      request = request.forOther(than: ModelReference(models[0]).path)
     case .store(let path): if let status = try show(path) { return status }
     case .picker(let folder): request.path = folder
     }

@@ -46,11 +46,12 @@ final class Runtime {
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
   ///   - copy: the private copy that is read in place of one in a container.
+  ///   - models: the models that are compared where there is no store.
   ///   - showsRecent: whether the recent stores are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
-    _ request: Request, storePath: String?, copy: StoreCopy? = nil, showsRecent: Bool = false,
-    theme: String? = nil
+    _ request: Request, storePath: String?, copy: StoreCopy? = nil, models: [String] = [],
+    showsRecent: Bool = false, theme: String? = nil
   ) throws {
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
@@ -75,7 +76,8 @@ final class Runtime {
       place: copy == nil ? nil : storePath)
     performer = EffectPerformer(
       source: StoreSource(
-        path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination),
+        path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination,
+        models: models),
       mailbox: mailbox, sessions: kept)
     state = State(
       storePath: storePath ?? "",
@@ -84,10 +86,13 @@ final class Runtime {
     state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.keys = configuration.keys
+    state.refreshMode = configuration.refresh
     state.configurationProblems = configuration.problems
-    if storePath == nil {
+    state.models = models
+    if storePath == nil, models.isEmpty {
       state.picker = PickerScreen(
-        folder: request.path ?? ".", home: folders.home, showsRecent: showsRecent)
+        folder: request.path ?? ".", home: folders.home,
+        simulators: SimulatorReading.folder(in: folders.home), showsRecent: showsRecent)
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1
@@ -206,9 +211,7 @@ final class Runtime {
   }
 
   private func apply(_ message: Message) {
-    if case .failed(_, let error) = message, state.store == nil, state.picker == nil,
-      state.refusal == nil
-    {
+    if case .failed(_, let error) = message, state.isStarting {
       failure = error
       isLeaving = true
       return
@@ -230,7 +233,9 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
-      case .copy(let text): screen?.copy(text)
+      case .copy(let text):
+        screen?.copy(text)
+        if Output.environment("TMUX") != nil { performer.copyThroughTmux(text) }
       case .find(let id, .themes):
         let hasColors = screen?.depth ?? .none > .none
         apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))
@@ -240,7 +245,7 @@ final class Runtime {
         isLeftForOther = path == nil
         isLeaving = true
       default:
-        if deferred != nil, effect.canWait {
+        if deferred != nil, effect.canWait, !state.isStarting {
           deferred?.append(effect)
         } else {
           performer.perform(effect)

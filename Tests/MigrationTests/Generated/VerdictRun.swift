@@ -152,7 +152,7 @@ final class VerdictRun {
     options.output = folder.path("Result\(allowed.count).sqlite")
     do {
       _ = try StoreMigration.run(plan, options: options)
-    } catch let error as CoreDataError {
+    } catch {
       if plan.canRun(allowing: allowed) {
         fail("plan says that it can run, and the run says: \(error)")
       } else if error.kind != .refused {

@@ -130,7 +130,7 @@ struct ConfirmationTests {
     var error: CoreDataError?
     do {
       _ = try StoreRollback.run(path: place.path, isCancelled: { true })
-    } catch let thrown as CoreDataError {
+    } catch let thrown {
       error = thrown
     }
     #expect(error?.kind == .cancelled)

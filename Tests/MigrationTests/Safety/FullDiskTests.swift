@@ -112,8 +112,7 @@ struct FullDiskTests {
         _ = try cutover.run(journal)
         Issue.record("there was space for the backup")
       } catch {
-        let told = StepSequence.translated(error, path: place.path) as? CoreDataError
-        #expect(told.map(Self.isFull) == true, "\(error)")
+        #expect(Self.isFull(StepSequence.translated(error, path: place.path)), "\(error)")
       }
       journal.finish()
       #expect(try place.changes() == [])

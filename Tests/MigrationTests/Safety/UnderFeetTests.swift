@@ -128,7 +128,7 @@ struct UnderFeetTests {
     }
     let error = #expect(throws: CoreDataError.self) { _ = try cutover.run(journal) }
     journal.finish()
-    let told = (error.map { journal.completed($0, at: place.path) } as? CoreDataError)?.hint ?? ""
+    let told = error.map { journal.completed($0, at: place.path) }?.hint ?? ""
     let isBlamed = told.contains("took the store's place")
     #expect(isBlamed == !isAlone, "\(told)")
     if isAlone {

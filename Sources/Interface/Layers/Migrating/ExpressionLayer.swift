@@ -51,8 +51,7 @@ struct ExpressionLayer: CheckedLineLayer {
   func bindings(_ context: Context) -> [Binding] {
     lineBindings(
       "use this expression, and plan again",
-      unless: line.prompt.text.trimmed.isEmpty ? "type an expression first" : nil,
-      hasFormer: false)
+      unless: line.prompt.text.trimmed.isEmpty ? "type an expression first" : nil)
   }
 
   mutating func confirm(in context: inout Context) -> LayerOutcome {

@@ -13,17 +13,18 @@ struct ExportLayer: LayerContent {
     case writing(TaskID, done: Int, total: Int)
   }
 
+  private let table: RowTable
   private let query: RowQuery
   private let total: Int?
-  /// Whether only what a relationship references is meant, which no command line can say.
-  private let isRelated: Bool
   private var format = ExportRequest.Format.csv
   private var prompt: Prompt
   private var phase = Phase.asking
   private var error: CoreDataError?
 
-  init(_ query: RowQuery, total: Int?, isRelated: Bool = false) {
-    (self.isRelated, self.query, self.total) = (isRelated, query, total)
+  /// - Parameter total: how many rows there are without a filter, where that is known.
+  init(_ table: RowTable, total: Int?) {
+    (self.table, query) = (table, table.exported)
+    self.total = query.filter == nil ? total : nil
     prompt = Prompt(Self.name(query.entity, .csv))
   }
 
@@ -43,19 +44,16 @@ struct ExportLayer: LayerContent {
         )
       ]
     }
-    var command =
-      "strata rows \(context.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
-    if let filter = query.filter { command += " --where \(ShellText.quoted(filter.text))" }
-    if let sort = query.sort.property {
-      command += " --sort \(ShellText.quoted(sort + (query.sort.isDescending ? ":desc" : "")))"
+    let command = table.arguments(format).flatMap {
+      context.known.rowCommand(
+        "strata rows \(context.storeArgument) \($0) > \(ShellText.quoted(prompt.text))")
     }
     return [
       Binding(
         [.enter], phase == .confirming ? "replace the file" : "write",
         asks("confirm") { $0.write(in: &$1) },
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
-        command: isRelated
-          ? nil : context.known.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
+        command: command),
       Binding([.tab, .down], label: "Tab", "format", changes("nextPane") { $0.turn(1) }),
       Binding(
         [.backTab, .up], "previous format", changes("previousPane") { $0.turn(-1) }, footer: false),
@@ -125,7 +123,7 @@ struct ExportLayer: LayerContent {
     let width = max(1, min(64, body.width - 4))
     let condition = query.filter.flatMap { $0.text.isEmpty ? nil : " where \($0.text)" } ?? ""
     let what =
-      isRelated
+      table.related != nil
       ? "the related rows of \(query.entity)\(condition)"
       : condition.isEmpty ? "all rows of \(query.entity)" : query.entity + condition
     let message =

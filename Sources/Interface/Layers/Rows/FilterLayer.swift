@@ -7,6 +7,8 @@ struct FilterLayer: CheckedLineLayer {
   private let entity: String
   var line: CheckedLine
   private(set) var check = FilterCheck.empty
+  /// What to type instead if the filter takes no row.
+  private var doubt: String?
   /// Filters that were used, the newest last, and where ↑ stands among them.
   private let former: [String]
   private var recalled: Int
@@ -32,12 +34,16 @@ struct FilterLayer: CheckedLineLayer {
     guard let store = context.store else { return }
     check = FilterCheck(line.prompt.text, entity: entity, store: store)
     line.mistake = if case .wrong(let error) = check { error } else { nil }
+    doubt = check.text.flatMap {
+      (try? RowFilter($0, entity: entity, layout: store.layout))?.doubt(store.layout)
+    }
     line.completion = Completion(
       line.prompt.text, cursor: line.prompt.cursor, entity: entity, store: store)
   }
 
   func bindings(_ context: Context) -> [Binding] {
-    lineBindings(check == .empty ? "all rows" : "filter", hasFormer: !former.isEmpty)
+    lineBindings(
+      check == .empty ? "all rows" : "filter", former: ("earlier filters", !former.isEmpty))
   }
 
   mutating func confirm(in context: inout Context) -> LayerOutcome {
@@ -77,7 +83,8 @@ struct FilterLayer: CheckedLineLayer {
         ? "a predicate such as  title contains \"soup\"  or just words"
         : "↑ recalls earlier filters; empty shows all rows"
       return [Span(" " + text, theme[.dim])]
-    case .predicate: return [Span(" ✓", theme[.success])]
+    case .predicate:
+      return doubt.map { [Span(" ! " + $0, theme[.warning])] } ?? [Span(" ✓", theme[.success])]
     case .words(let words, _):
       return [
         Span(" ⏎ ", theme[.footerKey]), Span("any text contains “\(words)”", theme[.prompt]),

@@ -35,7 +35,8 @@ extension BrowseScreen {
       case .entities: drawTree(with: theme, in: &grid, inside, isFocused: isFocused)
       case .rows: drawRows(context, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
-        inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
+        inspector.draw(
+          in: &grid, inside, change: change(in: context), theme: theme, isFocused: isFocused)
       }
     }
   }
@@ -59,7 +60,8 @@ extension BrowseScreen {
     let hasErrorLine = errorRows > 0 && rect.height > 2
     let body = Rect(
       x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
-    table.draw(in: &grid, body, total: total, theme: theme, isFocused: isFocused)
+    table.draw(
+      in: &grid, body, total: total, marks: context.marks, theme: theme, isFocused: isFocused)
     guard table.window.rows.isEmpty else {
       if let rowsError, hasErrorLine {
         let line = rect.row(rect.height - 1)
@@ -71,7 +73,7 @@ extension BrowseScreen {
     }
     let lines =
       rowsError.map { ["✗ " + $0.description, $0.typedHint].compactMap { $0 } }
-      ?? (rowsTask != nil ? ["…"] : empty(table, context))
+      ?? (rowsTask != nil && !isReadingAgain ? ["…"] : empty(table, context))
     drawLines(
       lines, in: &grid, rect.droppingRows(1), style: theme[rowsError == nil ? .dim : .error])
   }
@@ -79,7 +81,9 @@ extension BrowseScreen {
   /// Why a table has no rows, and what to do about it.
   private func empty(_ table: RowTable, _ context: Context) -> [String] {
     if table.filter != nil {
-      return ["no object matches the filter", "/ changes it; Esc shows all rows"]
+      let doubt = context.store.flatMap { table.rowFilter?.doubt($0.layout) }
+      return ["0 rows: no object matches the filter", doubt, "/ changes it; Esc shows all rows"]
+        .compactMap { $0 }
     }
     if let related = table.related {
       return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]
@@ -127,7 +131,9 @@ extension BrowseScreen {
     case .inspector:
       guard let object = inspector.object else { return "" }
       let filter = inspector.filter
-      let source = table?.sources[object].map { " ─ " + $0.words } ?? ""
+      let source =
+        change(in: context).map { " ─ \($0.sign) \($0.word)" }
+        ?? table?.sources[object].map { " ─ " + $0.words } ?? ""
       let end = source + (filter.isEmpty ? "" : " ─ /" + filter)
       let room = width - TextWidth.of(end, upTo: width)
       return Trail.text(steps(to: object), width: room) + end

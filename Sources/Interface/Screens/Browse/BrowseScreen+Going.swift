@@ -288,6 +288,8 @@ struct Trail: Sendable, Equatable {
 /// The rows of the store that a check, a loss or a change is about, for going there.
 struct ConcernedRows: Sendable, Equatable {
   private var entity: String
+  /// The property that they are concerned by; its column is chosen.
+  private var property: String?
   /// Takes exactly them; `nil` where no predicate is known to, or all rows are meant.
   private var filter: String?
   /// The first of them, where the filter does not say which they are.
@@ -299,18 +301,24 @@ struct ConcernedRows: Sendable, Equatable {
   init?(_ check: DataCheck, _ context: Context) {
     guard let first = check.first.first else { return nil }
     // Mappings of one's own are checked by what they make, under the new entity's name.
-    let former =
-      context.planned.plan?.steps.first?.mapping.mapping(toDestination: first.entity)?.source
+    let mapping = context.planned.plan?.steps.first?.mapping.mapping(toDestination: first.entity)
+    let former = mapping?.source
     let name = context.store?.columns[first.entity] == nil ? former ?? first.entity : first.entity
+    let property = check.property.map { property in
+      mapping?.attributes.first { $0.name == property }?.source
+        ?? mapping?.relationships.first { $0.name == property }?.source ?? property
+    }
     self.init(
-      entity: name, filter: check.predicate, first: ObjectID(entity: name, key: first.key),
+      entity: name, property, filter: check.predicate,
+      first: ObjectID(entity: name, key: first.key),
       count: check.rows, screen: .mapping, context)
   }
 
   init?(_ loss: Loss, _ context: Context) {
     guard let model = context.store?.model else { return nil }
     self.init(
-      entity: loss.entity, filter: loss.predicate(in: model), first: nil, count: loss.values,
+      entity: loss.entity, loss.property, filter: loss.predicate(in: model), first: nil,
+      count: loss.values,
       screen: .mapping, context)
   }
 
@@ -318,7 +326,8 @@ struct ConcernedRows: Sendable, Equatable {
     guard let first = impact.objects.first else {
       guard impact.property == nil || impact.predicate != nil else { return nil }
       self.init(
-        entity: impact.entity, filter: impact.predicate, first: nil, count: impact.rows,
+        entity: impact.entity, impact.property, filter: impact.predicate, first: nil,
+        count: impact.rows,
         screen: .diff, context)
       return
     }
@@ -328,8 +337,8 @@ struct ConcernedRows: Sendable, Equatable {
       impact.objects.allSatisfy { context.store?.model.isKind($0.entity, of: ancestor) == true }
     }
     self.init(
-      entity: common ?? first.entity, filter: impact.predicate, first: first, count: impact.rows,
-      screen: .diff, context)
+      entity: common ?? first.entity, impact.property, filter: impact.predicate, first: first,
+      count: impact.rows, screen: .diff, context)
   }
 
   init?(_ finding: Finding, _ context: Context) {
@@ -344,13 +353,14 @@ struct ConcernedRows: Sendable, Equatable {
     let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
     let isWhole = objects.count > 1 && objects.count == finding.count
     self.init(
-      entity: entity, filter: finding.predicate ?? (isWhole ? "SELF IN {\(names)}" : nil),
+      entity: entity, finding.property,
+      filter: finding.predicate ?? (isWhole ? "SELF IN {\(names)}" : nil),
       first: objects.first, count: finding.count ?? objects.count, screen: .rescue, context)
   }
 
   private init?(
-    entity: String, filter: String?, first: ObjectID?, count: Int, screen: Screen,
-    _ context: Context
+    entity: String, _ property: String?, filter: String?, first: ObjectID?, count: Int,
+    screen: Screen, _ context: Context
   ) {
     guard let store = context.store, store.columns[entity] != nil else { return nil }
     if let filter, (try? RowFilter(filter, entity: entity, layout: store.layout)) == nil {
@@ -360,7 +370,8 @@ struct ConcernedRows: Sendable, Equatable {
     } else {
       self.filter = filter
     }
-    (self.entity, self.first, self.count, self.screen) = (entity, first, count, screen)
+    (self.entity, self.property) = (entity, property)
+    (self.first, self.count, self.screen) = (first, count, screen)
   }
 
   /// What the key that goes there does.
@@ -380,6 +391,7 @@ struct ConcernedRows: Sendable, Equatable {
         effects = browse.goTo(entity: entity, filter: filter, in: &context)
         what = filter.map { "\(entity) where \($0)" } ?? "all of \(entity)"
       }
+      if let property { browse.table?.reveal(property) }
       if context.notice == nil {
         context.notice = Notice("\(what); \(screen.rawValue) goes back to \(screen.title)")
       }

@@ -136,7 +136,7 @@ extension BrowseScreen {
     read(.keep(id), in: &context) { .place($0.page(), .object(id)) }
   }
 
-  private mutating func read(
+  mutating func read(
     _ what: Reading, in context: inout Context, _ request: (RowTable) -> StoreRequest
   ) -> [Effect] {
     guard let table else { return [] }
@@ -198,10 +198,16 @@ extension BrowseScreen {
     case .counted(let counts) where task == countTask:
       take(counts, in: &context)
     case .rows(let page) where task == rowsTask:
-      guard case .page(let anchor) = reading, page.entity == table?.entity else { return [] }
-      let total = knownTotal
-      table?.take(page, at: anchor, total: total)
-      return settle(in: &context)
+      guard page.entity == table?.entity else { return [] }
+      var effects: [Effect] = []
+      switch reading {
+      case .page(let anchor):
+        let total = knownTotal
+        table?.take(page, at: anchor, total: total)
+      case .again(let limit): effects = takeAgain(page, limit: limit, in: &context)
+      case .place, .keep: return []
+      }
+      return effects + settle(in: &context)
     case .placed(let placed) where task == rowsTask:
       return take(placed, in: &context)
     case .countedRows(let count) where task == matchesTask:
@@ -214,11 +220,7 @@ extension BrowseScreen {
       table?.window.setOrdinal(count, ofKey: placedKey)
     case .object(let inspection) where task == objectTask:
       objectTask = nil
-      inspector.take(inspection)
-      if inspection == nil, let id = inspector.object {
-        context.notice = Notice(context.known.isMissing(id), .warning)
-      }
-      return nameInspected(in: &context)
+      return take(inspection, in: &context)
     case .sources(let found) where task == sourcesTask:
       sourcesTask = nil
       table?.take(found)
@@ -238,7 +240,21 @@ extension BrowseScreen {
     return table.isFiltered ? table.matches : counts[table.entity]
   }
 
-  private mutating func take(_ counts: [String: Int], in context: inout Context) {
+  private mutating func take(_ inspection: Inspection?, in context: inout Context) -> [Effect] {
+    if inspection == nil, let id = inspector.object {
+      // One that was deleted in front of us stays as it was.
+      guard inspector.inspection?.id != id else { return [] }
+      if let change = context.marks[id], let columns = context.store?.columns[id.entity] {
+        inspector.take(Inspection(deleted: id, change, columns))
+        return nameInspected(in: &context)
+      }
+      context.notice = Notice(context.known.isMissing(id), .warning)
+    }
+    inspector.take(inspection)
+    return nameInspected(in: &context)
+  }
+
+  mutating func take(_ counts: [String: Int], in context: inout Context) {
     guard let model = context.store?.model else { return }
     ownCounts = counts
     for name in model.entities.map(\.name) {
@@ -262,7 +278,7 @@ extension BrowseScreen {
     switch reading {
     case .place(let wanted): place = wanted
     case .keep(let id): place = .object(id)
-    case .page: return []
+    case .page, .again: return []
     }
     guard let placed else {
       rowsTask = nil
@@ -292,6 +308,7 @@ extension BrowseScreen {
     }
     let total = knownTotal
     self.table?.window.setTotal(total)
+    if isStale { return refresh(in: &context) }
     return readOn(in: &context) + count(in: &context) + inspect(in: &context)
       + nameRows(in: &context) + findSources(in: &context)
   }
@@ -299,6 +316,8 @@ extension BrowseScreen {
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
   {
     if rowsTask.end(task) {
+      // The rows stay; the next look at the store reads them again.
+      if case .again = reading { return [] }
       rowsError = error
       if case .page(let anchor) = reading { unreadable = anchor }
       context.notice = Notice(error.description, .warning)

@@ -193,6 +193,9 @@ struct RelationNames: Sendable, Equatable {
     asked.formUnion(ids)
   }
 
+  /// What is known holds until the next answer.
+  mutating func askAgain() { asked = [] }
+
   mutating func take(_ names: ObjectNames) { found.merge(names) }
 
   /// `→ Carrot (p4)`, `(3) vegan, quick …`; `nil` where only keys are known.

@@ -45,10 +45,14 @@ struct BrowseScreen: ScreenContent {
     case place(RowPlace)
     /// The row that was selected, where the arrangement has it.
     case keep(ObjectID)
+    /// The rows of the window as they are now, at most so many.
+    case again(limit: Int)
   }
   var rowsTask: TaskID?
   /// Which rows it reads.
   var reading = Reading.page(.start)
+  /// Whether another program saved while they were read.
+  var isStale = false
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
@@ -343,12 +347,7 @@ extension BrowseScreen {
   }
 
   private var export: ExportLayer? {
-    table.map { table in
-      let query = table.query(.start)
-      return ExportLayer(
-        query, total: query.filter == nil ? counts[table.entity] : nil,
-        isRelated: table.related != nil)
-    }
+    table.map { ExportLayer($0, total: counts[$0.entity]) }
   }
 
   private func countValues(in context: inout Context) -> [Effect] {

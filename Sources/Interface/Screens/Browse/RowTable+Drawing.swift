@@ -1,3 +1,4 @@
+import Comparison
 import ManagedStore
 import Terminal
 
@@ -48,7 +49,11 @@ extension RowTable {
     places(in: rect.width).places.last { rect.x + $0.x <= x }?.index
   }
 
-  func draw(in grid: inout Grid, _ rect: Rect, total: Int?, theme: Theme, isFocused: Bool) {
+  /// - Parameter marks: what became of objects since the store was read.
+  func draw(
+    in grid: inout Grid, _ rect: Rect, total: Int?, marks: [ObjectID: ObjectChange], theme: Theme,
+    isFocused: Bool
+  ) {
     guard !rect.isEmpty else { return }
     let (places, edge, isScrolled) = places(in: rect.width)
     for place in places { drawTitle(place, in: &grid, rect, theme: theme, isFocused: isFocused) }
@@ -70,10 +75,16 @@ extension RowTable {
         grid.write(
           List.mark(isFocused), at: line.origin, style: theme[isFocused ? .borderFocused : .border])
       }
+      let mark = marks[window.rows[index].id]
+      if let mark { drawMark(mark, in: &grid, line, theme: theme) }
       for place in places {
         let column = columns[place.index]
         let value = text(column, of: window.rows[index])
         var style = isSelected && isFocused ? .plain : theme[value.role]
+        if let mark, mark.kind != .insert {
+          let isChanged = property(column).map(mark.changes) == true
+          if mark.kind == .delete || isChanged { style = theme[mark.role].adding(.bold) }
+        }
         let field = Rect(x: line.x + place.x, y: line.y, width: place.width, height: 1)
         // The cell that Enter follows and y copies.
         if isSelected, isFocused, place.index == selectedColumn {
@@ -87,6 +98,20 @@ extension RowTable {
     if let ordinal = window.ordinal, let total = isWhole ? window.rows.count : total {
       grid.scrollMark(body, first: ordinal + window.offset, of: total, style: theme[.border])
     }
+  }
+
+  /// The sign before the row; a deleted one is struck through.
+  private func drawMark(
+    _ mark: ObjectChange, in grid: inout Grid, _ line: Rect, theme: Theme
+  ) {
+    if mark.kind == .delete {
+      grid.write(
+        String(repeating: "─", count: max(0, line.width - 2)),
+        at: Point(x: line.x + 2, y: line.y), style: theme[mark.role], within: line.width - 2)
+    }
+    grid.write(
+      mark.sign, at: Point(x: line.x + 1, y: line.y), style: theme[mark.role].adding(.bold),
+      within: 1)
   }
 
   private func drawTitle(

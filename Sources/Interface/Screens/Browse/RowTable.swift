@@ -174,7 +174,7 @@ struct RowTable: Sendable, Equatable {
     window.take(placed)
   }
 
-  private mutating func widen(to rows: [RowPage.Row]) {
+  mutating func widen(to rows: [RowPage.Row]) {
     for column in all {
       var width = natural[column] ?? 1
       for row in rows where width < Self.maxWidth {

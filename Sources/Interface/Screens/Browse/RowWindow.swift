@@ -86,6 +86,48 @@ struct RowWindow: Sendable, Equatable {
     list.center()
   }
 
+  /// Prepares for the same rows to be read again.
+  ///
+  /// - Returns: where they begin: without the first one, where others come before it.
+  mutating func beginAgain() -> RowQuery.Anchor {
+    guard !hasStart, let first = rows.first, rows.count > 1 else { return .start }
+    rows.removeFirst()
+    ordinal = ordinal.map { $0 + 1 }
+    list.shift(by: -1)
+    list.setCount(rows.count)
+    return .after(first.cursor)
+  }
+
+  /// Takes the same rows as they are now: the selected object stays selected, on the line that it is on.
+  ///
+  /// - Parameter isDeleted: whether a row that is not among them any more is still to be shown.
+  mutating func takeAgain(
+    _ page: [RowPage.Row], isLast: Bool, keeping isDeleted: (ObjectID) -> Bool
+  ) {
+    let line = selected - offset
+    let present = Set(page.map(\.id))
+    // The rows behind each that is still there, and before all of them.
+    var deleted: [ObjectID?: [RowPage.Row]] = [:]
+    var last: ObjectID?
+    for row in rows {
+      if present.contains(row.id) {
+        last = row.id
+      } else if isDeleted(row.id) {
+        deleted[last, default: []].append(row)
+      }
+    }
+    let new = (deleted[ObjectID?.none] ?? []) + page.flatMap { [$0] + (deleted[$0.id] ?? []) }
+    let places = Dictionary(new.indices.map { (new[$0].id, $0) }) { first, _ in first }
+    // Where the selected one is gone, the next that is there, else the one before.
+    let nearest = rows[min(selected, rows.count)...] + rows[..<min(selected, rows.count)].reversed()
+    let place = nearest.lazy.compactMap { places[$0.id] }.first
+    rows = new
+    hasEnd = isLast
+    list = List(count: line + 1, selected: line, height: height)
+    list.shift(by: (place ?? 0) - line)
+    list.setCount(new.count)
+  }
+
   /// Reports how many rows come before one, which was counted while the window may have moved on.
   mutating func setOrdinal(_ count: Int, ofKey key: Int64) {
     guard ordinal == nil, let index = rows.firstIndex(where: { $0.id.key == key }) else { return }

@@ -25,10 +25,12 @@ struct DiffLine: Sendable, Equatable {
   var changes: [PropertyChange]
   /// Whether anything in the entity differs; on its own line.
   var hasChanges: Bool
+  /// Lines of properties that differ in nothing of the version hash, which this one stands for.
+  var kept: [DiffLine] = []
 
   var isChanged: Bool { sign != .same }
   /// `Recipe.title`, or the entity alone.
-  var place: String { property.map { "\(entity).\($0)" } ?? entity }
+  var place: String { kept.isEmpty ? property.map { "\(entity).\($0)" } ?? entity : entity }
 
   /// What a search looks through.
   var searchText: String {
@@ -43,6 +45,38 @@ struct DiffLine: Sendable, Equatable {
   /// Changed lines with the entities they belong to.
   static func onlyChanges(_ lines: [DiffLine]) -> [DiffLine] {
     lines.filter { $0.isChanged || ($0.property == nil && $0.hasChanges) }
+  }
+
+  /// The lines with one for each entity in the place of those that differ in nothing of the version hash.
+  ///
+  /// - Parameters:
+  ///   - hides: whether there is not even that one, nor an entity with nothing else.
+  ///   - isGrave: whether a line stays what else it is.
+  static func folding(
+    _ lines: [DiffLine], hides: Bool, unless isGrave: (DiffLine) -> Bool
+  ) -> [DiffLine] {
+    var (all, kept): ([DiffLine], [DiffLine]) = ([], [])
+    func end() {
+      if !hides, let first = kept.first {
+        let text = "· \(NumberText.counted(kept.count, "change")) with the same hash"
+        let side = Side(name: text, text: kept.compactMap(\.property).joined(separator: ", "))
+        all.append(
+          DiffLine(
+            sign: .same, entity: first.entity, property: "", left: side, right: side, changes: [],
+            hasChanges: false, kept: kept))
+      }
+      kept = []
+      if hides, let last = all.last, last.property == nil, !last.isChanged { all.removeLast() }
+    }
+    for line in lines {
+      if line.property == nil { end() }
+      let isKept =
+        line.property != nil && line.sign == .changed && !line.changes.contains(where: \.movesHash)
+        && !isGrave(line)
+      if isKept { kept.append(line) } else { all.append(line) }
+    }
+    end()
+    return all
   }
 
   private static func lines(of entity: EntityDifference) -> [DiffLine] {

@@ -20,8 +20,10 @@ struct DiffMeaning {
     guard let comparison = diff.comparison else { return [] }
     var sentences: [Sentence] = []
     if let line = diff.selectedLine {
-      for change in line.changes { sentences += self.sentences(change, of: line, comparison) }
-      if line.changes.isEmpty {
+      for line in [line] + line.kept {
+        for change in line.changes { sentences += self.sentences(change, of: line, comparison) }
+      }
+      if line.changes.isEmpty, line.kept.isEmpty {
         let what: String
         let whole = line.property?.contains(".") == true ? "composite attribute" : "entity"
         switch line.sign {

@@ -90,7 +90,8 @@ extension DiffScreen {
   ) {
     let (left, right) = (layout.left.inset(by: 1), layout.right.inset(by: 1))
     guard !lines.isEmpty else {
-      let text = isComparing ? "…" : "nothing differs"
+      let differs = allLines.contains(where: \.isChanged)
+      let text = isComparing ? "…" : differs ? "no version hash changes" : "nothing differs"
       grid.write(text, in: left.row(1), style: theme[.dim], align: .center)
       return
     }
@@ -145,6 +146,10 @@ extension DiffScreen {
       let head = [Span(isFolded ? "▸ " : "▾ ", dim)] + found(side.name, style.adding(.bold))
       grid.write(
         head + [Span("  ")] + found(side.text, dim) + hidden,
+        at: Point(x: x, y: place.y), within: room)
+    } else if !line.kept.isEmpty {
+      grid.write(
+        [Span("\(side.name): \(side.text)", plain ? .plain : theme[.dim])],
         at: Point(x: x, y: place.y), within: room)
     } else {
       grid.write(found(side.name, style), at: Point(x: x, y: place.y), within: nameWidth)

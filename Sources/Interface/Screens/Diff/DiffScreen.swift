@@ -17,6 +17,9 @@ struct DiffScreen: ScreenContent {
   var impacts: [ChangeImpact]?
   var showsOnlyChanges = false
   var folded: Set<String> = []
+  /// Whether changes that keep the version hash have one line for each entity: there is little room, or
+  /// SwiftData's source leaves them to be guessed.
+  var foldsKept = false
   /// What is searched for; empty where nothing is.
   var searched = ""
   var lines: [DiffLine] = []
@@ -47,6 +50,12 @@ struct DiffScreen: ScreenContent {
   mutating func refilter() {
     let selected = selectedLine
     lines = showsOnlyChanges ? DiffLine.onlyChanges(allLines) : allLines
+    if foldsKept, searched.isEmpty {
+      let grave = (impacts ?? []).filter { $0.severity != .harmless }
+      lines = DiffLine.folding(lines, hides: showsOnlyChanges) { line in
+        grave.contains { $0.entity == line.entity && $0.property == line.property }
+      }
+    }
     // What is searched for is found in folded entities too.
     if !folded.isEmpty, searched.isEmpty {
       lines = lines.filter { $0.property == nil || !folded.contains($0.entity) }
@@ -57,6 +66,13 @@ struct DiffScreen: ScreenContent {
       lines.firstIndex { $0.entity == selected.entity && $0.property == selected.property }
       ?? lines.firstIndex { $0.entity == selected.entity }
     if let index { list.select(index) }
+  }
+
+  private mutating func setFolding(_ context: Context) {
+    foldsKept =
+      context.body.width < 100
+      || [from, to].contains { context.versions.element($0)?.isSource == true }
+    refilter()
   }
 
   /// Goes to the next of some lines, around the end.
@@ -98,7 +114,9 @@ extension DiffScreen {
       if to == nil, let compared = context.versions.comparedIndices { (from, to) = compared }
     case .shown:
       if comparison == nil, task == nil, let from, let to { return compare(from, to, in: &context) }
-    case .opened, .resized, .settled: break
+      setFolding(context)
+    case .resized: setFolding(context)
+    case .opened, .settled: break
     }
     return []
   }
@@ -136,7 +154,7 @@ extension DiffScreen {
       self.task = nil
       self.comparison = comparison
       allLines = DiffLine.lines(of: comparison.difference)
-      refilter()
+      setFolding(context)
       if let first = lines.firstIndex(where: \.isChanged) {
         list.setHeight(DiffLayout(self, context).list.height)
         list.select(first)
@@ -145,6 +163,7 @@ extension DiffScreen {
     case .impacts(let impacts) where task == self.impactTask:
       self.impactTask = nil
       self.impacts = impacts
+      if foldsKept { refilter() }
     case .linted(let comparison) where findings.task.end(task):
       findings.result = .success(comparison)
       tellFindings(&context)
@@ -235,7 +254,9 @@ extension DiffScreen {
         [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"),
         does("open") { $0.open(in: &$1) },
         unless: noLine),
-      Binding(["m"], "mapping", does("planCompared") { $0.plan(in: &$1) }),
+      Binding(
+        ["m"], "mapping", does("planCompared") { $0.plan(in: &$1) },
+        unless: context.known.noStore),
       findingsBinding(context),
       Binding(
         ["o"], "other versions",

@@ -17,6 +17,11 @@ extension MappingScreen {
         (context.known.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
+    } else if context.known.noStore != nil {
+      lines = [
+        ("There is no other version of the model.", .text), ("", .dim),
+        ("→ o, then p: take a .xcdatamodeld, .momd or store by its path.", .success),
+      ]
     } else if context.versions.count > 1,
       !context.versions.contains(where: { $0.isStores && $0.isCurrent })
     {

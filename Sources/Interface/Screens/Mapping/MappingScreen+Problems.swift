@@ -18,11 +18,19 @@ extension MappingScreen {
   var problemList: [Problem] {
     let edits = currentEdits.all.map { Problem.edit($0) }
     guard let plan else {
-      guard let refusal else { return [] }
-      return (refusals.isEmpty ? [refusal] : refusals).map { .refusal($0) } + edits
+      guard let refused else { return (refusal.map { [.refusal($0)] } ?? []) + edits }
+      return refused.refusals.map { .refusal($0) }
+        + Self.problems(refused.checks, refused.losses, edits)
     }
-    return plan.failures.map { .check($0) } + plan.losses.map { .loss($0) } + edits
-      + plan.checks.filter(\.isWarning).map { .check($0) } + plan.notes.map { .note($0) }
+    return Self.problems(plan.checks, plan.losses, edits) + plan.notes.map { .note($0) }
+  }
+
+  /// What fails first, warnings last.
+  private static func problems(
+    _ checks: [DataCheck], _ losses: [Loss], _ edits: [Problem]
+  ) -> [Problem] {
+    checks.filter { !$0.isWarning }.map { .check($0) } + losses.map { .loss($0) } + edits
+      + checks.filter(\.isWarning).map { .check($0) }
   }
 
   var selectedProblem: Problem? { problemList.element(problems.selected) }

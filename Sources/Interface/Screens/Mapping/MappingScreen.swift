@@ -18,8 +18,8 @@ struct MappingScreen: ScreenContent {
   var outline: PlanOutline?
   /// Why there is no plan.
   var refusal: CoreDataError?
-  /// Every change that keeps a mapping from being inferred, once they are known.
-  var refusals: [CoreDataError] = []
+  /// All that stands in the way of one, where the models are the reason.
+  var refused: RefusedPlan?
   var allowedLosses: Set<String> = []
   /// What was changed by hand, by the path of the version it leads to.
   var edits: [String: MappingEdits] = [:]
@@ -35,8 +35,7 @@ struct MappingScreen: ScreenContent {
   var mappings = List()
   var problems = List()
   var task: TaskID?
-  /// Looks for all refusals, writes the recipe, collects the SQL.
-  var refusalTask: TaskID?
+  /// Writes the recipe.
   var writeTask: TaskID?
   /// What it writes.
   var writing: RecipeFile?
@@ -67,7 +66,10 @@ struct MappingScreen: ScreenContent {
   /// Why the plan cannot be run; `nil` when it can.
   var reasonNotToRun: String? {
     guard let plan else {
-      return task != nil ? "the plan is still being made" : refusal?.message ?? "there is no plan"
+      let more = (refused?.refusals.count ?? 1) - 1
+      return task != nil
+        ? "the plan is still being made"
+        : refusal.map { $0.message + (more > 0 ? ", and \(more) more" : "") } ?? "there is no plan"
     }
     let verdict = PlanVerdict(plan, allowing: allowedLosses)
     let reason = verdict.reason
@@ -154,7 +156,7 @@ extension MappingScreen {
       migrate.forget()
       return []
     }
-    let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
+    let stopped = [old.task, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
       from: context.storeModelName ?? "this store’s model", to: version,
       options: PlanOptions(via: via(context), documents: context.planOptions.documents),
@@ -181,10 +183,11 @@ extension MappingScreen {
       self.task = nil
       outline = nil
       take(plan)
-    case .compared(let comparison) where task == refusalTask:
-      refusalTask = nil
-      refusals = comparison.refusals
-      problems.setCount(problemList.count)
+    case .refused(let refused) where task == self.task:
+      self.task = nil
+      outline = nil
+      (self.refused, refusal) = (refused, refused.error)
+      problems = List(count: problemList.count)
     case .models(let versions) where task == chosenTask:
       chosenTask = nil
       return takeChosen(among: versions, in: &context)
@@ -228,7 +231,6 @@ extension MappingScreen {
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
   {
     switch task {
-    case refusalTask: refusalTask = nil
     case chosenTask:
       chosenTask = nil
       missChosen(&context.notice)
@@ -243,19 +245,9 @@ extension MappingScreen {
       outline = nil
       refusal = error
       problems = List(count: problemList.count)
-      return findRefusals(error, in: &context)
     default: break
     }
     return []
-  }
-
-  /// Inference stops at the first change it cannot infer; a person wants to know of all.
-  private mutating func findRefusals(_ error: CoreDataError, in context: inout Context) -> [Effect]
-  {
-    guard error.code == .inferredMappingModel, currentEdits.isEmpty,
-      let (source, destination) = context.known.models(from: context.versions.storesIndex, to: to)
-    else { return [] }
-    return context.ask(&refusalTask) { .compute($0, .compare(from: source, to: destination)) }
   }
 }
 

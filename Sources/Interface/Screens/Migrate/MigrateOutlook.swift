@@ -27,9 +27,17 @@ struct MigrateOutlook {
       item("…", .dim, "counting what would be lost, checking the rows")
       add(steps: outline.steps, isCounted: outline.isCounted)
     } else if let plan = mapping.plan, !plan.isNothingToDo {
-      add(lossesOf: plan)
-      add(checksOf: plan)
+      if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }
+      add(plan.losses)
+      if plan.failures.isEmpty {
+        item("✓", .success, "the rows satisfy every rule that is new in this version")
+      }
+      add(plan.checks)
       add(pathOf: plan)
+    } else if let refused = mapping.refused {
+      for refusal in refused.refusals { item("✗", .error, refusal.reasonAtPlace) }
+      add(refused.losses)
+      add(refused.checks)
     }
     addCommand()
   }
@@ -106,25 +114,21 @@ struct MigrateOutlook {
     return next.isOfMapping ? "m shows it in Mapping; there: \(next.text)" : next.text
   }
 
-  private mutating func add(lossesOf plan: MigrationPlan) {
-    guard !plan.losses.isEmpty else { return item("✓", .success, "nothing is lost") }
-    let counted = plan.losses.counted
-    let open = plan.unallowedLosses(context.planned.allowedLosses).count
+  private mutating func add(_ losses: [Loss]) {
+    guard !losses.isEmpty else { return }
+    let allowed = context.planned.allowedLosses
+    let counted = losses.counted
+    let open = losses.count { !$0.isAllowed(by: allowed) }
     item(
       "!", .warning,
-      "\(NumberText.counted(plan.losses.count, "loss", plural: "losses"))"
+      "\(NumberText.counted(losses.count, "loss", plural: "losses"))"
         + (counted.isEmpty ? "" : ": \(counted)")
         + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
-    for loss in plan.losses {
-      item(loss.line(isAccepted: loss.isAllowed(by: context.planned.allowedLosses)))
-    }
+    for loss in losses { item(loss.line(isAccepted: loss.isAllowed(by: allowed))) }
   }
 
-  private mutating func add(checksOf plan: MigrationPlan) {
-    if plan.failures.isEmpty {
-      item("✓", .success, "the rows satisfy every rule that is new in this version")
-    }
-    for check in plan.failures + plan.checks.filter(\.isWarning) { item(check.line) }
+  private mutating func add(_ checks: [DataCheck]) {
+    for check in checks.filter({ !$0.isWarning }) + checks.filter(\.isWarning) { item(check.line) }
   }
 
   private mutating func add(pathOf plan: MigrationPlan) {

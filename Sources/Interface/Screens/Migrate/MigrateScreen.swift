@@ -28,12 +28,7 @@ struct MigrateScreen: ScreenContent {
   /// The last that the engine reported, also while a question stands.
   private(set) var progress: MigrationProgress?
 
-  var isRunning: Bool {
-    switch phase {
-    case .running, .verified, .rollingBack: true
-    case .ready, .failed, .done, .rolledBack: false
-    }
-  }
+  var isRunning: Bool { badge != nil }
 
   /// What runs, for sentences.
   var workName: String {
@@ -66,12 +61,9 @@ struct MigrateScreen: ScreenContent {
 
   /// Another plan was made: what the last run said about its own is of no use any more.
   mutating func forget() {
-    switch phase {
-    case .ready, .failed:
-      phase = .ready
-      receiptList = List()
-    case .running, .verified, .rollingBack, .done, .rolledBack: break
-    }
+    guard canStart else { return }
+    phase = .ready
+    receiptList = List()
   }
 }
 
@@ -191,7 +183,6 @@ extension MigrateScreen {
   func bindings(_ context: Context) -> [Binding] {
     let busy = context.work.map { "\($0) is running" }
     let hasReceipt = if case .done = phase { true } else { false }
-    let store = context.storeArgument
     let isReady = canStart
     let mapping = Binding(["m"], "mapping", .show(.mapping), footer: !isRunning)
     let other = Binding(
@@ -211,7 +202,7 @@ extension MigrateScreen {
       Binding(
         ["b"], "roll back", does("rollBack") { $0.rollBack(in: &$1) },
         unless: busy ?? reasonOfCopy(context),
-        command: "strata rollback \(store)",
+        command: "strata rollback \(context.storeArgument)",
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(
@@ -232,12 +223,7 @@ extension MigrateScreen {
   private var isWaiting: Bool { if case .verified = phase { true } else { false } }
 
   /// Whether nothing runs, and nothing that ran is looked at.
-  var canStart: Bool {
-    switch phase {
-    case .ready, .failed: true
-    default: false
-    }
-  }
+  var canStart: Bool { if case .ready = phase { true } else { hasFailed } }
 
   private var hasFailed: Bool { if case .failed = phase { true } else { false } }
 
@@ -314,8 +300,7 @@ extension MigrateScreen {
   private mutating func togglePause(in context: inout Context) -> [Effect] {
     pausesBeforeCutover.toggle()
     context.notice = Notice(
-      pausesBeforeCutover
-        ? "will ask again before the cut-over" : "will not ask again before the cut-over")
+      "will \(pausesBeforeCutover ? "" : "not ")ask again before the cut-over")
     return []
   }
 
@@ -355,13 +340,21 @@ extension MigrateScreen {
       return []
     }
     let options = options(context)
-    let task = context.newTask()
-    self.task = task
-    phase = .running(nil, isCancelling: false)
     context.note("migrating to “\(plan.steps.last?.to ?? "")”")
     for loss in options.allowedLosses.sorted() { context.note("loss accepted: \(loss)", .warning) }
+    let pauses = pausesBeforeCutover
+    return begin(.running(nil, isCancelling: false), in: &context) {
+      .migrate($0, plan, options, confirms: pauses)
+    }
+  }
+
+  private mutating func begin(
+    _ phase: Phase, in context: inout Context, _ work: (TaskID) -> Effect
+  ) -> [Effect] {
+    let task = context.newTask()
+    (self.task, self.phase) = (task, phase)
     return context.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
-      + context.begin([.migrate(task, plan, options, confirms: pausesBeforeCutover)])
+      + context.begin([work(task)])
   }
 
   private mutating func scroll(_ key: Key, _ context: Context) {
@@ -399,12 +392,10 @@ extension MigrateScreen {
     guard !isRunning else { return [] }
     var options = StoreRollback.Options()
     options.from = entry.backup.path
-    let task = context.newTask()
-    self.task = task
-    phase = .rollingBack(nil, to: entry.name, isCancelling: false)
     context.screen = .migrate
     context.note("rolling back to \(entry.name)")
-    return context.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
-      + context.begin([.rollBack(task, options)])
+    return begin(.rollingBack(nil, to: entry.name, isCancelling: false), in: &context) {
+      .rollBack($0, options)
+    }
   }
 }

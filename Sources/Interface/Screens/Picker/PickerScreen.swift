@@ -46,10 +46,19 @@ package struct PickerScreen: ScreenContent {
 
   /// Whether the recent stores are wanted: not by a person who names a folder.
   private let showsRecent: Bool
+  /// The folder of the simulators, offered first where one begins.
+  private let simulators: FolderListing.Entry?
 
-  /// - Parameter home: where `~` leads.
-  package init(folder: String, home: String?, showsRecent: Bool = true) {
+  /// - Parameters:
+  ///   - home: where `~` leads.
+  ///   - simulators: the folder of the simulators, where there is one.
+  package init(
+    folder: String, home: String?, simulators: String? = nil, showsRecent: Bool = true
+  ) {
     (self.folder, self.showsRecent, self.home) = (folder, showsRecent, home)
+    self.simulators = simulators.map {
+      FolderListing.Entry(name: "iOS simulators", path: $0, kind: .folder)
+    }
   }
 
   init() { self.init(folder: "", home: "") }
@@ -60,17 +69,27 @@ package struct PickerScreen: ScreenContent {
     let match = TextMatch(filter)
     let entries = (listing?.entries ?? []).filter { entry in
       (showsHidden || !entry.isHidden || !filter.isEmpty && filter.hasPrefix("."))
-        && peeks[entry.path] != .nothing
+        && peeks[entry.path] != .nothing && !(entry.path == simulators?.path && isFirst(entry))
     }
     // The stores of this folder, then those of elsewhere, then where more may be.
     let here = entries.filter { isStore($0) && match.matches($0.name) }.map { Line.entry($0) }
     let rest = entries.filter { !isStore($0) && match.matches($0.name) }.map { Line.entry($0) }
     let paths = Set(entries.map(\.path))
-    let recent = (start == nil || start == listing?.path ? recent : [])
+    let recent = (isStart ? recent : [])
       .filter { !paths.contains($0.path) && match.matches($0.path) }.map { Line.recent($0) }
-    guard !recent.isEmpty else { return here + rest }
-    return here + [.heading("opened lately")] + recent
+    let first = [simulators].compactMap { $0 }.filter { isFirst($0) && match.matches($0.name) }
+      .map { Line.entry($0) }
+    guard !recent.isEmpty else { return first + here + rest }
+    return first + here + [.heading("opened lately")] + recent
       + (rest.isEmpty ? [] : [.heading("folders and files here")] + rest)
+  }
+
+  /// Whether the folder that one began with is shown.
+  private var isStart: Bool { start == nil || start == listing?.path }
+
+  /// Whether a folder stands before all others.
+  private func isFirst(_ entry: FolderListing.Entry) -> Bool {
+    isStart && showsRecent && entry.path != listing?.path
   }
 
   private func isStore(_ entry: FolderListing.Entry) -> Bool {
@@ -106,7 +125,7 @@ extension PickerScreen {
       if case .entry(let entry) = $0 { isStore(entry) } else { false }
     }
     // Without one, what was open last is the likeliest.
-    let other = hasMoved ? nil : lines.firstIndex { !$0.isHeading }
+    let other = hasMoved ? nil : lines.firstIndex { if case .recent = $0 { true } else { false } }
     if let index = index ?? other { list.select(index) }
   }
 

@@ -39,6 +39,8 @@ struct RescueScreen: ScreenContent {
   private(set) var lastReceipt: RescueReceipt?
   /// New stores that were made.
   private(set) var made: Set<String> = []
+  /// Whether the work was asked for in Browse.
+  private var isAskedInBrowse = false
   /// Looks for what is wrong.
   var lookTask: TaskID?
   /// Does something about it.
@@ -136,6 +138,8 @@ extension RescueScreen {
       holdings = holdings?.with(remains).inOrder
       fit(context)
       if isShown, !remains.isEmpty { return context.turnRemains() }
+      // Whoever asked in Browse for what is not there stays there.
+      if isShown, isAskedInBrowse, context.screen == .rescue { context.screen = .browse }
       return context.screen == .rescue ? look(in: &context) : []
     case .rescued(let receipt) where task == self.task:
       self.task = nil
@@ -204,6 +208,7 @@ extension RescueScreen {
       return context.turnRemains() + context.on(RescueScreen.self) { $0.start(work, in: &$1) }
     }
     let effects = work.changesStore ? lookTask.stop() ?? [] : []
+    isAskedInBrowse = context.screen == .browse
     let task = context.newTask()
     self.task = task
     phase = .running(work, nil, isCancelling: false)

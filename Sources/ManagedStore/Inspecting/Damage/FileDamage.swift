@@ -230,6 +230,9 @@ package struct RowDamage: Sendable, Equatable {
   /// Keys of rows of which an index has other values, by table: one of the two is older, or damaged.
   package var doubtful: [String: [Int64]] = [:]
 
+  /// How many rows are on pages whose cells, freed blocks and fragments do not fill them, by table.
+  package var unbalanced: [String: Int] = [:]
+
   private static let mostListed = 10_000
 
   /// Whether SQLite reads other rows than the pages have.
@@ -237,7 +240,7 @@ package struct RowDamage: Sendable, Equatable {
     !cut.isEmpty || !adopted.isEmpty || unreadable > 0 || misplaced > 0 || outOfPlace > 0
   }
   /// Whether nothing was found.
-  package var isEmpty: Bool { !isReadWrong && missing.isEmpty }
+  package var isEmpty: Bool { !isReadWrong && missing.isEmpty && unbalanced.isEmpty }
 
   /// Nothing.
   init() {}
@@ -273,6 +276,7 @@ package struct RowDamage: Sendable, Equatable {
     }
     (self.cut, self.adopted, self.misplaced) = (cut, adopted, misplaced)
     unreadable = scan.unreadable
+    for (root, count) in scan.unbalanced { unbalanced[names[root] ?? "", default: 0] += count }
     outOfPlace = source.trees.outOfPlace.count
   }
 
@@ -343,6 +347,9 @@ extension RowDamage {
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
       "\(what(count, table)) \(count == 1 ? "is" : "are") on pages that no b-tree of the table references."
+    }
+    result += unbalanced.sorted { $0.key < $1.key }.map { table, count in
+      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages whose free space is wrong: a page may be of two times, and values of its rows with it."
     }
     if unreadable > 0 {
       result.append(

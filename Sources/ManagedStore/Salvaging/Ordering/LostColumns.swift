@@ -356,6 +356,13 @@ struct OrderChoice {
         doubtful.formUnion([order[place], other[place]])
       }
     }
+    // Places in orders stood in another order in tables of earlier systems.
+    let places = order.indices.filter { columns[order[$0]].content.isOrder }
+    if !isStated, places.count > 1 {
+      doubtful.formUnion(
+        places.contains { evidence.isLive($0 + LostColumns.standing) }
+          ? places.map { order[$0] } : [])
+    }
     return .init(
       columns: order.map { columns[$0] }, doubtful: doubtful.sorted().map { columns[$0] },
       isAssumed: !isStated && columns.count > 1)

@@ -9,20 +9,20 @@ struct MappingFit {
 
   private struct Side {
     let model: Model
-    let hashes: [String: VersionHash]
     let word: String
+    var hashes: [String: VersionHash] = [:]
 
-    init(_ model: Model, _ word: String) {
+    init(_ model: Model, _ word: String, hashed: Bool) {
       self.model = model
       self.word = word
-      hashes = model.versionHashes
+      if hashed { hashes = model.versionHashes }
     }
   }
 
   init(_ mapping: MappingSource, from source: Model, to destination: Model) {
     self.mapping = mapping
-    self.source = Side(source, "source")
-    self.destination = Side(destination, "destination")
+    self.source = Side(source, "source", hashed: mapping.origin != .names)
+    self.destination = Side(destination, "destination", hashed: mapping.origin != .names)
   }
 
   /// Why they are others; `nil` where they are the same.
@@ -91,6 +91,76 @@ struct MappingFit {
       side.model.unknownName(
         .property, $0, of: entity, calling: "the \(side.word) entity \(entity)"
       ).message
+    }
+  }
+}
+
+/// Which versions each document can be for.
+///
+/// A search through a hundred versions asks for thousands of pairs: what is said of the versions one by one
+/// leaves a few of them.
+struct DocumentEnds {
+  /// Names of versions that a document leads from, and of those that it leads to.
+  private var ends: [(from: Set<String>, to: Set<String>)] = []
+
+  /// - Parameter versions: whole models with their hashes, by name.
+  init(
+    of documents: MappingDocuments,
+    among versions: [String: (model: Model, hashes: [String: VersionHash])]
+  ) {
+    func names(_ fits: (String, Model, [String: VersionHash]) -> Bool) -> Set<String> {
+      Set(versions.filter { fits($0.key, $0.value.model, $0.value.hashes) }.keys)
+    }
+    for document in documents.models {
+      let (before, after) = document.source.stated
+      ends.append((names { before.fit($2) }, names { after.fit($2) }))
+    }
+    for recipe in documents.recipes where recipe.isFor != nil {
+      ends.append(
+        (
+          names { recipe.leads(from: $1, called: $0, $2) },
+          names { recipe.leads(to: $1, called: $0, $2) }
+        ))
+    }
+  }
+
+  /// Whether some document can be for a pair of versions; whether it is, is asked of the document.
+  func canLead(from source: String, to destination: String) -> Bool {
+    ends.contains { $0.from.contains(source) && $0.to.contains(destination) }
+  }
+}
+
+extension MappingSource {
+  /// The hashes that one side of a mapping model states; `nil` where names decide.
+  struct Stated {
+    var hashes: [(entity: String, hash: VersionHash?)]?
+
+    func fit(_ version: [String: VersionHash]) -> Bool {
+      hashes?.allSatisfy { $0.hash != nil && version[$0.entity] == $0.hash } ?? true
+    }
+  }
+
+  /// What it states of the entities that it maps, on both sides.
+  var stated: (source: Stated, destination: Stated) {
+    switch origin {
+    case .hashes:
+      return (
+        Stated(
+          hashes: entityMappings.compactMap { entity in
+            entity.source.map { ($0, entity.sourceHash) }
+          }),
+        Stated(
+          hashes: entityMappings.compactMap { entity in
+            entity.destination.map { ($0, entity.destinationHash) }
+          })
+      )
+    case .models(let before, let after) where before.isComplete && after.isComplete:
+      let (old, new) = (before.model.versionHashes, after.model.versionHashes)
+      return (
+        Stated(hashes: entityMappings.compactMap(\.source).map { ($0, old[$0]) }),
+        Stated(hashes: entityMappings.compactMap(\.destination).map { ($0, new[$0]) })
+      )
+    default: return (Stated(hashes: nil), Stated(hashes: nil))
     }
   }
 }

@@ -48,26 +48,48 @@ extension MappingInference {
         rest.refusals.append(error)
       }
     }
-    while rest.refusals.count < 100 {
-      do {
-        rest.mapping = try Inference(
-          source: source, destination: rest.destination, allowsSharing: true
-        ).mapping()
-        break
-      } catch {
-        let isKnown = rest.refusals.contains {
-          $0.entity == error.entity && $0.property == error.property
-        }
-        guard !isKnown else { break }
-        rest.refusals.append(error)
-        guard
-          let next = rest.destination.settingAside(
-            error.property, of: error.entity, comingFrom: source)
-        else { break }
-        rest.destination = next
-      }
+    rest.setAside(comingFrom: source) { destination in
+      try Inference(source: source, destination: destination, allowsSharing: true).mapping()
     }
     return rest
+  }
+
+  /// The same with what is written down for the two versions.
+  static func remainder(
+    from source: Model, to destination: Model, documents: MappingDocuments,
+    names: (from: String, to: String)
+  ) -> Remainder {
+    var rest = Remainder(destination: destination, refusals: [])
+    rest.setAside(comingFrom: source) { destination in
+      try documents.mapping(from: source, to: destination, names: names)
+        ?? Inference(source: source, destination: destination).mapping()
+    }
+    return rest
+  }
+}
+
+extension MappingInference.Remainder {
+  /// Sets one refused change after the other aside, until a mapping is made.
+  fileprivate mutating func setAside(
+    comingFrom source: Model, _ mapping: (Model) throws -> MappingModel
+  ) {
+    while refusals.count < 100 {
+      do {
+        self.mapping = try mapping(destination)
+        return
+      } catch {
+        guard let error = error as? CoreDataError, error.kind == .refused,
+          !refusals.contains(where: {
+            $0.entity == error.entity && $0.property == error.property
+          })
+        else { return }
+        refusals.append(error)
+        guard
+          let next = destination.settingAside(error.property, of: error.entity, comingFrom: source)
+        else { return }
+        destination = next
+      }
+    }
   }
 }
 

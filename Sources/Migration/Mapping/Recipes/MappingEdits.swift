@@ -115,8 +115,12 @@ extension MappingEdits {
 
   /// The recipe's text; versions are named by their digests.
   ///
-  /// - Parameter further: what stands among the entity mappings besides.
-  func text(from source: Model, to destination: Model, further: [String] = []) -> String {
+  /// - Parameters:
+  ///   - further: what stands among the entity mappings besides.
+  ///   - marked: places with a mark in place of what was made up for them.
+  func text(
+    from source: Model, to destination: Model, further: [String] = [], marked: Set<String> = []
+  ) -> String {
     var members = [
       "\"from\": \(JSONText.quoted(source.versionHashesDigest))",
       "\"to\": \(JSONText.quoted(destination.versionHashesDigest))",
@@ -124,7 +128,9 @@ extension MappingEdits {
     let mappings =
       further
       + deletions.sorted().map { "{ \"source\": \(JSONText.quoted($0)), \"delete\": true }" }
-      + written(from: source, to: destination).map { entityMapping($0, source, destination) }
+      + written(from: source, to: destination).map {
+        entityMapping($0, source, destination, marked)
+      }
     if !mappings.isEmpty {
       members.append("\"entityMappings\": " + RecipeWriter.block("[", "]", mappings))
     }
@@ -165,7 +171,9 @@ extension MappingEdits {
     return written.sorted { ($0.destination, $0.source) < ($1.destination, $1.source) }
   }
 
-  private func entityMapping(_ pair: Pair, _ source: Model, _ destination: Model) -> String {
+  private func entityMapping(
+    _ pair: Pair, _ source: Model, _ destination: Model, _ marked: Set<String>
+  ) -> String {
     var members = [
       "\"source\": \(JSONText.quoted(pair.source))",
       "\"destination\": \(JSONText.quoted(pair.destination))",
@@ -178,13 +186,24 @@ extension MappingEdits {
       // What is said of this entity's objects goes before what is said of all.
       if particular.contains(property), Place(place)?.source == nil { return nil }
       guard isMeant(expression, for: pair, source) else { return nil }
-      return "\(JSONText.quoted(property)): \(JSONText.quoted(expression))"
+      let value =
+        marked.contains(place)
+        ? "\(RecipeSkeleton.mark): an expression, such as \(expression)" : expression
+      return "\(JSONText.quoted(property)): \(JSONText.quoted(value))"
     }
     if !attributes.isEmpty {
       members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
     }
-    let links = emptied.sorted().compactMap { property($0, of: pair, destination) }
-      .map { "\(JSONText.quoted($0)): null" }
+    let links = emptied.sorted().compactMap { place in
+      property(place, of: pair, destination).map { property in
+        let value =
+          marked.contains(place)
+          ? JSONText.quoted(
+            "\(RecipeSkeleton.mark): a key path, or null without quotes for no objects")
+          : "null"
+        return "\(JSONText.quoted(property)): \(value)"
+      }
+    }
     if !links.isEmpty {
       members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
     }

@@ -95,18 +95,26 @@ public struct Recipe: Sendable, Equatable {
   ) throws { try RecipeMapping(self, from: source, to: destination).standIn(in: &mapping) }
 
   /// Whether it leads from this version.
-  func leads(from model: Model, called name: String) -> Bool {
-    isFor.map { Self.names($0.from, model, called: name) } ?? false
+  ///
+  /// - Parameter hashes: the version's, where they are known.
+  func leads(
+    from model: Model, called name: String, _ hashes: [String: VersionHash]? = nil
+  ) -> Bool {
+    isFor.map { Self.names($0.from, model, called: name, hashes) } ?? false
   }
 
   /// Whether it leads to this version.
-  func leads(to model: Model, called name: String) -> Bool {
-    isFor.map { Self.names($0.to, model, called: name) } ?? false
+  ///
+  /// - Parameter hashes: the version's, where they are known.
+  func leads(to model: Model, called name: String, _ hashes: [String: VersionHash]? = nil) -> Bool {
+    isFor.map { Self.names($0.to, model, called: name, hashes) } ?? false
   }
 
-  private static func names(_ reference: String, _ model: Model, called name: String) -> Bool {
+  private static func names(
+    _ reference: String, _ model: Model, called name: String, _ known: [String: VersionHash]?
+  ) -> Bool {
     if reference == name || model.versionIdentifiers.contains(reference) { return true }
-    let hashes = model.versionHashes
+    let hashes = known ?? model.versionHashes
     return reference == Model.versionHashesDigest(of: hashes)
       || reference == Model.versionChecksum(of: hashes)
   }

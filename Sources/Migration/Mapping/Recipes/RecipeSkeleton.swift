@@ -11,8 +11,11 @@ public struct RecipeSkeleton: Sendable, Equatable {
     public let place: String
     /// Why it is asked for.
     public let reason: String
-    /// What was written for it; `nil` where a mark stands, which reading the recipe asks for.
+    /// What was written for it, from what the store has; `nil` where a mark stands, which reading the
+    /// recipe refuses.
     public let guess: String?
+    /// What could stand in the place of the mark.
+    public var example: String?
   }
 
   /// What the two versions are called.
@@ -21,7 +24,7 @@ public struct RecipeSkeleton: Sendable, Equatable {
   public let to: String
   /// What has to be looked at, in the order in which it was refused.
   public private(set) var gaps: [Gap] = []
-  /// What no recipe can put right, as sentences.
+  /// What is still refused with all that filled in, as sentences.
   public private(set) var rest: [String] = []
   /// The recipe's text: JSON5 with comments.
   public private(set) var text = ""
@@ -49,6 +52,8 @@ extension RecipeSkeleton {
     let models = (from: part.model(source.model), to: part.model(request.destination.model))
     var edits = MappingEdits()
     var marks: [String] = []
+    // Places whose value nothing in the store suggests.
+    var invented: Set<String> = []
     do {
       let path = try StoreMigration.path(of: store, request)
       if let step = path.steps.first(where: { !Self.classes(of: $0, request).isEmpty }) {
@@ -56,25 +61,23 @@ extension RecipeSkeleton {
         return
       }
     } catch let error as CoreDataError {
-      guard error.code == .inferredMappingModel || error.code == .migrationMissingMappingModel
-      else { throw error }
+      guard error.isOfModels else { throw error }
       for refusal in MappingInference.remainder(from: models.from, to: models.to).refusals {
-        take(refusal, models, &edits, &marks)
+        take(refusal, models, &edits, &marks, &invented)
       }
       if gaps.isEmpty { throw error }
     }
     var request = request
-    if marks.isEmpty {
-      if !edits.isEmpty {
-        request.documents.add(try edits.recipe(from: models.from, to: models.to))
-      }
-      try addMissing(store, request, &edits, isCancelled)
-    } else {
-      rest.append("What else the data need is reported once the marked places are filled in.")
+    if !edits.isEmpty {
+      // The skeleton is whole: it stands in for what was given for these versions.
+      request.documents = MappingDocuments()
+      request.documents.add(try edits.recipe(from: models.from, to: models.to))
     }
+    try addMissing(store, request, &edits, &invented, isCancelled)
     guard !gaps.isEmpty else { return nil }
     text =
-      comments(with: []) + edits.text(from: models.from, to: models.to, further: marks)
+      comments(with: [])
+      + edits.text(from: models.from, to: models.to, further: marks, marked: invented)
   }
 
   /// Classes that nothing stands in for, by the mappings that name them.
@@ -89,7 +92,7 @@ extension RecipeSkeleton {
   /// A change that cannot be inferred.
   private mutating func take(
     _ refusal: CoreDataError, _ models: (from: Model, to: Model), _ edits: inout MappingEdits,
-    _ marks: inout [String]
+    _ marks: inout [String], _ invented: inout Set<String>
   ) {
     let place = [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
     let reason = refusal.reason ?? refusal.message
@@ -102,16 +105,30 @@ extension RecipeSkeleton {
       return
     }
     for edit in fixes { edits.add(edit) }
+    let made = fixes.compactMap(\.inventedPlace)
+    invented.formUnion(made)
+    let text = fixes.map(\.text).joined(separator: "; ")
     gaps.append(
-      Gap(place: place, reason: reason, guess: fixes.map(\.text).joined(separator: "; ")))
+      Gap(
+        place: place, reason: reason, guess: made.isEmpty ? text : nil,
+        example: made.isEmpty ? nil : text))
   }
 
   /// Mandatory attributes without a value in some rows, now that a plan can be made.
   private mutating func addMissing(
     _ store: Store, _ request: MigrationRequest, _ edits: inout MappingEdits,
-    _ isCancelled: @escaping () -> Bool
+    _ invented: inout Set<String>, _ isCancelled: @escaping () -> Bool
   ) throws {
-    let plan = try StoreMigration.plan(store, request, isCancelled: isCancelled)
+    let plan: MigrationPlan
+    do {
+      plan = try StoreMigration.plan(store, request, isCancelled: isCancelled)
+    } catch {
+      // What is marked stands in the way; the others are known all the same.
+      guard !gaps.isEmpty,
+        let refused = try RefusedPlan(error, of: store, request, isCancelled: isCancelled)
+      else { throw error }
+      return name(refused.losses, refused.checks.filter { !$0.isWarning })
+    }
     for check in plan.failures {
       let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
       let step = plan.steps.first { step in
@@ -123,14 +140,27 @@ extension RecipeSkeleton {
         request.documents.recipes.allSatisfy({ $0.path == MappingEdits.name }),
         let value = MappingSuggestion.value(for: property, of: check.entity, in: step)
       else {
-        rest.append("\(place): \(check.summary). \(check.hint)")
+        name([], [check])
         continue
       }
       edits.add(.value(value.place.text, value.expression))
+      invented.insert(value.place.text)
       gaps.append(
         Gap(
-          place: place, reason: check.summary,
-          guess: "\(value.place.text) = \(value.expression)"))
+          place: place, reason: check.summary, guess: nil,
+          example: "\(value.place.text) = \(value.expression)"))
+    }
+    if !gaps.isEmpty { name(plan.losses.filter { !$0.isIntended }, []) }
+  }
+
+  /// Names what the recipe does not put right.
+  private mutating func name(_ losses: [Loss], _ checks: [DataCheck]) {
+    rest += checks.map { check in
+      let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+      return "\(place): \(check.summary). \(check.hint)"
+    }
+    rest += losses.map { loss in
+      "\(loss.name): \(NumberText.counted(loss.values, loss.singular)) would be lost\(loss.misfit.map { ", " + $0.clause } ?? ""): map or accept that."
     }
   }
 
@@ -176,9 +206,12 @@ extension RecipeSkeleton {
       "Values are SQL expressions over the source's properties; null leaves a property empty.")
     for gap in gaps {
       all.append("- \(gap.place): \(gap.reason)")
-      all.append(gap.guess.map { "    written below: \($0)" } ?? "    to be filled in below")
+      all.append(
+        gap.guess.map { "    written below: \($0)" }
+          ?? "    to be filled in below" + (gap.example.map { ", such as: \($0)" } ?? ""))
     }
     all += lines.map { "  " + $0 }
+    if !rest.isEmpty { all.append("Refused besides:") }
     all += rest.map { "! " + $0 }
     return all.map { "// " + Self.plain($0) + "\n" }.joined()
   }
@@ -209,5 +242,15 @@ extension RecipeSkeleton {
         ? "a place is not filled in yet" : "\(found.count) places are not filled in yet; the first",
       first.range,
       hint: asked.isEmpty ? "Replace it with what is intended." : "Replace it with: \(asked)")
+  }
+}
+
+extension MappingEdits.Edit {
+  /// The place that gets a value of which the store says nothing.
+  fileprivate var inventedPlace: String? {
+    switch self {
+    case .value(let place, "NULL"), .empty(let place): place
+    default: nil
+    }
   }
 }

@@ -43,10 +43,14 @@ struct StoreBatch {
   var format: CheckReport.Format?
   /// Where the receipts go besides.
   var receiptFile: ReceiptFile?
+  /// Where the names of all losses go besides.
+  var lossOutput: LossOutput?
   /// Whether one store was named: its receipt is no array then.
   var isOne = false
   /// Whether the stores were made for this, and nobody has them.
   var isSeeded = false
+  /// What the stores are migrated to, where that is said at the beginning.
+  var destination: MigrationArguments?
   let console: Console
   /// What a store is called in the table.
   var shown: (String) -> String = { $0 }
@@ -62,7 +66,11 @@ struct StoreBatch {
     var rows = [Row?](repeating: nil, count: paths.count)
     // Receipts of many stores take memory: only those are kept of which something is still to be reported.
     var outcomes = [Outcome?](repeating: nil, count: paths.count)
-    let keepsAll = receiptFile != nil || format != nil
+    let keepsAll = receiptFile != nil || format != nil || lossOutput != nil
+    let isText = !isJSON && format == nil
+    if isText, let destination { console.line("to \(destination.destinationText)") }
+    // What is to be known of every version of a bundle is said once.
+    var notes: [String]?
     var (done, told) = (0, 0)
     let bar = ProgressBar(console)
     let begin = ContinuousClock.now
@@ -86,10 +94,17 @@ struct StoreBatch {
         rows[index] = Row(paths[index], outcome, seconds)
         outcomes[index] = outcome
         done += 1
+        if isSeeded, !isJSON, !bar.isVisible, let row = rows[index] {
+          console.note(
+            "\(done) of \(paths.count)  \(shown(row.path)): \(row.result), \(row.time) s")
+        }
+        if isSeeded, case .rehearsal(let result) = outcome, result.receipt != nil {
+          notes = notes.map { $0.filter(result.notes.contains) } ?? result.notes
+        }
         if isJSON { write(outcome, seconds, paths[index]) }
         // In the order named, whichever is done first.
         while told < outcomes.count, let next = outcomes[told] {
-          if !isJSON, format == nil { print(next, paths[told]) }
+          if isText { print(next, paths[told]) }
           if !keepsAll, isJSON || !next.isFailure { outcomes[told] = nil }
           told += 1
         }
@@ -108,10 +123,38 @@ struct StoreBatch {
       write(all, status, seconds: (ContinuousClock.now - begin) / .seconds(1))
     } else {
       print(all)
+      for note in notes ?? [] { console.line("note: \(note)") }
       printWays(kept.map { ($0.path, $1) })
     }
     try receiptFile?.write(receipts(kept))
+    try lossOutput?.write(
+      Self.losses(kept.map { (shown($0.path), $1) }), of: title.rawValue + " stores", console)
     return status
+  }
+
+  /// The names of what is lost of any store, each with the stores that would lose it.
+  private static func losses(_ outcomes: [(name: String, outcome: Outcome)]) -> [LossOutput.Line] {
+    var stores: [String: [String]] = [:]
+    var names: [String] = []
+    for (store, outcome) in outcomes {
+      let own: [String] =
+        switch outcome {
+        case .receipt(let receipt): receipt.losses.filter { !$0.isIntended }.map(\.name)
+        case .rehearsal(let result):
+          (result.receipt?.losses ?? []).filter { !$0.isIntended }.map(\.name)
+        case .failure(let error): error.advice?.values(of: .allowedLosses) ?? []
+        case .nothingToDo: []
+        }
+      for name in own where stores[name]?.last != store {
+        if stores[name] == nil { names.append(name) }
+        stores[name, default: []].append(store)
+      }
+    }
+    return names.map { name in
+      let own = stores[name] ?? []
+      let first = own.prefix(5).joined(separator: ", ")
+      return (name, "\(own.count) of \(outcomes.count): \(first)\(own.count > 5 ? ", …" : "")")
+    }
   }
 
   /// One line for all stores: the one that reported last.
@@ -169,7 +212,7 @@ struct StoreBatch {
     table += rows.map { row in
       [
         shown(row.path), row.from.map { "\($0) → \(row.to ?? "")" } ?? "—",
-        row.objects.map(String.init) ?? "—", String((row.seconds * 100).rounded() / 100),
+        row.objects.map(String.init) ?? "—", row.time,
         row.result,
       ]
     }
@@ -215,6 +258,9 @@ struct StoreBatch {
         "stores": rows.count, "done": rows.count { $0.status == .done },
         "status": Int(status.rawValue), "seconds": seconds,
       ])
+      if let model = destination?.destination {
+        json.object("destination", ["name": model.name, "path": model.path])
+      }
       json.objects("summary", rows) { row in
         [
           "store": row.path, "from": row.from, "to": row.to, "result": row.result,
@@ -233,6 +279,9 @@ struct StoreBatch {
     var to: String?
     var objects: Int?
     var result: String
+
+    /// Seconds with two digits behind the point.
+    var time: String { String((seconds * 100).rounded() / 100) }
 
     init(_ path: String, _ outcome: Outcome, _ seconds: Double) {
       self.path = path

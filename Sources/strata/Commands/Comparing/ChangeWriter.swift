@@ -308,3 +308,20 @@ struct ChangeWriter {
     return "“\(safe)”"
   }
 }
+
+extension ChangeWriter {
+  /// Writes changes alone, without what a comparison says of them.
+  mutating func write(_ changes: [ObjectChange]) throws {
+    switch format {
+    case .csv, .markdown: try rows.begin(RowPage(entity: "", columns: Self.columns, rows: []))
+    case .json: console.write("[")
+    case .ndjson, .table: break
+    }
+    for change in changes { try write(change) }
+    switch format {
+    case .csv, .markdown: try rows.end()
+    case .json: console.write("\n]\n")
+    case .ndjson, .table: break
+    }
+  }
+}

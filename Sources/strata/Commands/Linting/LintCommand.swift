@@ -159,8 +159,9 @@ enum LintCommand {
 extension JSONWriter {
   mutating func lint(_ run: LintRun) {
     fields([
-      "models": run.models, "base": run.base, "errors": run.count(.error),
-      "warnings": run.count(.warning), "silencedCount": run.silenced.count,
+      "models": run.models, "destinations": run.destinations, "base": run.base,
+      "errors": run.count(.error), "warnings": run.count(.warning),
+      "silencedCount": run.silenced.count,
       "knownCount": run.known.count,
     ])
     objects("findings", run.findings) { $0.finding($1) }

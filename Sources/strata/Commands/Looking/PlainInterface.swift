@@ -93,7 +93,8 @@ struct PlainInterface {
     if store.wal.frames > 0 {
       console.line("\(NumberText.counted(store.wal.frames, "frame")) are in its log only.")
     }
-    let warnings = store.warnings(naming: \.typed)
+    let misfit = StoreSource(path: path, model: model).misfit(of: store)
+    let warnings = (misfit.map { [$0] } ?? []) + store.warnings(naming: \.typed)
     console.line(
       warnings.isEmpty ? "No warnings." : "\(NumberText.counted(warnings.count, "warning")).")
     for warning in warnings { console.line("Warning: \(warning)") }

@@ -12,11 +12,15 @@ enum RowsCommand {
     number: "limit", takesAll: true, "how many rows, or all (default 100 in a table, else all)")
   private static let offset = Option<Int?>(number: "offset", "rows to skip")
   private static let columns = Option("columns", "A,B,C", "the properties to show (default all)")
+  private static let layout = Option<RowLayout?>(
+    "layout", "LAYOUT", among: RowLayout.allCases,
+    "a table with an object a line (wide) or a property a line (long); auto: wide where it fits")
   static let command = Command(
     "rows", .look, "prints objects of an entity as a table, JSON, CSV or Markdown",
     arguments: [Argument.store, Argument.entity],
     options: [
-      predicate, sort, limit, offset, columns, Option.rowFormat, Option.jsonFormat, Option.model,
+      predicate, sort, limit, offset, columns, layout, Option.rowFormat, Option.jsonFormat,
+      Option.model,
     ],
     example: "strata rows Recipes.sqlite Recipe --where 'ANY tags.name == \"quick\"' "
       + "--sort createdAt:desc",
@@ -26,10 +30,23 @@ enum RowsCommand {
     let format = arguments[.json] ? .json : arguments[.rowFormat] ?? .table
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
     let entity = arguments[.entity]
-    let known = try store.columns(of: entity).map(\.name)
+    guard format == .table || arguments[layout] == nil else {
+      throw CoreDataError(
+        .usage, "only a table has a layout",
+        hint: "Leave --layout or --format \(format.rawValue) out.")
+    }
+    let known = try store.columns(of: entity)
     // Every row begins with its key: naming it is no mistake, and adds nothing.
-    let columns = arguments[columns].map { text in
-      text.split(separator: ",").map(String.init).filter { $0 != "key" || known.contains($0) }
+    var columns = arguments[columns].map { text in
+      text.split(separator: ",").map(String.init)
+        .filter { name in name != "key" || known.contains { $0.name == name } }
+    }
+    if columns == nil, format == .table, console.isTerminal {
+      // A person sees what the interface shows; a program gets the order that it always got.
+      let label = store.table(of: entity).flatMap {
+        ObjectLabels().attribute(of: $0, in: store.model)
+      }
+      columns = ObjectLabels.order(known, label).map { known[$0].name }
     }
     var query = RowQuery(
       entity: entity, sort: order(arguments[sort]), limit: page, properties: columns)
@@ -48,7 +65,10 @@ enum RowsCommand {
         isPast = true
       }
     }
-    var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
+    var writer = format.writer(
+      isExact: !console.isTerminal, layout: arguments[layout] ?? .auto,
+      width: console.isTerminal ? console.width : nil, heading: console.heading
+    ) {
       console.write($0)
     }
     let bar = console.isTerminal ? nil : ProgressBar(console)
@@ -69,8 +89,18 @@ enum RowsCommand {
       query.anchor = .after(last.cursor)
     }
     try writer.end()
-    if left == 0, !isPast, format == .table, arguments[Self.limit] == nil {
-      console.note("\(limit) rows; --limit all prints every one")
+    if format == .table {
+      if count == 0, limit > 0 {
+        console.note("0 rows" + (query.filter?.doubt(store.layout).map { ". " + $0 } ?? ""))
+      }
+      if left == 0, !isPast, arguments[Self.limit] == nil {
+        console.note("\(limit) rows; --limit all prints every one")
+      }
+      if !writer.leftOut.isEmpty {
+        console.note(
+          "no room for \(writer.leftOut.joined(separator: ", ")); --columns chooses, --layout long prints all"
+        )
+      }
     }
     bar?.clear()
     return console.finish(store)

@@ -81,6 +81,62 @@ struct Allowances: Sendable, Equatable {
   }
 }
 
+extension OutputPlace {
+  /// Refuses a place where nothing may be written, and a file that is there.
+  static func requireFree(_ path: String, for what: String, besides stores: [String]) throws {
+    if let refusal = refusal(toWrite: what, at: path, besides: stores) { throw refusal }
+    guard FileIdentity(of: path) == nil else {
+      throw CoreDataError(
+        .usage, "the file is there already", path: path,
+        hint: "Name another file for \(what): none is overwritten.")
+    }
+  }
+}
+
+/// `--write-losses FILE`: what would have to be allowed, as `--allow-loss-file` takes it.
+struct LossOutput {
+  static let option = Option(
+    "write-losses", "FILE", .file,
+    "write what would be lost, to be reviewed and given with --allow-loss-file")
+
+  /// A name that allows a loss, with what goes.
+  typealias Line = (name: String, remark: String)
+
+  private let path: String
+
+  /// `nil` where it was not asked for.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for a place where no list may be written, and for a file
+  ///   that is there.
+  init?(_ arguments: Arguments, stores: [String]) throws {
+    guard let path = arguments[Self.option] else { return nil }
+    try OutputPlace.requireFree(path, for: "the list of losses", besides: stores)
+    self.path = path
+  }
+
+  /// Writes what a plan would lose, and the recipe does not ask for.
+  func write(_ losses: [Loss], of store: String, _ console: Console) throws {
+    let lines = losses.filter { !$0.isIntended }.map { loss -> Line in
+      let such = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
+      return (loss.name, "\(NumberText.grouped(loss.values)) \(loss.noun)\(such)")
+    }
+    try write(lines, of: store, console)
+  }
+
+  /// Writes a line for each loss; none where nothing would be lost.
+  func write(_ lines: [Line], of place: String, _ console: Console) throws {
+    guard !lines.isEmpty else {
+      return console.note("note: nothing would be lost: \(path) was not written")
+    }
+    let width = lines.map(\.name.count).max() ?? 0
+    let text =
+      "# What would be lost of \(place.printable): remove what must not be, and give the file with --allow-loss-file.\n"
+      + lines.map { "\($0.name.padded(to: width + 2))# \($0.remark.printable)\n" }.joined()
+    try FileSystem.create(path, holding: Array(text.utf8))
+    console.note("wrote \(path): \(NumberText.counted(lines.count, "loss", plural: "losses"))")
+  }
+}
+
 extension Allowances: ExpressibleByArrayLiteral {
   init(arrayLiteral names: String...) { self.names = Set(names) }
 }

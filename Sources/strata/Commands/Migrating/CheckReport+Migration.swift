@@ -43,18 +43,7 @@ extension CheckReport {
     self.init(name: "strata plan")
     let place = plan.storePath
     notes = plan.notes
-    for loss in plan.losses {
-      let isAllowed = loss.isAllowed(by: allowed)
-      let lines = [loss.line(isAccepted: isAllowed).text.typed, loss.suggestion]
-      add(
-        "loss: \(loss.name)", place, isAllowed ? .notice : .error,
-        lines + [isAllowed ? nil : "--allow-loss \(ShellText.quoted(loss.name)) accepts it."])
-    }
-    for check in plan.checks {
-      add(
-        "check: \(check.place)", place, check.isWarning ? .warning : .error,
-        check.lines.map(\.text.typed))
-    }
+    add(plan.losses, plan.checks, place, allowing: allowed)
     for obstacle in plan.obstacles {
       add("obstacle", place, .error, [obstacle.description, obstacle.typedHint])
     }
@@ -62,6 +51,32 @@ extension CheckReport {
     if cases.isEmpty {
       let names = [plan.steps.first?.from, plan.steps.last?.to].compactMap { $0 }
       cases = [Case(name: names.joined(separator: " → "), group: place)]
+    }
+  }
+
+  /// A migration that cannot be planned: a case for each refusal, each loss and each check.
+  init(_ plan: RefusedPlan, of place: String, allowing allowed: Set<String>) {
+    self.init(name: "strata plan")
+    for refusal in plan.refusals {
+      add("refused: \(refusal.place)", place, .error, [refusal.description, refusal.typedHint])
+    }
+    add(plan.losses, plan.checks, place, allowing: allowed)
+  }
+
+  private mutating func add(
+    _ losses: [Loss], _ checks: [DataCheck], _ place: String, allowing allowed: Set<String>
+  ) {
+    for loss in losses {
+      let isAllowed = loss.isAllowed(by: allowed)
+      let lines = [loss.line(isAccepted: isAllowed).text.typed, loss.suggestion]
+      add(
+        "loss: \(loss.name)", place, isAllowed ? .notice : .error,
+        lines + [isAllowed ? nil : "--allow-loss \(ShellText.quoted(loss.name)) accepts it."])
+    }
+    for check in checks {
+      add(
+        "check: \(check.place)", place, check.isWarning ? .warning : .error,
+        check.lines.map(\.text.typed))
     }
   }
 

@@ -15,8 +15,20 @@ struct MigrationArguments: Sendable {
   let bundle: String
   /// What `--from` named.
   let from: String?
+  /// The bundle's versions, where losses are allowed: read once for any number of stores.
+  private let known: [Model]
+
+  /// Whether `--to` named a bundle and none of its versions.
+  private let takesCurrent: Bool
 
   var destination: ModelReference.Loaded { request.destination }
+
+  /// The version to migrate to, and where it was taken from.
+  var destinationText: String {
+    takesCurrent
+      ? "“\(destination.name)”, the current version of \(bundle)"
+      : "“\(destination.name)”, \(destination.path)"
+  }
 
   /// - Parameter destination: what stands for `--to`, where that is not given.
   init(_ arguments: Arguments, to destination: String? = nil) throws {
@@ -28,6 +40,8 @@ struct MigrationArguments: Sendable {
     bundle = reference.path
     from = arguments[.from]
     var request = MigrationRequest(to: try reference.load())
+    takesCurrent =
+      reference.version == nil && request.destination.path.hasSuffix("@" + request.destination.name)
     request.versions = try arguments[.via].map { try ModelVersions(readingFrom: $0) }
     request.documents = try MappingDocuments(paths: arguments[.mapping])
     request.strategy = arguments[.strategy]
@@ -36,6 +50,11 @@ struct MigrationArguments: Sendable {
     var options = MigrationOptions()
     allowances = try Allowances(arguments)
     options.allowedLosses = allowances.names
+    // Other stores of the same run may be of those.
+    known =
+      allowances.names.isEmpty
+      ? []
+      : (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
     options.output = request.output
     options.keepsBackup = !arguments[.noBackup]
     self.options = options
@@ -69,6 +88,14 @@ struct MigrationArguments: Sendable {
       store, request, isCancelled: { Interruption.isRequested }, outline: outline)
   }
 
+  /// All that stands in the way, where planning ended with an error; `nil` where models are not the reason.
+  func refusedPlan(for path: String, after error: CoreDataError) throws -> RefusedPlan? {
+    guard error.kind == .refused else { return nil }
+    return try RefusedPlan(
+      error, of: try open(path, besideModelsOf: path), request,
+      isCancelled: { Interruption.isRequested })
+  }
+
   /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.
   func skeleton(for path: String) throws -> RecipeSkeleton? {
     try RecipeSkeleton(
@@ -81,12 +108,8 @@ struct MigrationArguments: Sendable {
   /// - Throws: ``CoreDataError`` of kind usage for a name that no version at hand has.
   func unusedAllowances(of plan: MigrationPlan) throws -> [String] {
     guard !options.allowedLosses.isEmpty else { return [] }
-    // Other stores of the same run may be of those.
-    let others =
-      (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
     return try plan.unusedAllowances(
-      allowances,
-      knownTo: others + (request.versions?.versions.map(\.model) ?? []))
+      allowances, knownTo: known + (request.versions?.versions.map(\.model) ?? []))
   }
 
   /// A store of before, and the mapping that leads from it to the destination, for comparing.

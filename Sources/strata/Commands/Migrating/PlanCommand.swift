@@ -2,6 +2,7 @@ import Files
 import JSON
 import ManagedModel
 import Migration
+import ModelSearch
 import Reports
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
@@ -12,7 +13,8 @@ enum PlanCommand {
     "plan", .migrate, "previews a migration", arguments: [Argument.store],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Option.allowLoss,
-      Option.allowLossFile, RecipeOutput.option, matrix, CheckReport.option, Option.json,
+      Option.allowLossFile, RecipeOutput.option, LossOutput.option, matrix, CheckReport.option,
+      Option.json,
     ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
     statuses: "3 if the migration would be refused", run: Interruption.watched(run))
 
@@ -30,14 +32,46 @@ enum PlanCommand {
       console.note(
         "note: nothing prevents this migration that a recipe could solve: none was written")
     }
-    return try CheckReport.reporting("strata plan", of: path, arguments, console) {
-      try plan(path, request, isJSON: arguments[.json], $0, console)
+    let losses = try LossOutput(arguments, stores: [path])
+    return try CheckReport.reporting("strata plan", of: path, arguments, console) { format in
+      do {
+        return try plan(path, request, isJSON: arguments[.json], format, losses, console)
+      } catch let error as CoreDataError {
+        let refused = try Waiting.tell("looking for all that is refused", on: console) {
+          try request.refusedPlan(for: path, after: error)
+        }
+        guard let refused else { throw error }
+        try losses?.write(refused.losses, of: path, console)
+        show(refused, path, request, isJSON: arguments[.json], format, console)
+        return .refused
+      }
+    }
+  }
+
+  /// All that stands in the way, where no plan can be made.
+  private static func show(
+    _ plan: RefusedPlan, _ path: String, _ request: MigrationArguments, isJSON: Bool,
+    _ format: CheckReport.Format?, _ console: Console
+  ) {
+    let allowed = request.options.allowedLosses
+    if let format {
+      console.write(CheckReport(plan, of: path, allowing: allowed).text(format))
+    } else if isJSON {
+      console.json { $0.refusedPlan(plan) }
+    } else {
+      let words = [path, request.destination.path].map(ShellText.quoted)
+      let remedy: Advice =
+        request.request.documents.isEmpty
+        ? "\(.deed("recipe"), of: words) begins a recipe that carries them; \(.deed("recipes")) explains it."
+        : "\(.deed("recipes")) explains what to write."
+      console.line("to \(request.destinationText)")
+      console.report(Report(plan, allowing: allowed, remedy: remedy))
     }
   }
 
   private static func plan(
     _ path: String, _ request: MigrationArguments, isJSON: Bool, _ format: CheckReport.Format?,
-    _ console: Console
+    _ losses: LossOutput?, _ console: Console
   ) throws -> CommandStatus {
     let isText = format == nil && !isJSON
     var plan = try Waiting.tell("looking at the store", on: console) { draft in
@@ -52,14 +86,16 @@ enum PlanCommand {
     try Interruption.check()
     let unused = try request.unusedAllowances(of: plan)
     let allowed = request.options.allowedLosses
+    try losses?.write(plan.losses, of: path, console)
     if let format {
       console.write(CheckReport(plan, allowing: allowed, unused: unused).text(format))
     } else {
       for warning in unused { console.note("warning: \(warning)") }
       if isJSON {
         plan.notes += unused
-        console.json { $0.plan(plan) }
+        console.json { $0.plan(plan, to: request.destination) }
       } else {
+        console.line("to \(request.destinationText)")
         if !plan.isNothingToDo { StepText.print(plan.steps, on: console) }
         console.report(Report(plan, allowing: allowed))
       }
@@ -69,20 +105,17 @@ enum PlanCommand {
 }
 
 extension JSONWriter {
-  mutating func plan(_ plan: MigrationPlan) {
+  mutating func plan(_ plan: MigrationPlan, to destination: ModelReference.Loaded) {
     if let first = plan.steps.first, let last = plan.steps.last {
       object("source") { $0.hashes(of: first.source) }
-      object("destination") { $0.hashes(of: last.destination) }
+      object("destination") { json in
+        json.fields(["name": destination.name, "path": destination.path])
+        json.hashes(of: last.destination)
+      }
     }
     objects("steps", plan.steps) { $0.step($1) }
     losses(plan.losses)
-    objects("checks", plan.checks) { check in
-      [
-        "code": check.code, "warning": check.isWarning, "entity": check.entity,
-        "property": check.property, "rows": check.rows, "message": check.message,
-        "hint": check.typedHint, "first": check.first.map(\.description),
-      ]
-    }
+    checks(plan.checks)
     objects("obstacles", plan.obstacles) {
       ["code": $0.code, "message": $0.message, "path": $0.path, "hint": $0.typedHint]
     }
@@ -90,6 +123,23 @@ extension JSONWriter {
       "strategy": plan.strategy.rawValue, "bytesNeeded": plan.bytesNeeded,
       "bytesFree": plan.bytesFree, "secondsEstimated": plan.secondsEstimated, "notes": plan.notes,
     ])
+  }
+
+  mutating func refusedPlan(_ plan: RefusedPlan) {
+    error(plan.error)
+    objects("refusals", plan.refusals) { $0.fields(of: $1) }
+    losses(plan.losses)
+    checks(plan.checks)
+  }
+
+  private mutating func checks(_ checks: [DataCheck]) {
+    objects("checks", checks) { check in
+      [
+        "code": check.code, "warning": check.isWarning, "entity": check.entity,
+        "property": check.property, "rows": check.rows, "message": check.message,
+        "hint": check.typedHint, "first": check.first.map(\.description),
+      ]
+    }
   }
 
   mutating func losses(_ losses: [Loss]) {
@@ -177,14 +227,7 @@ struct RecipeOutput {
   ///   file that is there.
   init?(_ arguments: Arguments, stores: [String]) throws {
     guard let path = arguments[Self.option] else { return nil }
-    if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path, besides: stores) {
-      throw refusal
-    }
-    guard FileIdentity(of: path) == nil else {
-      throw CoreDataError(
-        .usage, "the file is there already", path: path,
-        hint: "Name another file for the recipe: none is overwritten.")
-    }
+    try OutputPlace.requireFree(path, for: "the recipe", besides: stores)
     self.path = path
     isJSON = arguments[.json]
   }
@@ -198,7 +241,7 @@ struct RecipeOutput {
         json.object("recipe") { json in
           json.fields(["path": path, "from": skeleton.from, "to": skeleton.to])
           json.objects("gaps", skeleton.gaps) {
-            ["place": $0.place, "reason": $0.reason, "guess": $0.guess]
+            ["place": $0.place, "reason": $0.reason, "guess": $0.guess, "example": $0.example]
           }
           json.field("rest", skeleton.rest)
         }
@@ -209,13 +252,17 @@ struct RecipeOutput {
     for gap in skeleton.gaps {
       console.paragraph("\(gap.guess == nil ? "!" : "~") \(gap.place): \(gap.reason)", indent: 4)
       console.paragraph(
-        "    " + (gap.guess.map { "written: \($0)" } ?? "to be filled in"), indent: 8)
+        "    "
+          + (gap.guess.map { "written: \($0)" }
+            ?? "FILL IN" + (gap.example.map { ", such as: \($0)" } ?? "")),
+        indent: 8)
     }
+    if !skeleton.rest.isEmpty { console.line("refused besides:") }
     for sentence in skeleton.rest { console.paragraph("! \(sentence)", indent: 4) }
     console.line(
       (marked == 0
         ? "Look at what was written"
-        : "Fill in \(marked == 1 ? "the marked place" : "the \(marked) marked places")")
+        : "Fill in \(marked == 1 ? "the place" : "the \(marked) places") marked FILL IN")
         + ", then: strata plan … --mapping \(ShellText.quoted(path))")
   }
 }

@@ -12,7 +12,7 @@ enum RehearseCommand {
     "rehearse", .migrate, "migrates and verifies copies, and discards them", arguments: [stores],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, Option.strategy, Expectations.option,
-      Option.allowLoss, Option.allowLossFile, Option.jobs, Option.receipt,
+      Option.allowLoss, Option.allowLossFile, LossOutput.option, Option.jobs, Option.receipt,
     ] + SeededRehearsal.options + [CheckReport.option, Option.jsonProgress],
     details: Expectations.help + "\n\n" + SeededRehearsal.help,
     example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
@@ -46,8 +46,9 @@ enum RehearseCommand {
     let batch = StoreBatch(
       title: .rehearsed, isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
-      receiptFile: try ReceiptFile(arguments, stores: stores.paths), isOne: stores.isOne,
-      console: console)
+      receiptFile: try ReceiptFile(arguments, stores: stores.paths),
+      lossOutput: try LossOutput(arguments, stores: stores.paths), isOne: stores.isOne,
+      destination: request, console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       .rehearsal(
         try Rehearsal(path: path, request: request, expectations: expectations).run(report))
@@ -182,16 +183,27 @@ extension Rehearsal.Result {
     console.line()
   }
 
-  /// Of a store that nobody has, only what is wrong or to be known; the table shows the rest.
+  /// Of a store that nobody has, only what is wrong or lost; the table shows the rest, and what is to be known
+  /// of all versions stands below it.
   private func printSeeded(_ path: String, to console: Console) {
-    guard checked > 0 || !(notes + faults + failures).isEmpty else { return }
+    let losses = (receipt?.losses ?? []).map {
+      "\($0.name), \(NumberText.grouped($0.values)) \($0.noun)"
+    }
+    if !losses.isEmpty {
+      console.line("\(path): lost, as accepted: \(losses.joined(separator: "; "))")
+    }
+    guard checked > 0 || !(faults + failures).isEmpty else { return }
     console.line("\(path):")
-    printRemarks(to: console)
+    printChecks(to: console)
     console.line()
   }
 
   private func printRemarks(to console: Console) {
     for note in notes { console.line("note: \(note)") }
+    printChecks(to: console)
+  }
+
+  private func printChecks(to console: Console) {
     for fault in faults { console.note("! " + fault) }
     for failure in failures { console.line("✗ \(failure)") }
     if checked > 0 { console.line("expectations: \(checked - failures.count) of \(checked) hold") }

@@ -41,7 +41,9 @@ enum SeededRehearsal {
     let batch = StoreBatch(
       title: .rehearsed, isJSON: arguments[.json],
       format: try CheckReport.format(arguments),
-      receiptFile: try ReceiptFile(arguments, stores: []), isSeeded: true, console: console,
+      receiptFile: try ReceiptFile(arguments, stores: []),
+      lossOutput: try LossOutput(arguments, stores: []), isSeeded: true, destination: request,
+      console: console,
       shown: { String($0.dropFirst($0.hasPrefix(bundle + "@") ? bundle.count + 1 : 0)) })
     for note in notes { console.note("note: " + note.printable) }
     let found = Dictionary(named.map { ($0.label, $0.version) }) { first, _ in first }

@@ -1,6 +1,7 @@
 import Interface
 import ManagedModel
 import Migration
+import ModelWriting
 import RowText
 import Terminal
 
@@ -22,7 +23,13 @@ struct StepText {
     let way = count > 1 && !isDraft ? ", " + step.strategy.rawValue : ""
     console.line(
       "\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)", as: .title)
-    let mappings = step.mapping.entityMappings
+    let all = step.mapping.entityMappings
+    let copied = all.filter { $0.kind == .copy && MappingText.lines(of: $0).isEmpty }
+    // What is copied as it is has one line, unless it is one.
+    let mappings =
+      copied.count > 1
+      ? all.filter { $0.kind != .copy || !MappingText.lines(of: $0).isEmpty } : all
+    let difference = ModelDifference(from: step.source, to: step.destination)
     let rows = mappings.map { mapping in
       [
         "  " + mapping.kind.name, mapping.source ?? "—", "→", mapping.destination ?? "—",
@@ -32,7 +39,7 @@ struct StepText {
     let table = TextTable([.left, .left, .left, .left, .right], fitting: rows, limit: 40)
     for (mapping, row) in zip(mappings, rows) {
       let line = table.line(row)
-      let details = Self.details(of: mapping)
+      let details = Self.details(of: mapping, difference)
       let whole = details.isEmpty ? line : line + "  " + details
       let role = Self.role(of: mapping.kind)
       if TextWidth.of(whole) <= console.width {
@@ -45,7 +52,18 @@ struct StepText {
         console.paragraph(margin: 6 + 4 * line.depth, line.whole)
       }
     }
+    if copied.count > 1 { print(copied, counted: copied.compactMap { step.rows[$0.name] }) }
     print(step.previews, of: step.mapping)
+  }
+
+  /// How many entities are copied as they are; their names, where the line has room for them.
+  private func print(_ copied: [EntityMapping], counted: [Int]) {
+    let objects =
+      isDraft && counted.count < copied.count
+      ? "counting …" : NumberText.counted(counted.reduce(0, +), "object")
+    let line = "  \(copied.count) copied  \(objects)"
+    let whole = line + ": " + copied.compactMap(\.destination).joined(separator: ", ")
+    console.line(TextWidth.of(whole) <= console.width ? whole : line)
   }
 
   private static func role(of kind: EntityMapping.Kind) -> Theme.Role? {
@@ -57,8 +75,8 @@ struct StepText {
     }
   }
 
-  /// What is renamed or new, in one line.
-  private static func details(of mapping: EntityMapping) -> String {
+  /// What is renamed or new, and what else makes the version hash another, in one line.
+  private static func details(of mapping: EntityMapping, _ difference: ModelDifference) -> String {
     guard mapping.kind == .transform || mapping.kind == .custom else { return "" }
     let attributes = mapping.attributes.compactMap { attribute -> String? in
       if attribute.expression != nil { return nil }
@@ -72,7 +90,15 @@ struct StepText {
       return relationship.isRenamed
         ? "\(relationship.source ?? "") → \(relationship.name)" : nil
     }
-    return (attributes + relationships).joined(separator: ", ")
+    let changes = mapping.destination.flatMap(difference.entity(named:))?.changes ?? []
+    let others = changes.compactMap { change -> String? in
+      switch change.kind {
+      case .removed: change.property.map { "− " + $0 }
+      case .added, .renamed: nil
+      default: change.movesHash ? change.description : nil
+      }
+    }
+    return (attributes + relationships + others).joined(separator: ", ")
   }
 
   private func print(_ previews: [MappingPreview], of mapping: MappingModel) {

@@ -64,7 +64,8 @@ enum DiffCommand {
       ])
       json.objects("changes", entity.changes) {
         [
-          "property": $0.property, "movesHash": $0.movesHash, "description": $0.description,
+          "property": $0.property, "changesVersionHash": $0.movesHash,
+          "description": $0.description,
         ]
       }
     }

@@ -96,6 +96,7 @@ extension JSONWriter {
         "lacksModel": report.lacksModel, "lossy": report.isLossy, "changed": report.isChanged,
         "unplaced": report.unplaced, "undecidedLinks": report.undecided,
         "misplaced": report.misplaced, "doubtful": report.doubtful,
+        "unbalanced": report.unbalanced.values.reduce(0, +),
         "zeroed": report.zeroed,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,

@@ -124,13 +124,17 @@ enum UndeleteCommand {
     _ arguments: Arguments, _ console: Console
   ) throws {
     let format = arguments[.json] ? .json : arguments[.rowFormat] ?? .table
-    var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
+    var writer = format.writer(
+      isExact: !console.isTerminal, width: console.isTerminal ? console.width : nil,
+      heading: console.heading
+    ) {
       console.write($0)
     }
     var query = RowQuery(entity: entity, limit: page)
     query.filter = filter
     var left = arguments[limit] ?? .max
     var isFirst = true
+    var isEmpty = true
     while isFirst || left > 0 {
       var found = try undeletion.store.rows(query)
       let last = found.rows.last
@@ -150,11 +154,13 @@ enum UndeleteCommand {
       if isFirst { try writer.begin(found) }
       isFirst = false
       try writer.write(found)
+      isEmpty = isEmpty && found.rows.isEmpty
       left -= found.rows.count
       guard !isEnd, let last else { break }
       query.anchor = .after(last.cursor)
     }
     try writer.end()
+    if isEmpty, format == .table { console.note("0 rows") }
   }
 }
 

@@ -15,7 +15,7 @@ extension EffectPerformer {
         mailbox.post(.answer(id, .verified(receipt)))
         guard wait() else { return false }
       }
-      signs.withLock { $0 = nil }
+      following.stop()
       hold.begin()
       return true
     }
@@ -47,7 +47,7 @@ extension EffectPerformer {
   func rollBack(_ id: TaskID, _ options: StoreRollback.Options) {
     let hold = ReaderHold([pages, surveys])
     running.withLock { $0.rollbacks[id] = false }
-    signs.withLock { $0 = nil }
+    following.stop()
     start(id) { [self, mailbox, path] in
       defer { running.withLock { _ = $0.rollbacks.removeValue(forKey: id) } }
       return .rolledBack(
@@ -103,7 +103,7 @@ extension EffectPerformer {
   /// Has what an interrupted run left put right; a person said so.
   func recover(_ id: TaskID) {
     // What becomes of the files now is no other program's work.
-    signs.withLock { $0 = nil }
+    following.stop()
     start(id) { [path] in
       .recovered(
         try await Self.onQueue("strata.recovery") { StoreMigration.cleanUp(after: path) })
@@ -170,8 +170,13 @@ extension StoreReplacement {
 
 /// What goes on around the store.
 extension EffectPerformer {
-  /// Between two looks at the store's files.
-  private static let interval = Duration.milliseconds(100)
+  /// Has tmux take a text that it may have kept from the terminal, and says what to set where it does not.
+  func copyThroughTmux(_ text: String) {
+    Task { [mailbox] in
+      let advice = try? await Self.onQueue("strata.tmux") { TmuxClipboard.send(text) }
+      if let advice { mailbox.post(.notice(Notice(advice, .warning))) }
+    }
+  }
 
   /// Removes copies that nobody uses any more, and reports what an interrupted run left of this
   /// store: a person decides whether anything is done about that.
@@ -199,24 +204,5 @@ extension EffectPerformer {
       return running.isTidyingDue
     }
     if isDue { Task { tidyUp() } }
-  }
-
-  /// Reports when another program saves to the store, or puts another file in its place.
-  func watch() {
-    running.withLock { running in
-      guard running.watcher == nil else { return }
-      running.watcher = Task { [weak self] in
-        while !Task.isCancelled {
-          try? await Task.sleep(for: Self.interval)
-          guard let self else { return }
-          switch self.signs.withLock({ $0?.look() }) {
-          case .saved(let count)?: self.mailbox.post(.storeChanged(.saved(count)))
-          case .replaced?: self.mailbox.post(.storeChanged(.replaced))
-          case .gone?: self.mailbox.post(.storeChanged(.gone))
-          case nil: break
-          }
-        }
-      }
-    }
   }
 }

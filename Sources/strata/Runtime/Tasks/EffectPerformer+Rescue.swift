@@ -118,7 +118,7 @@ extension EffectPerformer {
 
   private func repair(_ id: TaskID, _ order: RepairOrder) {
     let hold = ReaderHold([pages, surveys])
-    signs.withLock { $0 = nil }
+    following.stop()
     rescue(id) { [self] in
       var options = RepairOptions()
       (options.kinds, options.kept, options.isForced) = (order.kinds, order.kept, order.isForced)

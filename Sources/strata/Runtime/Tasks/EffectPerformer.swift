@@ -24,6 +24,8 @@ final class EffectPerformer: Sendable {
     /// Rollbacks that were asked to stop.
     var rollbacks: [TaskID: Bool] = [:]
     var watcher: Task<Void, Never>?
+    /// When the store was opened again for another program's save the last time, and how long that took.
+    var refreshed: (end: ContinuousClock.Instant, took: Duration)?
     /// Whether tidying up waits for the first screen, and whether it is due then.
     var (holdsTidying, isTidyingDue) = (true, false)
   }
@@ -35,9 +37,8 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
-  /// What the store's files show of saves; `nil` while they are being replaced by us. A look is taken with the
-  /// lock held: the file that it keeps open must not be closed in the middle of a cut-over.
-  let signs = Mutex<SaveSigns?>(nil)
+  /// What other programs save.
+  let following: StoreFollowing
   let source: StoreSource
   /// What was deleted, once it was looked for.
   let remains = RemainsSession()
@@ -52,6 +53,7 @@ final class EffectPerformer: Sendable {
     path = source.path
     pages = StoreSession("pages", source: source)
     surveys = StoreSession("surveys", source: source)
+    following = StoreFollowing(source, mailbox)
   }
 
   func perform(_ effect: Effect) {
@@ -62,7 +64,7 @@ final class EffectPerformer: Sendable {
         await surveys.close()
         await forgetRemains()
         // Before it is read: a change meanwhile is one that was not seen.
-        signs.withLock { [path] in $0 = SaveSigns(of: path) }
+        following.begin()
         let summary: StoreSummary
         do {
           summary = try await pages.open()
@@ -75,10 +77,13 @@ final class EffectPerformer: Sendable {
           return answer
         }
         running.withLock { $0.isSnapshot = summary.access == .snapshot }
-        watch()
+        follow()
         tidy()
         return .opened(summary)
       }
+    case .refresh(let id): refresh(id)
+    case .compare(let id, let path): compare(id, with: path)
+    case .writeChanges(let id, let file): write(id, file)
     case .ask(let id, let request): ask(id, request)
     case .find(let id, let request): find(id, request)
     case .compute(let id, let computation):
@@ -134,6 +139,13 @@ final class EffectPerformer: Sendable {
     }
   }
 
+  /// Follows the store from now on, if nobody does.
+  private func follow() {
+    running.withLock { [following] running in
+      if running.watcher == nil { running.watcher = Task { await following.run() } }
+    }
+  }
+
   /// The store is another one: what was found in it is let go.
   func forgetRemains() async {
     let former = running.withLock { running in
@@ -159,7 +171,7 @@ final class EffectPerformer: Sendable {
       running.watcher?.cancel()
       return (Array(running.tasks.values), Array(running.migrations.values))
     }
-    signs.withLock { $0 = nil }
+    following.stop()
     for migration in migrations { migration.cancel() }
     // A migration's task ends when the engine has; the others are to stop where they are.
     if !isWriting { for task in tasks { task.cancel() } }
@@ -222,7 +234,7 @@ extension EffectPerformer {
       }
     case .folder(let path):
       start(id) { [mailbox] in
-        if let (listing, peeks) = try ContainerReading.list(path) {
+        if let (listing, peeks) = try SimulatorReading.list(path) ?? ContainerReading.list(path) {
           mailbox.post(.answer(id, .folder(listing)))
           mailbox.post(.answer(id, .peeked(peeks)))
           return nil
@@ -283,8 +295,7 @@ extension EffectPerformer {
     switch effect {
     case .plan(let id, let request):
       start(id) { [survey, mailbox] in
-        .planned(
-          try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
+        try await survey.answer(request) { mailbox.post(.answer(id, .outlined($0))) }
       }
     case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
     case .writeRecipe(let id, let file):

@@ -47,8 +47,8 @@ enum FolderReading {
   private static func places(in path: String) -> [FolderListing.Entry] {
     #if os(macOS)
       return [
-        "Library/Application Support", "Library/Containers", "Library/Group Containers",
-        "Library/Developer/CoreSimulator/Devices",
+        SimulatorStores.place, "Library/Application Support", "Library/Containers",
+        "Library/Group Containers",
       ].compactMap { name in
         let full = path + "/" + name
         guard FileSystem.isDirectory(full) else { return nil }
@@ -137,9 +137,52 @@ enum ContainerReading {
   }
 }
 
+/// The stores of simulators, by simulator and bundle identifier: the names of their folders tell nobody
+/// anything.
+enum SimulatorReading {
+  /// Where the simulators are on a Mac; `nil` elsewhere, and where there are none.
+  static func folder(in home: String?) -> String? {
+    #if os(macOS)
+      return home.map { $0 + "/" + SimulatorStores.place }.flatMap {
+        FileSystem.isDirectory($0) ? FileSystem.canonical($0) : nil
+      }
+    #else
+      return nil
+    #endif
+  }
+
+  /// - Returns: `nil` for another folder.
+  static func list(_ path: String) throws -> (FolderListing, [String: StorePeek])? {
+    let path = FileSystem.canonical(path)
+    guard SimulatorStores.isPlace(path) else { return nil }
+    let found = try SimulatorStores(in: path)
+    // Where there is none, the folders can be gone through.
+    guard !found.stores.isEmpty else { return nil }
+    var peeks: [String: StorePeek] = [:]
+    let entries = found.stores.map { store in
+      peeks[store.path] = store.look.peek
+      // The end of a name is seen where it is too long.
+      return FolderListing.Entry(
+        name:
+          "\(store.device.description)  \(store.owner)  \(FileSystem.name(of: store.path))",
+        path: store.path, kind: .file, bytes: store.bytes + (store.logBytes ?? 0),
+        modified: LocalTime.ofFile(store.modified))
+    }
+    return (
+      FolderListing(
+        path: found.path, parent: FileSystem.parent(of: found.path), entries: entries,
+        isCut: !found.notes.isEmpty), peeks
+    )
+  }
+}
+
 extension ContainedStore {
+  fileprivate var peek: StorePeek { look.peek }
+}
+
+extension StoreLook {
   fileprivate var peek: StorePeek {
-    switch look {
+    switch self {
     case .store(let entities, _): .store(entities: entities.count)
     case .database: .database
     case .damaged, .nothing: .damaged("damaged")

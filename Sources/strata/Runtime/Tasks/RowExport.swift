@@ -17,7 +17,7 @@ struct RowExport {
 
   /// - Returns: `nil` where there is a file of that name that is not to be replaced.
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> (rows: Int, bytes: Int)? {
-    try check()
+    try Self.check(request.path, besides: [store.files.path, own])
     guard request.replaces || FileSystem.status(request.path) == nil else { return nil }
     let file = try PendingFile(for: request.path)
     let result = try write(to: file, progress)
@@ -26,8 +26,8 @@ struct RowExport {
   }
 
   /// A file of the store's own, or one among those of an app, must not be written.
-  private func check() throws {
-    let place = FileSystem.canonical(FileSystem.parent(of: request.path) ?? ".")
+  static func check(_ path: String, besides stores: [String]) throws {
+    let place = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
     let bundle = place.split(separator: "/").first { part in
       [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld"]
         .contains { part.hasSuffix($0) }
@@ -35,11 +35,9 @@ struct RowExport {
     if let bundle {
       throw CoreDataError(
         .usage, "that is inside \(bundle), which is not a place for other files",
-        path: request.path, hint: "Name a file elsewhere.")
+        path: path, hint: "Name a file elsewhere.")
     }
-    if let refusal = OutputPlace.refusal(
-      toWrite: "the rows", at: request.path, besides: [store.files.path, own])
-    {
+    if let refusal = OutputPlace.refusal(toWrite: "the rows", at: path, besides: stores) {
       throw refusal
     }
   }

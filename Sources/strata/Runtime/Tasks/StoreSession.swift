@@ -53,6 +53,30 @@ actor StoreSession {
   ) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
+    do {
+      return try StoreMigration.plan(store, asked(request, of: store), outline: outline)
+    } catch var error as CoreDataError where error.path == MappingEdits.name {
+      error.path = store.path
+      throw error
+    }
+  }
+
+  /// The plan, or all that stands in its way.
+  func answer(
+    _ request: PlanRequest, outline: @escaping @Sendable (PlanOutline) -> Void
+  ) throws -> Answer {
+    do {
+      return .planned(try plan(request, outline: outline))
+    } catch let error as CoreDataError {
+      guard error.kind == .refused, let store,
+        let refused = try RefusedPlan(
+          error, of: store, asked(request, of: store), isCancelled: { Task.isCancelled })
+      else { throw error }
+      return .refused(refused)
+    }
+  }
+
+  private func asked(_ request: PlanRequest, of store: Store) throws -> MigrationRequest {
     // The version file that made the store knows renaming identifiers that the store may not.
     let made = try versions().first { $0.isStores && !$0.path.isEmpty }?.model ?? store.wholeModel
     var asked = MigrationRequest(to: try request.to.loaded())
@@ -62,21 +86,18 @@ actor StoreSession {
     if !request.edits.isEmpty {
       asked.documents.add(try request.edits.recipe(from: made, to: asked.destination.model))
     }
-    do {
-      return try StoreMigration.plan(store, asked, outline: outline)
-    } catch var error as CoreDataError where error.path == MappingEdits.name {
-      error.path = store.path
-      throw error
-    }
+    return asked
   }
 
   /// The versions at a path: all of a bundle, or the one that is named.
   func models(at path: String) throws -> [ModelVersion] {
     try Task.checkCancellation()
-    return try source.versions(at: path, hashes: opened().metadata.versionHashes)
+    return try source.versions(
+      at: path, hashes: source.models.isEmpty ? opened().metadata.versionHashes : [:])
   }
 
   func versions() throws -> [ModelVersion] {
+    guard source.models.isEmpty else { return try source.comparedVersions() }
     let store = try opened()
     return source.versions(of: store.model, hashes: store.metadata.versionHashes)
   }
@@ -104,11 +125,13 @@ actor StoreSession {
       columns[table.entity] = try? store.columns(of: table.entity)
       if !store.database.contains(table.table) { missing.insert(table.entity) }
     }
+    let misfit = source.misfit(of: store)
     return StoreSummary(
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings(naming: \.typed),
+      access: store.access, warnings: (misfit.map { [$0] } ?? []) + store.warnings(naming: \.typed),
+      misfit: misfit,
       gap: store.shortGap ?? store.shortFlaw,
       columns: columns,
       tables: store.entityTables,

@@ -11,6 +11,8 @@ struct StoreSource: Sendable {
   let model: String?
   /// What `--to` named.
   var destination: String?
+  /// The models that are compared where no store is looked at.
+  var models: [String] = []
   /// Where the rows are that were deleted from it, where those are meant.
   var remains: Remains?
 
@@ -47,7 +49,7 @@ struct StoreSource: Sendable {
 
   /// What a store without a model in it is read with: a version of what `--model` named, or one that
   /// lies beside it.
-  private func candidate(_ metadata: StoreMetadata) -> Model? {
+  @Sendable func candidate(_ metadata: StoreMetadata) -> Model? {
     let hashes = metadata.versionHashes
     let named = model.flatMap { name in
       let reference = ModelReference(name)
@@ -55,6 +57,28 @@ struct StoreSource: Sendable {
         ?? (try? reference.load())?.model
     }
     return named ?? ModelBundle.version(besideStore: path, making: hashes)?.model
+  }
+
+  /// That the store is not of the model that `--model` named, in the words of `info`, and what it is
+  /// shown with; `nil` where it is of it, or of one of its versions.
+  func misfit(of store: Store) -> String? {
+    guard let model, remains == nil, store.modelSource != .file else { return nil }
+    let reference = ModelReference(model)
+    let hashes = store.metadata.versionHashes
+    let shown =
+      store.modelSource == .raw
+      ? "The tables are shown as they are." : "The rows are shown with the model in the store."
+    if reference.version == nil, ModelBundle.version(in: reference.path, making: hashes) != nil {
+      return nil
+    }
+    do {
+      guard try !reference.load().model.makes(hashes) else { return nil }
+      return
+        "The version hashes of \(model.printable) are not those of the store (134100). \(shown)"
+    } catch {
+      let error = CoreDataError(error, or: .unreadable)
+      return "--model \(model.printable): \(error.message). \(shown)"
+    }
   }
 
   /// The versions of the named bundle or of the one beside the store, the store's own among them.
@@ -76,6 +100,13 @@ struct StoreSource: Sendable {
         ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
     }
     if let destination { try? add(destination, to: &versions, hashes: hashes) }
+    return versions
+  }
+
+  /// The versions of the models that are compared, those among them that were named marked.
+  func comparedVersions() throws -> [ModelVersion] {
+    var versions: [ModelVersion] = []
+    for text in models { try add(text, to: &versions, hashes: [:]) }
     return versions
   }
 
@@ -156,6 +187,7 @@ extension Model {
   /// Whether stores of the model, or of one of its configurations, state these hashes.
   fileprivate func makes(_ hashes: [String: VersionHash]) -> Bool {
     let own = versionHashes
+    guard !hashes.isEmpty else { return false }
     return own == hashes || !configurations(matching: hashes, of: own).isEmpty
   }
 }

@@ -1,3 +1,4 @@
+import Comparison
 import ManagedModel
 import ManagedStore
 import Migration
@@ -15,6 +16,8 @@ package struct Inspection: Sendable, Equatable {
     /// The object that Enter goes to.
     var target: ObjectID?
     var isExpandable = false
+    /// The property that the whole line is about.
+    var column: RowColumn?
     /// The attribute that the line is about or stands below; `nil` for a relationship's.
     var attribute: String?
     /// Whether the value is a picture that can be shown: unfolded, it stands in the place of bytes.
@@ -36,6 +39,22 @@ package struct Inspection: Sendable, Equatable {
   package init(_ object: StoredObject, localTime: (Double) -> String? = { _ in nil }) {
     id = object.id
     add(PropertyTree(object.columns.map(\.path)).nodes, of: object, depth: 0, localTime)
+  }
+
+  /// Describes an object that was deleted, as far as its change says what it was.
+  init(deleted id: ObjectID, _ change: ObjectChange, _ columns: [RowColumn]) {
+    self.id = id
+    for column in columns {
+      var value: PropertyValue?
+      if let old = change.attributes.first(where: { $0.path == column.path })?.old {
+        value = old.value
+      } else if !column.isToMany,
+        let related = change.relationships.first(where: { $0.name == column.name })
+      {
+        value = .toOne(related.removed.first)
+      }
+      if let value { add(column, value) }
+    }
   }
 
   private mutating func add(
@@ -118,7 +137,7 @@ package struct Inspection: Sendable, Equatable {
   private mutating func add(_ column: RowColumn, _ value: PropertyValue) {
     var line = Line(
       id: column.name, label: column.name, type: column.typeName,
-      value: ValueText(value, of: column))
+      value: ValueText(value, of: column), column: column)
     if case .attribute = column.kind { line.attribute = column.name }
     switch value {
     case .value(.string(let text)):

@@ -1,3 +1,4 @@
+import Comparison
 import ManagedModel
 import ManagedStore
 import Terminal
@@ -16,6 +17,8 @@ struct Inspector: Sendable, Equatable {
   var pictureLimit: Size?
   /// The line to select when the object has come.
   private var returning: Int?
+  /// How the objects are called that lines reference, as far as it is known.
+  private var names = ObjectNames()
 
   /// What the lines are narrowed to, object after object; a line stays with what it is part of.
   private(set) var filter = ""
@@ -63,18 +66,26 @@ struct Inspector: Sendable, Equatable {
     self.object = object
     pictures = [:]
     inspection = nil
+    names = ObjectNames()
     returning = line
     list.setCount(0)
   }
 
   mutating func take(_ inspection: Inspection?) {
+    // Of an object that is read again the same line stays selected, and names hold until others come.
+    let former = self.inspection == nil ? nil : selectedLine?.id
     self.inspection = inspection
+    self.inspection?.name(names)
+    let shown = shown
     list.setCount(shown.count)
-    list.select(returning ?? 0)
+    list.select(returning ?? former.flatMap { id in shown.firstIndex { $0.id == id } } ?? 0)
     returning = nil
   }
 
-  mutating func take(_ names: ObjectNames) { inspection?.name(names) }
+  mutating func take(_ names: ObjectNames) {
+    self.names.merge(names)
+    inspection?.name(names)
+  }
 
   mutating func toggle() {
     guard let line = selectedLine, line.isExpandable else { return }
@@ -91,7 +102,10 @@ struct Inspector: Sendable, Equatable {
     }
   }
 
-  func draw(in grid: inout Grid, _ rect: Rect, theme: Theme, isFocused: Bool) {
+  /// - Parameter change: what became of the object: what changed is shown as old → new.
+  func draw(
+    in grid: inout Grid, _ rect: Rect, change: ObjectChange?, theme: Theme, isFocused: Bool
+  ) {
     guard !rect.isEmpty else { return }
     guard inspection != nil else {
       if object != nil {
@@ -130,6 +144,10 @@ struct Inspector: Sendable, Equatable {
         spans.append(theme.span(isSelected, line.type.fitted(to: typeWidth) + "  ", .dim))
       }
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
+      if change?.kind == .update, let former = line.column.flatMap({ change?.former($0) }) {
+        let text = Sanitize.text(former.text, limit: max(8, rect.width / 3))
+        spans.append(theme.span(isSelected, "~ \(text) → ", .changed))
+      }
       spans.append(theme.span(isSelected, line.value.text, line.value.role))
       return spans
     }

@@ -1,0 +1,335 @@
+import Comparison
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// What changed in the store: save by save since it was opened, or against another file.
+struct ChangesLayer: WaitingLayer, ChoosingLayer {
+  private enum Tab: Sendable, CaseIterable {
+    case saves, against
+
+    var title: String { self == .saves ? "saves" : "against…" }
+  }
+
+  /// A file to compare the store with.
+  private struct Other: Sendable, Equatable {
+    var path: String
+    var about: String
+  }
+
+  private enum Line {
+    case heading(String)
+    case change(ObjectChange)
+    case note(String)
+    case other(Other)
+    /// Another file, whose path is typed.
+    case typed
+  }
+
+  private var tab = Tab.saves
+  var list = List()
+  var task: TaskID?
+  /// Backups beside the store, then recent stores; `nil` before anybody looked.
+  private var others: [Other]?
+  private var comparing: String?
+  private var differences: StoreDifferences?
+  private var error: CoreDataError?
+  /// The path of the other file while it is typed.
+  private var prompt: Prompt?
+
+  init(_ context: Context) {
+    list = List(count: lines(context).count, selected: .max, height: room(context) ?? 1)
+  }
+
+  private func lines(_ context: Context) -> [Line] {
+    if tab == .saves { return context.news.saves.flatMap(Self.lines) }
+    guard let differences else {
+      return (others ?? []).map { .other($0) } + [.typed]
+    }
+    var lines: [Line] = []
+    for count in differences.counts where count.count > 0 {
+      lines.append(.heading("\(count.entity)  \(Self.words([count]))"))
+      let changes = differences.changes.filter { $0.entity == count.entity }
+      lines += changes.map { .change($0) } + Self.more(count.count - changes.count)
+    }
+    return lines
+      + (lines.isEmpty ? [.note("all objects are equal")] : [])
+      + differences.notes.map { .note($0) }
+  }
+
+  private static func lines(_ seen: SeenSave) -> [Line] {
+    let save = seen.save
+    let saves = save.saves.map { $0 == 1 ? "" : NumberText.counted($0, "save") } ?? "several saves"
+    let parts = [seen.time, saves, words(save.counts), save.author ?? "", save.process ?? ""]
+    return [.heading(parts.filter { !$0.isEmpty }.joined(separator: "  "))]
+      + save.changes.map { .change($0) } + more(save.rest)
+  }
+
+  /// `2 inserted, 1 changed`
+  private static func words(_ counts: [ComparisonSummary.EntityCount]) -> String {
+    let sums = counts.reduce(into: [0, 0, 0]) { sums, count in
+      for (index, number) in [count.inserted, count.updated, count.deleted].enumerated() {
+        sums[index] += number
+      }
+    }
+    return zip(sums, ["inserted", "changed", "deleted"]).filter { $0.0 > 0 }
+      .map { "\(NumberText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+  }
+
+  private static func more(_ count: Int) -> [Line] {
+    count > 0 ? [.note("… and \(NumberText.grouped(count)) more")] : []
+  }
+
+  private func selected(_ context: Context) -> Line? {
+    lines(context).element(list.selected)
+  }
+
+  private func selectedChange(_ context: Context) -> ObjectChange? {
+    if case .change(let change)? = selected(context) { change } else { nil }
+  }
+
+  // MARK: Keys
+
+  func bindings(_ context: Context) -> [Binding] {
+    if let prompt {
+      return [
+        Binding(
+          [.enter], "compare", chooses, unless: prompt.text.isEmpty ? "type a path first" : nil),
+        Binding([.escape], "back", changes("back") { $0.prompt = nil }),
+      ]
+    }
+    let change = selectedChange(context)
+    var bindings = [
+      Binding([.enter], enter(context), chooses, unless: reasonNotToChoose(context)),
+      Binding(
+        [.tab, .right, .left], label: "Tab", "saves, against…",
+        asks("nextPane") { $0.turn(in: &$1) }
+      ),
+      Binding(
+        ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
+        unless: change == nil ? "choose an object first" : nil),
+      Binding(
+        ["e"], "export", asks("export") { $0.export(in: &$1) },
+        unless: exported(context).isEmpty ? "there is nothing to export" : nil),
+    ]
+    if tab == .against, differences != nil {
+      bindings.append(
+        Binding(
+          [.backspace], "another file",
+          changes("back") { layer in
+            layer.differences = nil
+            layer.list = List()
+          }))
+    }
+    return bindings + [movement, closing([.escape, "q", "C"])]
+  }
+
+  private func enter(_ context: Context) -> String {
+    switch selected(context) {
+    case .other, .typed: "compare"
+    case .heading, .change, .note, nil: "go there"
+    }
+  }
+
+  private var isComparing: Bool { task != nil && comparing != nil }
+
+  private func reasonNotToChoose(_ context: Context) -> String? {
+    switch selected(context) {
+    case .change(let change):
+      change.b == nil ? "it was deleted; d shows what it was" : nil
+    case .other, .typed: isComparing ? "another file is being compared" : nil
+    case .heading, .note, nil: "choose an object first"
+    }
+  }
+
+  func room(_ context: Context) -> Int? { max(1, context.body.height - 4) }
+
+  var movement: Binding {
+    scrolling { $0.list.handle($1, count: $0.lines($2).count, height: $0.room($2)) }
+  }
+
+  private mutating func turn(in context: inout Context) -> [Effect] {
+    tab = tab == .saves ? .against : .saves
+    list = List(count: lines(context).count)
+    guard tab == .against, others == nil, task == nil else { return [] }
+    return context.ask(&task) { .find($0, .backups) }
+  }
+
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
+    prompt?.handle(key)
+    return []
+  }
+
+  mutating func choose(in context: inout Context) -> LayerOutcome {
+    if let path = prompt?.text {
+      prompt = nil
+      return .stay(compare(path, in: &context))
+    }
+    switch selected(context) {
+    case .other(let other): return .stay(compare(other.path, in: &context))
+    case .typed:
+      prompt = Prompt("")
+      return .stay()
+    case .change(let change):
+      guard let id = change.b else { return .stay() }
+      if tab == .against, let differences { context.mark(against: differences) }
+      return .close(context.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
+    case .heading, .note, nil: return .stay()
+    }
+  }
+
+  private mutating func compare(_ path: String, in context: inout Context) -> [Effect] {
+    (comparing, error) = (path, nil)
+    return context.ask(&task) { .compare($0, with: path) }
+  }
+
+  private func open(in context: inout Context) -> [Effect] {
+    if let change = selectedChange(context) {
+      context.show(DetailsLayer(Self.title(change), change.paragraphs(context.store)))
+    }
+    return []
+  }
+
+  private func exported(_ context: Context) -> [ObjectChange] {
+    tab == .saves ? context.news.saves.flatMap(\.save.changes) : differences?.changes ?? []
+  }
+
+  private func export(in context: inout Context) -> [Effect] {
+    context.show(ChangesExportLayer(exported(context)))
+    return []
+  }
+
+  // MARK: Answers
+
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
+    switch answer {
+    case .backups(let backups):
+      others = backups.map {
+        Other(
+          path: $0.backup.path, about: "backup, \($0.date), \(NumberText.bytes($0.backup.bytes))")
+      }
+      return context.ask(&task) { .find($0, .recentStores) }
+    case .recentStores(let stores):
+      let known = Set((others ?? []).map(\.path) + [context.storePath])
+      others =
+        (others ?? [])
+        + stores.filter { !known.contains($0.path) }.map {
+          Other(path: $0.path, about: "opened \($0.opened)")
+        }
+    case .differs(let found):
+      differences = found
+      list = List()
+    default: break
+    }
+    return []
+  }
+
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    // Without other stores to offer, one can be typed.
+    if comparing == nil { others = others ?? [] } else { self.error = error }
+    return []
+  }
+
+  // MARK: Drawing
+
+  private static func title(_ change: ObjectChange) -> String {
+    let id = (change.b ?? change.a).map { "\($0)" } ?? ""
+    return change.label.isEmpty ? id : "\(id)  \(change.label)"
+  }
+
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let inside = Popup("What changed", size: body.size).draw(in: &grid, body, theme: theme)
+    guard inside.height > 2 else { return }
+    let tabs = Tab.allCases.map { other in
+      other == tab
+        ? Span("▸\(other.title)  ", theme[.headerActive]) : Span(" \(other.title)  ", theme[.dim])
+    }
+    grid.write(
+      tabs + [Span(summary(context), theme[error == nil ? .dim : .error])],
+      at: inside.row(0).origin, within: inside.width)
+    let rest = inside.droppingRows(2)
+    if let prompt {
+      prompt.draw(in: &grid, rest.row(0), label: [Span("file › ", theme[.footerKey])], theme: theme)
+      return
+    }
+    let lines = lines(context)
+    list.draw(lines, in: &grid, rest, theme: theme) { line, isSelected in
+      switch line {
+      case .heading(let text): [theme.span(isSelected, "── \(text)", .dim)]
+      case .note(let text): [theme.span(isSelected, "   \(text)", .dim)]
+      case .other(let other):
+        [
+          theme.span(isSelected, context.known.named(other.path), .text),
+          theme.span(isSelected, "  " + other.about, .dim),
+        ]
+      case .typed: [theme.span(isSelected, "another file…", .text)]
+      case .change(let change):
+        [
+          theme.span(isSelected, "\(change.sign) ", change.role),
+          theme.span(isSelected, Self.title(change) + "  ", .entity),
+          theme.span(isSelected, change.summary(context.store), .text),
+        ]
+      }
+    }
+  }
+
+  private func summary(_ context: Context) -> String {
+    let news = context.news
+    switch tab {
+    case .saves:
+      guard !news.saves.isEmpty else {
+        return "no other program saved since the store was opened at \(news.opened)"
+      }
+      return "since \(news.opened), the newest last"
+        + (news.forgotten > 0
+          ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
+    case .against:
+      if let error { return "✗ \(error.description)" }
+      if task != nil {
+        return comparing.map { "comparing with \(context.known.named($0)) …  ^C stops" }
+          ?? "looking for backups …"
+      }
+      return differences.map { "from \(context.known.named($0.path)) to the store as it is" }
+        ?? "compare the store with an earlier or another one"
+    }
+  }
+}
+
+extension ObjectChange {
+  /// What changed, a property each: its name, and its values as texts.
+  private func properties(
+    _ store: StoreSummary?
+  ) -> [(name: String, old: String?, new: String?)] {
+    let columns = store?.columns[entity] ?? []
+    let values = attributes.map { change -> (String, String?, String?) in
+      let column =
+        columns.first { $0.path == change.path }
+        ?? RowColumn(name: change.path.joined(separator: "."), kind: .attribute(.string))
+      return (
+        column.name, change.old.map { ValueText($0.value, of: column).text },
+        change.new.map { ValueText($0.value, of: column).text }
+      )
+    }
+    let links = relationships.map { ($0.name, String?.none, String?.some($0.words)) }
+    return (values + links).map { (name: $0.0, old: $0.1, new: $0.2) }
+  }
+
+  /// `title: Pea soup → Pea stew, minutes: 12 → 15`
+  func summary(_ store: StoreSummary?) -> String {
+    properties(store).prefix(8).map { name, old, new in
+      func cut(_ text: String) -> String { Sanitize.text(text, limit: 40) }
+      let values = [old, new].compactMap { $0 }.map(cut).joined(separator: " → ")
+      return "\(name): \(values)"
+    }.joined(separator: ", ")
+  }
+
+  /// The same in full.
+  func paragraphs(_ store: StoreSummary?) -> [DetailsLayer.Paragraph] {
+    [.init("\(sign) \(word)", role)]
+      + properties(store).flatMap { name, old, new -> [DetailsLayer.Paragraph] in
+        [.init(""), .init(name, .attribute)]
+          + (old.map { [.init("− " + $0, .removed)] } ?? [])
+          + (new.map { [.init("+ " + $0, .added)] } ?? [])
+      }
+  }
+}

@@ -1,0 +1,105 @@
+import Migration
+
+/// All that a person does and can take back: what is seen and how, the changes of the plan, and the losses
+/// that are accepted.
+///
+/// ``State/done`` is the one list of what was done, each as the arrangement before it.
+struct Arrangement: Sendable, Equatable {
+  var view: ViewState
+  /// Losses that are accepted of the plan.
+  var losses: Set<String>
+  /// The path of the version that the plan leads to.
+  var version: String
+
+  /// Whether going to this one would change something: losses of a plan to another version are left alone.
+  func differs(from present: Arrangement) -> Bool {
+    view != present.view || version == present.version && losses != present.losses
+  }
+
+  /// What was done to make this one of a former one, in words.
+  ///
+  /// - Parameter shown: the one that is shown from now on.
+  func deed(since former: Arrangement, shown: ViewState) -> String {
+    if view == former.view {
+      return Self.words(losses.subtracting(former.losses), "accepted")
+        ?? Self.words(former.losses.subtracting(losses), "refused") ?? ""
+    }
+    if view.mapping != former.view.mapping {
+      let (new, old) = (view.mapping.all, former.view.mapping.all)
+      let added = new.filter { !old.contains($0) }.map(\.text)
+      let removed = old.filter { !new.contains($0) }.map { "without “\($0.text)”" }
+      return (added + removed).joined(separator: ", ")
+    }
+    return ViewChange.words(from: shown == view ? former.view : view, to: shown)
+  }
+
+  private static func words(_ losses: Set<String>, _ verb: String) -> String? {
+    guard let first = losses.first else { return nil }
+    return losses.count == 1 ? "\(verb) the loss of \(first)" : "\(verb) \(losses.count) losses"
+  }
+}
+
+extension MappingView {
+  fileprivate var all: [MappingEdits.Edit] { edits.sorted { $0.key < $1.key }.flatMap(\.value.all) }
+}
+
+extension State {
+  var arrangement: Arrangement {
+    Arrangement(view: view, losses: mapping.allowedLosses, version: mapping.editsKey)
+  }
+
+  /// Records that something was done, where that can be taken back.
+  mutating func did(since former: Arrangement) {
+    if former.differs(from: arrangement) { done.left(former) }
+  }
+
+  /// Why there is nothing to go back to, or forward; `nil` where there is.
+  func reasonNotToStep(back: Bool) -> String? {
+    let now = arrangement
+    return (back ? done.past : done.future).contains { $0.differs(from: now) }
+      ? nil : back ? "nothing to undo" : "nothing was undone"
+  }
+
+  /// Takes back what was done last, or does it again; what would change nothing any more is passed over.
+  mutating func step(back: Bool) -> [Effect] {
+    let now = arrangement
+    while let next = done.step(back: back, from: { _ in now }) {
+      guard next.differs(from: now) else { continue }
+      // Another plan begins with the losses that are accepted of this one.
+      if next.version == now.version { mapping.allowedLosses = next.losses }
+      let effects = arrange(next.view)
+      let deed =
+        back
+        ? now.deed(since: next, shown: next.view) : next.deed(since: now, shown: next.view)
+      if notice == nil {
+        notice = Notice((back ? "undone" : "redone") + (deed.isEmpty ? "" : ": " + deed))
+      }
+      return effects
+    }
+    return []
+  }
+}
+
+/// What was left, to go back to it and forward again: arrangements, or places.
+struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
+  /// The most that are kept.
+  let limit: Int
+  private(set) var past: [Place] = []
+  private(set) var future: [Place] = []
+
+  init(limit: Int) { self.limit = limit }
+
+  /// A place was left for another one: it can be had again.
+  mutating func left(_ place: Place) {
+    past.append(place)
+    if past.count > limit { past.removeFirst() }
+    future = []
+  }
+
+  /// The place to go back to, or forward; what is left for it is kept for the other way.
+  mutating func step(back: Bool, from present: (Place) -> Place) -> Place? {
+    guard let place = back ? past.popLast() : future.popLast() else { return nil }
+    if back { future.append(present(place)) } else { past.append(present(place)) }
+    return place
+  }
+}

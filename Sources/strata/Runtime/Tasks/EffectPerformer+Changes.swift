@@ -1,0 +1,104 @@
+import Comparison
+import Files
+import Interface
+import ManagedModel
+import ManagedStore
+import RowText
+
+/// What other programs saved, and what is different in another file.
+extension EffectPerformer {
+  /// Objects of each entity that are listed with their values.
+  private static let most = 1_000
+
+  /// Opens the store again for what another program saved.
+  ///
+  /// A store that takes long to open, such as a large one that is copied for it, is opened less often.
+  func refresh(_ id: TaskID) {
+    start(id) { [self] in
+      if let (end, took) = running.withLock({ $0.refreshed }) {
+        try await Task.sleep(until: end + took * 4)
+      }
+      let start = ContinuousClock.now
+      // Counts go on with the handle that they have.
+      Task { await surveys.close() }
+      let summary = try await openBetweenWrites()
+      let end = ContinuousClock.now
+      running.withLock {
+        $0.isSnapshot = summary.access == .snapshot
+        $0.refreshed = (end, end - start)
+      }
+      return .opened(summary)
+    }
+  }
+
+  private func openBetweenWrites() async throws -> StoreSummary {
+    for _ in 0..<40 {
+      do {
+        return try await pages.open()
+      } catch let error as CoreDataError where error.kind == .failed {
+        // A program is writing pages at this moment.
+        try await Task.sleep(for: .milliseconds(25))
+      }
+    }
+    return try await pages.open()
+  }
+
+  /// Compares another file, as it was before, with the store.
+  func compare(_ id: TaskID, with path: String) {
+    start(id) { [source] in
+      try await Self.onQueue("strata.comparison") {
+        let a = try StoreSource(path: path, model: source.model).openAnyhow()
+        let b = try StoreSource(path: source.path, model: source.model).openAnyhow()
+        var request = ComparisonRequest()
+        request.limit = Self.most
+        let comparison = try StoreComparison(a, b, request, isCancelled: { Task.isCancelled })
+        var changes: [ObjectChange] = []
+        let summary = try comparison.run { changes.append($0) }
+        return Answer.differs(
+          StoreDifferences(
+            path: path, counts: summary.entities, changes: changes,
+            notes: comparison.notes + summary.notes))
+      }
+    }
+  }
+
+  /// Writes changes down.
+  func write(_ id: TaskID, _ file: ChangesFile) {
+    start(id) { [path] in
+      try RowExport.check(file.path, besides: [path])
+      guard file.replaces || FileSystem.status(file.path) == nil else {
+        throw CoreDataError(
+          .refused, "The file exists: Enter again replaces it.", path: file.path)
+      }
+      let pending = try PendingFile(for: file.path)
+      var bytes: [UInt8] = []
+      let console = Console(out: { bytes += $0 }, err: { _ in })
+      var writer = ChangeWriter(
+        RowFormat(rawValue: file.format.rawValue) ?? .csv, console, isWhole: true)
+      try writer.write(file.changes)
+      try pending.append(bytes)
+      try pending.finish(replacing: file.replaces)
+      return .written(path: file.path)
+    }
+  }
+}
+
+extension StoreComparison {
+  /// What a person should know of how objects and models were paired, as sentences.
+  fileprivate var notes: [String] {
+    pairings.filter(\.isGrownApart).map {
+      "! \($0.entity) may have grown apart: \(NumberText.counted($0.splitKeys, "key")) of different objects"
+    } + model.renamed.map { "renamed: \($0.from) → \($0.to)" }
+      + model.added.map { "only in the store: \($0)" }
+      + model.removed.map { "only in the other file: \($0)" } + model.notes
+  }
+}
+
+extension ComparisonSummary {
+  /// What differs beside the objects, as sentences.
+  fileprivate var notes: [String] {
+    bookkeeping.map { "\($0.part): \($0.message)" + ($0.count > 0 ? " (\($0.count))" : "") }
+      + (unreadableValues > 0
+        ? ["! \(NumberText.counted(unreadableValues, "value")) could not be read"] : [])
+  }
+}

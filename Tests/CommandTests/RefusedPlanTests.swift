@@ -1,0 +1,122 @@
+import Files
+import ManagedModel
+import ModelWriting
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Migration
+@testable import strata
+
+@Suite("A plan for which no mapping can be inferred")
+struct RefusedPlanTests {
+  private let folder: TemporaryFolder
+  private let words: [String]
+  /// What a recipe between the two versions begins with.
+  private let ends: String
+
+  /// A store of which two attributes change their type, one goes, and one becomes mandatory.
+  init() throws {
+    folder = try TemporaryFolder()
+    var before = Entity("User")
+    before.attributes = [
+      Attribute("age", .integer32, optional: true), Attribute("born", .date, optional: true),
+      Attribute("gone", .string, optional: true), Attribute("name", .string, optional: true),
+    ]
+    var after = Entity("User")
+    after.attributes = [
+      Attribute("age", .string, optional: true), Attribute("born", .string, optional: true),
+      Attribute("name", .string),
+    ]
+    let store = folder.path("Users.sqlite")
+    let (old, new) = (try Model(entities: [before]), try Model(entities: [after]))
+    let writer = try StoreWriter(creating: store, model: old)
+    try writer.insert("User", attributes: ["age": .integer(36), "gone": .string("left")])
+    try writer.insert("User", attributes: ["name": .string("Ada")])
+    try writer.finish()
+    let model = folder.path("Users.xcdatamodel")
+    try FileSystem.makeDirectory(model)
+    try FileSystem.write(
+      Array(new.xcdatamodelContents().utf8), to: model + "/contents")
+    ends = "from: \"\(old.versionHashesDigest)\", to: \"\(new.versionHashesDigest)\""
+    words = ["plan", store, "--to", model]
+  }
+
+  private struct Refused: Decodable {
+    struct Place: Decodable {
+      let entity: String
+      let property: String?
+      let code: Int?
+    }
+    let error: Place
+    let refusals, losses, checks: [Place]
+  }
+
+  @Test("all refusals, losses and checks are listed at once, and what is refused is not lost")
+  func json() throws {
+    let plan = Captured(words + ["--json"])
+    #expect(plan.status == .refused && !plan.out.contains("\"steps\""))
+    let refused = try plan.decoded(Refused.self)
+    #expect(refused.error.code == 134190)
+    #expect(refused.refusals.map(\.property) == ["age", "born"], "\(plan.out)")
+    #expect(refused.losses.map(\.property) == ["gone"], "\(plan.out)")
+    #expect(refused.checks.map(\.property) == ["name"], "\(plan.out)")
+  }
+
+  @Test("the article on formats shows the members that are printed")
+  func article() throws {
+    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+      .joined(separator: "/")
+    let article = String(
+      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
+      as: UTF8.self)
+    let start = try #require(article.firstRange(of: "```\n{\"error\"")).lowerBound
+    let block = article[start...].dropFirst(4)
+    let end = try #require(block.firstRange(of: "\n```")).lowerBound
+    let shown = try Captured.decoded(Shelves.JSON.self, from: Array(block[..<end].utf8))
+    let printed = try Captured(words + ["--json"]).decoded(Shelves.JSON.self)
+    #expect(shown.keys == printed.keys && shown.keys.count == 4)
+    for key in shown.keys {
+      #expect(shown[key]?.array.first?.keys == printed[key]?.array.first?.keys, "\(key)")
+    }
+    #expect(shown["error"]?.keys == printed["error"]?.keys)
+  }
+
+  @Test("the text says the same, and what begins a recipe")
+  func text() {
+    let plan = Captured(words, width: 200)
+    #expect(plan.status == .refused && plan.err.isEmpty)
+    for text in [
+      "✗ User.age: ", "✗ User.born: ", "! lost: User.gone, 1 value", "✗ User.name: ",
+      "2 changes cannot be inferred", "--write-recipe FILE", "strata help recipes",
+    ] {
+      #expect(plan.out.contains(text), "\(text) is not in \(plan.out)")
+    }
+  }
+
+  @Test("a build server gets a case for each")
+  func format() {
+    let plan = Captured(words + ["--format", "junit"])
+    #expect(plan.status == .refused && plan.out.contains("failures=\"4\""), "\(plan.out)")
+  }
+
+  @Test("explain names each change that is refused")
+  func explained() {
+    let explained = Captured(["explain", words[1], words[3]], width: 200)
+    #expect(explained.status == .no)
+    #expect(explained.out.contains("age") && explained.out.contains("It also refuses User.born: "))
+  }
+
+  @Test("a recipe that carries one of them leaves the other")
+  func recipe() throws {
+    let recipe = folder.path("half.json5")
+    let text = """
+      { \(ends), entityMappings: [{ source: "User", destination: "User",
+        attributes: { age: "CAST(age AS TEXT)" } }] }
+      """
+    try FileSystem.write(Array(text.utf8), to: recipe)
+    let plan = Captured(words + ["--mapping", recipe, "--json"])
+    #expect(plan.status == .refused)
+    #expect(try plan.decoded(Refused.self).refusals.map(\.property) == ["born"], "\(plan.out)")
+  }
+}

@@ -1,0 +1,97 @@
+import TestSupport
+import Testing
+
+@testable import Files
+
+/// Issue 30, point 1: the interface noticed no save of an app that had the store open.
+@Suite(
+  "The interface beside a program that saves", .serialized,
+  .enabled(if: Shell.hasTmux, "tmux is not installed"),
+  .enabled(if: Tool.python3.isAvailable, "python3 is not installed"),
+  .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
+struct LiveInterfaceTests {
+  /// Does one command of SQL after another, each a save, as they are written into a file.
+  private static let writer = """
+    import os, sqlite3, sys, time
+    path, orders, mode = sys.argv[1:]
+    store = sqlite3.connect(path, isolation_level=None)
+    store.execute('PRAGMA journal_mode = ' + mode)
+    store.execute("UPDATE ZTAG SET Z_OPT = Z_OPT + 1 WHERE Z_PK = 1")
+    open(orders, 'w').close()
+    done = 0
+    while True:
+        lines = open(orders).read().split('\\n')[:-1]
+        for line in lines[done:]:
+            if line == 'quit': sys.exit()
+            store.execute(line).fetchall()
+        done = len(lines)
+        time.sleep(0.01)
+    """
+
+  /// An app that has the demo open.
+  private final class App {
+    private let orders: String
+    private var lines: [String] = []
+    private let program: ChildProgram?
+
+    init(_ demo: InterfaceDemo, mode: String) {
+      let script = demo.folder + "/writer.py"
+      orders = demo.folder + "/orders"
+      try? FileSystem.write(Array(LiveInterfaceTests.writer.utf8), to: script)
+      program = ChildProgram(["python3", script, demo.store, orders, mode])
+      Patience.wait { [orders] in FileSystem.isFile(orders) }
+    }
+
+    func run(_ sql: String) {
+      lines.append(sql)
+      let text = lines.joined(separator: "\n") + "\n"
+      // At once, so that no half of it is read.
+      try? FileSystem.write(Array(text.utf8), to: orders + "-new")
+      try? FileSystem.rename(orders + "-new", to: orders)
+    }
+
+    func title(_ key: Int, _ title: String) {
+      run("UPDATE ZTAG SET ZNAME = '\(title)', Z_OPT = Z_OPT + 1 WHERE Z_PK = \(key)")
+    }
+
+    func quit() {
+      run("quit")
+      _ = program?.wait()
+    }
+  }
+
+  @Test("shows each save, marked, through checkpoints and ^R", arguments: ["WAL", "DELETE"])
+  func saves(mode: String) {
+    let demo = InterfaceDemo(objects: 500)
+    let app = App(demo, mode: mode)
+    let terminal = demo.open(width: 120, height: 36)
+    _ = terminal.screen(showing: "Entities")
+    terminal.send("Tab", "Tab", "G", "Enter")
+    _ = terminal.screen(showing: "Tag/p1")
+    app.title(1, "first save")
+    let first = terminal.screen(showing: "first save", "~", "since", "→ first save")
+    #expect(first.contains("→ first save") && first.contains("~"), "\(first)")
+    app.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    app.title(1, "behind a checkpoint")
+    let second = terminal.screen(showing: "behind a checkpoint")
+    #expect(second.contains("behind a checkpoint"), "\(second)")
+    terminal.send("C-r")
+    _ = terminal.screen(showing: "behind a checkpoint", without: ["since", "~"])
+    for number in 1...3 {
+      app.title(1, "again \(number)")
+      let again = terminal.screen(showing: "again \(number)", "~")
+      #expect(again.contains("again \(number)") && again.contains("~"), "\(again)")
+    }
+    app.run("DELETE FROM ZTAG WHERE Z_PK = 2")
+    let deleted = terminal.screen(showing: "−")
+    #expect(deleted.contains("−"), "\(deleted)")
+    terminal.send("C")
+    let list = terminal.screen(showing: "▸saves", "Tag/p1", "− Tag/p2")
+    #expect(list.contains("− Tag/p2") && list.contains("again 3"), "\(list)")
+    app.quit()
+    terminal.send("Escape")
+    Patience.wait { !terminal.screen.contains("▸saves") }
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+  }
+}

@@ -1,0 +1,294 @@
+import ManagedModel
+import Terminal
+import Testing
+
+@testable import Comparison
+@testable import Interface
+@testable import ManagedStore
+@testable import Watching
+
+/// Issue 30, point 1: a store that an app saved to stood still on the screen.
+@Suite("A store that another program saves to")
+struct RefreshingTests {
+  /// A session at recipe 31, read at 12:04; from now on titles are others, and recipe 33 is gone.
+  private static func session(
+    _ mode: RefreshMode = .live, width: Int = 120, height: Int = 30
+  ) throws -> Session {
+    var session = try Session(width: width, height: height)
+    session.state.known.refreshMode = mode
+    try session.send(.clock("12:04:11"))
+    try session.send("^R")
+    // With rows in sight on both sides.
+    for _ in 1...40 { try session.send("j") }
+    for _ in 1...10 { try session.send("k") }
+    session.otherAnswer = { effect in
+      switch effect {
+      case .refresh(let id): return [.answer(id, .opened(try SampleStore.summary()))]
+      case .ask(let id, .rows(let query)) where query.entity == "Recipe":
+        var page = SampleStore.page(query)
+        page.rows.removeAll { $0.id.key == 33 }
+        for index in page.rows.indices {
+          page.rows[index].values[0] = .value(.string("Stew \(page.rows[index].id.key)"))
+        }
+        return [.answer(id, .rows(page))]
+      default: return nil
+      }
+    }
+    return session
+  }
+
+  private static func id(_ key: Int64) -> ObjectID {
+    ObjectID(entity: key.isMultiple(of: 7) ? "Soup" : "Recipe", key: key)
+  }
+
+  private static func text(_ text: String) -> ObjectChange.Value {
+    ObjectChange.Value(value: .value(.string(text)))
+  }
+
+  private static func update(_ key: Int64, _ old: String, _ new: String) -> ObjectChange {
+    ObjectChange(
+      kind: .update, a: id(key), b: id(key), label: new,
+      attributes: [.init(path: ["title"], old: text(old), new: text(new))], relationships: [])
+  }
+
+  private static func delete(_ key: Int64) -> ObjectChange {
+    ObjectChange(
+      kind: .delete, a: id(key), b: nil, label: "Recipe number \(key)",
+      attributes: [.init(path: ["title"], old: text("Recipe number \(key)"), new: nil)],
+      relationships: [])
+  }
+
+  private static func insert(_ key: Int64) -> ObjectChange {
+    ObjectChange(
+      kind: .insert, a: nil, b: id(key), label: "New",
+      attributes: [.init(path: ["title"], old: nil, new: text("New"))], relationships: [])
+  }
+
+  /// What a watch reports, then that the rows are to be read.
+  private static func save(_ session: inout Session, _ changes: [ObjectChange]) throws {
+    var save = ObservedSave(time: 0, saves: 1)
+    save.changes = changes
+    for entity in ["Recipe", "Soup"] {
+      let own = changes.filter { $0.entity == entity }
+      var count = ComparisonSummary.EntityCount(entity: entity)
+      count.inserted = own.count { $0.kind == .insert }
+      count.updated = own.count { $0.kind == .update }
+      count.deleted = own.count { $0.kind == .delete }
+      if count.count > 0 { save.counts.append(count) }
+    }
+    try session.send(.saved([SeenSave(save, time: "12:05:01")]))
+    try session.send(.storeChanged(.saved(0)))
+  }
+
+  private static func line(_ session: Session, _ text: String) -> String {
+    session.screen().description.split(separator: "\n").first { $0.contains(text) }
+      .map(String.init) ?? ""
+  }
+
+  @Test("is read again where it stands, and its saves are counted")
+  func live() throws {
+    var session = try Self.session()
+    let before = session.state.browse.table?.window
+    #expect(Self.line(session, "Recipe number 31").contains("▌"))
+    for _ in 1...2 { try session.send(.storeChanged(.saved(1))) }
+    let after = session.state.browse.table?.window
+    #expect(after?.selectedRow?.id == Self.id(31))
+    #expect(after?.offset == before?.offset)
+    #expect(Self.line(session, "Stew 31").contains("▌"))
+    #expect(session.screen().description.contains("● 2 saves since 12:04"))
+    #expect(session.state.notice == nil)
+  }
+
+  @Test("keeps its filter and its sort")
+  func arrangement() throws {
+    var session = try Self.session()
+    try session.send("l", "l", "s", "/", "s", "o", "u", "p", "⏎")
+    let view = session.state.browse.table?.view
+    session.effects = []
+    try session.send(.storeChanged(.saved(1)))
+    #expect(session.state.browse.table?.view == view)
+    let queries = session.effects.compactMap { effect -> RowQuery? in
+      if case .ask(_, .rows(let query)) = effect { query } else { nil }
+    }
+    #expect(queries.first?.filter == session.state.browse.table?.rowFilter)
+    #expect(queries.first?.sort.property == "title")
+  }
+
+  @Test("shows what changed by signs that need no colour, until ^R")
+  func marks() throws {
+    var session = try Self.session()
+    try Self.save(
+      &session, [Self.update(31, "Recipe number 31", "Stew 31"), Self.insert(32), Self.delete(33)])
+    #expect(Self.line(session, "Stew 31").contains("▌~"))
+    #expect(Self.line(session, "Stew 32").contains("+"))
+    let deleted = Self.line(session, "Recipe number 33")
+    #expect(deleted.contains("−") && deleted.contains("──"))
+    let text = session.screen().description
+    #expect(text.contains("~ Recipe number 31 → "))
+    #expect(text.contains("Recipe/p31 ─ ~ changed"))
+    try session.send("^R")
+    let cleared = session.screen().description
+    #expect(!cleared.contains("~") && !cleared.contains("● "))
+    #expect(!cleared.contains("Recipe number 33"))
+  }
+
+  @Test("has as many objects as were inserted and deleted")
+  func counts() throws {
+    var session = try Self.session()
+    let former = session.state.browse.ownCounts["Recipe"] ?? 0
+    try Self.save(&session, [Self.insert(32), Self.insert(34), Self.delete(33)])
+    #expect(former > 0 && session.state.browse.ownCounts["Recipe"] == former + 1)
+  }
+
+  @Test("stays as it is until ^R, marked, where the settings say so")
+  func mark() throws {
+    var session = try Self.session(.mark)
+    session.effects = []
+    try Self.save(&session, [Self.update(31, "Recipe number 31", "Stew 31")])
+    #expect(Self.line(session, "Recipe number 31 ").contains("▌~"))
+    #expect(
+      !session.effects.contains {
+        if case .ask(_, .rows) = $0 { true } else { false }
+      })
+  }
+
+  @Test("is only reported where the settings say so")
+  func ask() throws {
+    var session = try Self.session(.ask)
+    session.effects = []
+    try Self.save(&session, [Self.update(31, "Recipe number 31", "Stew 31")])
+    #expect(session.effects.isEmpty)
+    #expect(session.state.notice?.text.contains("^R reads it again") == true)
+    #expect(session.screen().description.contains("! changed: ^R"))
+    #expect(!Self.line(session, "Recipe number 31").contains("~"))
+  }
+
+  @Test("is read once more where it was saved to while it was read")
+  func behind() throws {
+    var session = try Self.session()
+    session.answers = false
+    session.effects = []
+    for _ in 1...3 { try session.send(.storeChanged(.saved(1))) }
+    #expect(session.effects.count == 1)
+    guard case .refresh(let task)? = session.effects.first else {
+      Issue.record("it is not read again")
+      return
+    }
+    session.effects = []
+    try session.send(.answer(task, .opened(SampleStore.summary())))
+    #expect(
+      session.effects.contains { if case .refresh(let id) = $0 { id != task } else { false } })
+  }
+
+  @Test("keeps the selection near where its object was deleted")
+  func deletedSelection() throws {
+    var session = try Self.session()
+    try session.send("j", "j")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 33)
+    // Nothing says that it was deleted: it may be out of the filter.
+    try session.send(.storeChanged(.saved(1)))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 34)
+  }
+
+  @Test("is the same with two changes of an object as with one of both")
+  func together() {
+    let both = Self.update(1, "a", "b").followed(by: Self.update(1, "b", "c"))
+    #expect(both == Self.update(1, "a", "c"))
+    #expect(Self.update(1, "a", "b").followed(by: Self.update(1, "b", "a")) == nil)
+    #expect(Self.insert(1).followed(by: Self.delete(1)) == nil)
+    #expect(Self.insert(1).followed(by: Self.update(1, "New", "b"))?.kind == .insert)
+    let gone = Self.update(33, "a", "Recipe number 33").followed(by: Self.delete(33))
+    #expect(gone?.kind == .delete && gone?.attributes.first?.old == Self.text("a"))
+  }
+
+  @Test("lists its saves, and leads to their objects", arguments: [120, 80])
+  func list(width: Int) throws {
+    var session = try Self.session(width: width, height: width == 80 ? 24 : 30)
+    try Self.save(&session, [Self.update(40, "Recipe number 40", "Stew 40"), Self.delete(33)])
+    try session.send("C")
+    let text = session.screen().description
+    #expect(text.contains("▸saves") && text.contains("against…") && !text.contains("prepared"))
+    #expect(text.contains("── 12:05:01  1 changed, 1 deleted"))
+    #expect(text.contains("~ Recipe/p40  Stew 40  title: Recipe number 40 → Stew 40"))
+    #expect(text.contains("− Recipe/p33"))
+    try session.send("⏎")
+    #expect(session.state.notice?.text.contains("it was deleted") == true)
+    try session.send("d")
+    #expect(session.screen().description.contains("− Recipe number 33"))
+    try session.send("Esc", "k", "⏎")
+    #expect(session.state.layers.isEmpty)
+    #expect(session.effects.contains { Self.places($0, Self.id(40)) })
+  }
+
+  private static func places(_ effect: Effect, _ id: ObjectID) -> Bool {
+    if case .ask(_, .place(_, .object(let object))) = effect { object == id } else { false }
+  }
+
+  @Test("is compared with another file, whose objects are marked then")
+  func against() throws {
+    var session = try Self.session()
+    var count = ComparisonSummary.EntityCount(entity: "Recipe")
+    (count.inserted, count.updated) = (1, 2)
+    let found = StoreDifferences(
+      path: "Old.sqlite", counts: [count], changes: [Self.update(40, "Pie", "Recipe number 40")],
+      notes: ["saves: the number of saves (Z_OPT) differs (3)"])
+    let others = session.otherAnswer
+    session.otherAnswer = { effect in
+      switch effect {
+      case .find(let id, .backups): return [.answer(id, .backups([]))]
+      case .find(let id, .recentStores):
+        let recent = RecentStore(path: "Old.sqlite", opened: "yesterday", model: "Recipes")
+        return [.answer(id, .recentStores([recent]))]
+      case .compare(let id, with: "Old.sqlite"): return [.answer(id, .differs(found))]
+      default: return try others?(effect)
+      }
+    }
+    try session.send("C", "Tab")
+    #expect(session.screen().description.contains("Old.sqlite  opened yesterday"))
+    try session.send("⏎")
+    let text = session.screen().description
+    #expect(text.contains("── Recipe  1 inserted, 2 changed") && text.contains("… and 2 more"))
+    #expect(text.contains("saves: the number of saves"))
+    try session.send("j", "⏎")
+    #expect(session.state.known.marks[Self.id(40)]?.kind == .update)
+    try session.send("C", "Tab", "j", "⏎", "O", "l", "d", "⏎")
+    #expect(
+      session.effects.contains { if case .compare(_, with: "Old") = $0 { true } else { false } })
+  }
+
+  @Test("has its changes written to a file, which is replaced only when asked twice")
+  func export() throws {
+    var session = try Self.session()
+    try Self.save(&session, [Self.update(40, "Recipe number 40", "Stew 40")])
+    try session.send("C", "e")
+    #expect(session.screen().description.contains("1 change as CSV"))
+    session.otherAnswer = { effect in
+      guard case .writeChanges(let id, let file) = effect else { return nil }
+      return file.replaces
+        ? [.answer(id, .written(path: file.path))]
+        : [.failed(id, CoreDataError(.refused, "The file exists: Enter again replaces it."))]
+    }
+    try session.send("⏎")
+    #expect(session.screen().description.contains("The file exists"))
+    try session.send("⏎")
+    #expect(session.state.notice?.text == "1 change in changes.csv")
+  }
+
+  @Test("cannot steer the terminal by what it is called or holds")
+  func hostile() throws {
+    var session = try Self.session()
+    try Self.save(&session, [Self.update(31, "\u{1B}[2Jold\u{9B}31m", "new\u{7}\u{1B}]0;x\u{7}")])
+    var screens = [session.screen().description]
+    try session.send("C")
+    screens.append(session.screen().description)
+    try session.send("d")
+    screens.append(session.screen().description)
+    for text in screens {
+      #expect(text.contains("old"))
+      #expect(
+        !text.unicodeScalars.contains {
+          $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value))
+        })
+    }
+  }
+}
