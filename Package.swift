@@ -245,7 +245,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Lint", "Migration",
+        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Watching",
+        "Comparison", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",
       ]),

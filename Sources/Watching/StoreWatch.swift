@@ -101,11 +101,13 @@ public final class StoreWatch {
         try follow(now, into: &saves)
       }
       failure = nil
-    } catch let error as CoreDataError where error.kind != .cancelled && error.kind != .usage {
-      if failure?.error != error { notices.append(.unreadable(error)) }
-      failure = (error, read, .now)
-    } catch let error as SQLiteError {
-      throw CoreDataError(sqlite: error, path: path)
+    } catch {
+      let found =
+        (error as? SQLiteError).map { CoreDataError(sqlite: $0, path: path) }
+        ?? error as? CoreDataError
+      guard let found, found.kind != .cancelled, found.kind != .usage else { throw found ?? error }
+      if failure?.error != found { notices.append(.unreadable(found)) }
+      failure = (found, read, .now)
     }
     return saves.filter { $0.count > 0 }
   }

@@ -102,7 +102,7 @@ struct RefusedPlanTests {
 
   @Test("explain names each change that is refused")
   func explained() {
-    let explained = Captured("explain", words[1], words[3], width: 200)
+    let explained = Captured(["explain", words[1], words[3]], width: 200)
     #expect(explained.status == .no)
     #expect(explained.out.contains("age") && explained.out.contains("It also refuses User.born: "))
   }

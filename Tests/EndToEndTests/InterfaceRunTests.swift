@@ -73,11 +73,11 @@ struct InterfaceRunTests {
     _ = terminal.screen(showing: "2,060", "Amount/p1")
     terminal.send("y", "Enter")
     Patience.wait { !terminal.buffer.isEmpty }
-    #expect(terminal.buffer == "Amount", "\(terminal.screen)")
+    #expect(terminal.buffer.contains("Amount"), "\(terminal.screen)")
     terminal.set("set-clipboard off")
     terminal.send("y", "Enter")
     let told = terminal.screen(showing: "set-clipboard external")
-    #expect(told.contains("nothing arrived"), "\(told)")
+    #expect(told.contains("tmux kept it"), "\(told)")
   }
 
   @Test("what is no store is told in the shell, with the status of an unreadable file")

@@ -76,6 +76,15 @@ struct FilterTests {
     #expect(error.mark?.marked == "titel")
   }
 
+  @Test("what is written as in SQL is said as it is typed")
+  func fromSQL() throws {
+    guard case .wrong(let error) = try check("title IS NULL") else {
+      Issue.record("nothing was wrong")
+      return
+    }
+    #expect(error.mark?.marked == "IS NULL" && error.hint == "Type: title == nil")
+  }
+
   @Test("plain words look for themselves in every text")
   func words() throws {
     #expect(

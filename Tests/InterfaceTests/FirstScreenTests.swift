@@ -1,7 +1,9 @@
 import ManagedModel
+import ManagedStore
 import Terminal
 import Testing
 
+@testable import Comparison
 @testable import Interface
 
 @Suite("The first screen")
@@ -48,6 +50,28 @@ struct FirstScreenTests {
       _ = update(&state, .failed(id, CoreDataError(.unreadable, "the page is gone")))
     }
     #expect(state.isFilled)
+  }
+
+  @Test("a store opens with what changed since another that was named before it")
+  func against() throws {
+    var state = State(storePath: "B.sqlite", size: Self.size, themeName: "mono")
+    state.against = "A.sqlite"
+    _ = update(&state, .start)
+    let effects = update(&state, .answer(TaskID(1), .opened(try SampleStore.summary())))
+    #expect(state.screen == .browse && state.layers.last?.content is ChangesLayer)
+    let task = effects.lazy.compactMap { effect -> TaskID? in
+      if case .compare(let task, with: "A.sqlite") = effect { task } else { nil }
+    }.first
+    guard let task else {
+      Issue.record("nothing is compared: \(effects)")
+      return
+    }
+    let id = ObjectID(entity: "Recipe", key: 1)
+    let change = ObjectChange(
+      kind: .update, a: id, b: id, label: "", attributes: [], relationships: [])
+    let found = StoreDifferences(path: "A.sqlite", counts: [], changes: [change], notes: [])
+    _ = update(&state, .answer(task, .differs(found)))
+    #expect(state.news.marks[id] == change)
   }
 
   @Test("models without a store are compared at once, and the screens that need one say so")

@@ -180,8 +180,10 @@ struct ColumnOrderTests {
     #expect(lines == store.lines)
   }
 
-  @Test("columns of positions stand in the order that Core Data has them in")
-  func positions() throws {
+  @Test(
+    "columns of positions stand in the order that Core Data has them in, and rows tell another one",
+    arguments: [false, true])
+  func positions(isTurned: Bool) throws {
     func toMany(_ name: String, _ inverse: String) -> Relationship {
       Relationship(
         name, to: "Message", inverse: inverse, toMany: true, ordered: true, optional: true)
@@ -202,6 +204,23 @@ struct ColumnOrderTests {
       SELECT i, 2, 1, CASE WHEN i > 5 THEN 1 END, CASE WHEN i > 5 THEN 1024 * (50 - i) END,
       CASE WHEN i <= 5 THEN 2 END, CASE WHEN i <= 5 THEN 1024 * (50 - i) END, 't' || i FROM n
       """)
+    if isTurned {
+      let columns = try Connection(path: store.path, mode: .immutable).rows(
+        "SELECT name, type FROM pragma_table_info('ZMESSAGE')")
+      var names = columns.compactMap { row in row[0].text.map { ($0, row[1].text ?? "") } }
+      let places = names.indices.filter { names[$0].0.hasPrefix("Z_FOK_") }
+      #expect(places.count == 2)
+      guard let first = places.first, let last = places.last else { return }
+      names.swapAt(first, last)
+      let list = names.map(\.0).joined(separator: ", ")
+      let declared = names.map { $0.0 + " " + $0.1 + ($0.0 == "Z_PK" ? " PRIMARY KEY" : "") }
+      try store.change(
+        """
+        CREATE TABLE OTHER (\(declared.joined(separator: ", ")));
+        INSERT INTO OTHER (\(list)) SELECT \(list) FROM ZMESSAGE;
+        DROP TABLE ZMESSAGE; ALTER TABLE OTHER RENAME TO ZMESSAGE
+        """)
+    }
     try store.loseSchema()
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)

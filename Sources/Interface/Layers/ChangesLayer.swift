@@ -34,11 +34,19 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private var comparing: String?
   private var differences: StoreDifferences?
   private var error: CoreDataError?
+  /// Whether what differs is marked at once.
+  private var marksAll = false
   /// The path of the other file while it is typed.
   private var prompt: Prompt?
 
   init(_ context: Context) {
     list = List(count: lines(context).count, selected: .max, height: room(context) ?? 1)
+  }
+
+  /// Begins with what is different in another file, and marks it.
+  mutating func begin(against path: String, in context: inout Context) -> [Effect] {
+    (tab, marksAll) = (.against, true)
+    return compare(path, in: &context)
   }
 
   private func lines(_ context: Context) -> [Line] {
@@ -222,6 +230,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     case .differs(let found):
       differences = found
       list = List()
+      if marksAll { context.mark(against: found) }
     default: break
     }
     return []

@@ -10,6 +10,8 @@ package struct Known: Sendable, Equatable {
   let storePath: String
   /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
   package var copy: CopyPlace?
+  /// The store that this one is compared with from the start, as it was before.
+  package var against: String?
   /// The models that are compared without a store, as they were named; empty where a store is opened.
   package var models: [String] = []
   /// `nil` while it is being opened, and for one that does not open.

@@ -197,7 +197,7 @@ extension Effect {
   package var canWait: Bool {
     switch self {
     case .ask(_, let request): request.canWait
-    case .versions: true
+    case .versions, .compare: true
     default: false
     }
   }

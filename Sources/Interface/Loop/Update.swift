@@ -92,7 +92,10 @@ extension State {
     let versions = tasks.new(for: .state)
     known.versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)] + (isBehind ? refresh() : [])
-    let all = Effect.joined(effects, takeUp())
+    var all = Effect.joined(effects, takeUp())
+    if isFirst, let path = known.against {
+      all += show(ChangesLayer(context)) { $0.begin(against: path, in: &$1) }
+    }
     if isFirst, let misfit = store.misfit { notice = Notice(misfit, .warning) }
     // What is wrong comes before what is there.
     return isFirst && store.gap != nil ? all + go(to: .rescue) : all

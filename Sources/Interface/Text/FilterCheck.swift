@@ -42,7 +42,9 @@ enum FilterCheck: Sendable, Equatable {
         return
       }
     }
-    self = .wrong(Self.earlier(text, entity, store) ?? failure)
+    // Where something is marked, that is what is wrong; else the predicate has only begun.
+    let isBegun = failure.mark?.range.isEmpty ?? true
+    self = .wrong((isBegun ? Self.earlier(text, entity, store) : nil) ?? failure)
   }
 
   /// A name that is wrong in a predicate that has only begun, found by ending it somehow.

@@ -30,7 +30,7 @@ struct FilterAdvice {
         case .string(let pattern) = tokens[index].token, pattern.contains("%"),
         !pattern.contains("*")
       else { continue }
-      return "LIKE has * for any text and ? for a character, not %. "
+      return "LIKE has * and ?, not %. "
         + typed(tokens[index].range, quoted(pattern))
     }
     return nil

@@ -166,6 +166,7 @@ package struct StoreReplacement {
         notes: notes)
     } catch {
       journal.finish()
+      if error is any AbandonedWork { throw error }
       throw journal.completed(StepSequence.translated(error, path: storePath), at: storePath)
     }
   }
@@ -326,3 +327,6 @@ extension StoreReplacement {
     }
   }
 }
+
+/// What work throws that ends without a result and is no failure: it reaches whoever began it as it is.
+package protocol AbandonedWork: Error {}

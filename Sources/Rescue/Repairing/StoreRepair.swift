@@ -186,7 +186,7 @@ struct RepairRun {
   let log: RepairLog
 
   /// Thrown where there is nothing after all that can be mended: the copy goes.
-  struct Nothing: Error {
+  struct Nothing: AbandonedWork {
     let notes: [String]
   }
 

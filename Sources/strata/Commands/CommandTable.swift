@@ -42,6 +42,7 @@ enum InterfaceCommand {
     arguments: [place, other],
     options: [Option.model, theme, Option.to, Option.via, Option.mapping, fresh, plain],
     details: """
+      Of two stores the second is opened, with what changed since the first: its rows are marked, and C lists them.
       A model in the place of the store opens the comparison of two versions, without a store: strata
       Recipes.xcdatamodeld compares its current version with the one before, strata OLD.momd NEW.momd both.
       """,
@@ -51,15 +52,10 @@ enum InterfaceCommand {
     var request = Runtime.Request()
     request.path = arguments[place]
     request.other = arguments[other]
-    if let path = arguments[place], let other = arguments[other], request.models.isEmpty {
-      throw CoreDataError(
-        .usage, "the interface opens one store",
-        hint: "\(ShellText.command("compare", path, other)) prints what differs between two.")
-    }
     if arguments[plain] {
-      guard request.models.isEmpty else {
+      if let command = request.command {
         throw CoreDataError(
-          .usage, "--plain needs a store", hint: "Use a command such as: \(request.modelCommand)")
+          .usage, "--plain reads one store", hint: "Use a command such as: \(command)")
       }
       return try PlainInterface.run(arguments, console)
     }

@@ -12,7 +12,7 @@ extension Runtime {
   struct Request: Sendable {
     /// The store, or a folder to pick one from; the recent stores and the present folder without.
     var path: String?
-    /// What stands behind it: another model to compare.
+    /// What stands behind it: the store that the first has become, or another model to compare.
     var other: String?
     /// What `--model` named.
     var model: String?
@@ -38,9 +38,11 @@ extension Runtime {
       return isAny ? both : []
     }
 
-    /// What shows or compares these models without a terminal.
-    var modelCommand: String {
-      ShellText.command([models.count > 1 ? "diff" : "model"] + models)
+    /// What does the same without a terminal where it is not a store alone.
+    var command: String? {
+      if let path, let other, models.isEmpty { return ShellText.command("compare", path, other) }
+      return models.isEmpty
+        ? nil : ShellText.command([models.count > 1 ? "diff" : "model"] + models)
     }
 
     /// Where to pick another than this: the folder it is in, or the container.
@@ -69,8 +71,9 @@ extension Runtime {
   }
 
   private static func way(_ request: Request) throws -> Way {
-    guard let path = request.path else { return .picker(nil) }
+    guard let given = request.path else { return .picker(nil) }
     if !request.models.isEmpty { return .models(request.models) }
+    let path = request.other ?? given
     switch StoreLocation(path) {
     case .file: return .store(path)
     case .folder: return .picker(path)
@@ -87,10 +90,10 @@ extension Runtime {
   /// To be called on the main thread.
   nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
     guard console.isTerminal else {
-      guard request.models.isEmpty else {
+      if let command = request.command {
         throw CoreDataError(
           .usage, "the interface needs a terminal, and standard output is not one",
-          hint: "Use a command such as: \(request.modelCommand)")
+          hint: "Use a command such as: \(command)")
       }
       guard let path = request.path, case .file = StoreLocation(path) else {
         throw CoreDataError(
@@ -119,8 +122,11 @@ extension Runtime {
       while true {
         // Until another is shown; then it is gone.
         let (copy, name) = try opened(path)
-        let store = try Runtime(request, storePath: name, copy: copy, theme: theme)
-        let ending = try withExtendedLifetime(copy) { try store.run() }
+        let former = try request.other == nil ? nil : request.path.map(opened)
+        let store = try Runtime(
+          request, storePath: name, copy: copy,
+          against: former.map { $0.copy?.path ?? $0.name }, theme: theme)
+        let ending = try withExtendedLifetime((copy, former)) { try store.run() }
         guard ending.chosen != nil || ending.isLeftForOther else { return ending.status }
         theme = store.state.themeName
         showsRecent = true
@@ -139,7 +145,7 @@ extension Runtime {
       showsRecent = true
       request = request.forOther(than: ModelReference(models[0]).path)
     case .store(let path): if let status = try show(path) { return status }
-    case .picker(let folder): request.path = folder
+    case .picker(let folder): (request.path, request.other) = (folder, nil)
     }
     while true {
       let picker = try Runtime(request, storePath: nil, showsRecent: showsRecent, theme: theme)

@@ -47,11 +47,12 @@ final class Runtime {
   ///   - storePath: `nil` to pick one.
   ///   - copy: the private copy that is read in place of one in a container.
   ///   - models: the models that are compared where there is no store.
+  ///   - against: the store that this one is compared with from the start.
   ///   - showsRecent: whether the recent stores are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
     _ request: Request, storePath: String?, copy: StoreCopy? = nil, models: [String] = [],
-    showsRecent: Bool = false, theme: String? = nil
+    against: String? = nil, showsRecent: Bool = false, theme: String? = nil
   ) throws {
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
@@ -89,6 +90,7 @@ final class Runtime {
     state.refreshMode = configuration.refresh
     state.configurationProblems = configuration.problems
     state.models = models
+    state.against = against
     if storePath == nil, models.isEmpty {
       state.picker = PickerScreen(
         folder: request.path ?? ".", home: folders.home,

@@ -26,6 +26,9 @@ struct ColumnEvidence: Sendable {
   private(set) var rows = 0
   /// What the places hold, by Z_ENT.
   private(set) var places: [Int64: [Place]] = [:]
+  /// Which of the first 64 places hold something together, a bit for each.
+  private var patterns: Set<UInt64> = []
+  private static let mostPatterns = 1_000
   /// How many values the shortest row has, and the longest.
   private(set) var shortest = Int.max
   private(set) var longest = 0
@@ -39,6 +42,20 @@ struct ColumnEvidence: Sendable {
     while own.count < record.count { own.append(Place()) }
     for place in 0..<record.count { own[place].add(record, place) }
     places[number] = own
+    guard patterns.count < Self.mostPatterns else { return }
+    var pattern: UInt64 = 0
+    for place in 0..<min(64, record.count) where record.kind(place) != .null {
+      pattern |= 1 << UInt64(place)
+    }
+    patterns.insert(pattern)
+  }
+
+  /// Whether any row holds something in one place and nothing in another; false beyond the first 64.
+  func hasValue(at place: Int, without other: Int) -> Bool {
+    guard (0..<64).contains(place), (0..<64).contains(other) else { return false }
+    return patterns.contains {
+      $0 & (1 << UInt64(place)) != 0 && $0 & (1 << UInt64(other)) == 0
+    }
   }
 
   /// Whether any row holds something in a place.

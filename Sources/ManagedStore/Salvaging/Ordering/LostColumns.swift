@@ -246,9 +246,13 @@ struct OrderChoice {
   let candidates: [Candidate]
   /// Orders that a text in the file states.
   private let remnants: [[Int]]
+  /// The to-one relationship of each column of positions.
+  private var linkOfOrder: [Int: Int] = [:]
 
   /// More columns at the end than that are not guessed.
   private static let mostAppended = 3
+  /// More columns of positions are not turned among themselves.
+  private static let mostTurned = 4
   /// Of more columns only one at the end is guessed.
   private static let mostTried = 60
   /// One wrong value in so many may be of a row that is none.
@@ -262,6 +266,15 @@ struct OrderChoice {
     self.evidence = evidence
     self.candidates = candidates
     self.remnants = remnants
+    for (place, column) in columns.enumerated() where column.content.isOrder {
+      linkOfOrder[place] = columns.firstIndex {
+        if case .toOne = $0.content {
+          $0.content.property == column.content.property
+        } else {
+          false
+        }
+      }
+    }
     holds = traits.map { traits in
       columns.indices.map { place in
         let (wrong, all) = traits.misfits(place + LostColumns.standing, evidence)
@@ -278,7 +291,18 @@ struct OrderChoice {
   }
 
   private func isHeld(_ order: [Int]) -> Bool {
-    order.indices.allSatisfy { holds[order[$0]][$0] }
+    order.indices.allSatisfy { holds[order[$0]][$0] } && areOrdersOfLinks(order)
+  }
+
+  /// Whether no row has a place in an order without the link that it is of.
+  private func areOrdersOfLinks(_ order: [Int]) -> Bool {
+    for (place, column) in order.enumerated() {
+      guard let link = linkOfOrder[column], let own = order.firstIndex(of: link) else { continue }
+      if evidence.hasValue(at: place + LostColumns.standing, without: own + LostColumns.standing) {
+        return false
+      }
+    }
+    return true
   }
 
   /// The order to take, with the columns that may stand for one another.
@@ -337,7 +361,12 @@ struct OrderChoice {
     func extend(_ chosen: [Int]) {
       guard chosen.count < count else {
         let order = columns.indices.filter { !chosen.contains($0) } + chosen
-        if isHeld(order), !found.contains(order) { found.append(order) }
+        if isHeld(order) {
+          if !found.contains(order) { found.append(order) }
+        } else if count == 0 {
+          // Tables of earlier systems have the columns of positions in another order among themselves.
+          found = turned(order).filter(isHeld)
+        }
         return
       }
       for next in ((chosen.last ?? -1) + 1)..<max(columns.count, (chosen.last ?? -1) + 1) {
@@ -348,6 +377,23 @@ struct OrderChoice {
     return found
   }
 
+  /// The same order with its columns of positions in each other order.
+  private func turned(_ order: [Int]) -> [[Int]] {
+    let places = order.indices.filter { linkOfOrder[order[$0]] != nil }
+    guard (2...Self.mostTurned).contains(places.count) else { return [] }
+    var result: [[Int]] = []
+    func extend(_ chosen: [Int], _ rest: [Int]) {
+      guard !rest.isEmpty else {
+        var other = order
+        for (place, column) in zip(places, chosen) { other[place] = column }
+        return result.append(other)
+      }
+      for column in rest { extend(chosen + [column], rest.filter { $0 != column }) }
+    }
+    extend([], places.map { order[$0] })
+    return result
+  }
+
   private func result(_ order: [Int], others: [[Int]], isStated: Bool) -> LostColumns.Order {
     var doubtful: Set<Int> = []
     for other in others {
@@ -355,13 +401,6 @@ struct OrderChoice {
       where other[place] != order[place] && evidence.isLive(place + LostColumns.standing) {
         doubtful.formUnion([order[place], other[place]])
       }
-    }
-    // Places in orders stood in another order in tables of earlier systems.
-    let places = order.indices.filter { columns[order[$0]].content.isOrder }
-    if !isStated, places.count > 1 {
-      doubtful.formUnion(
-        places.contains { evidence.isLive($0 + LostColumns.standing) }
-          ? places.map { order[$0] } : [])
     }
     return .init(
       columns: order.map { columns[$0] }, doubtful: doubtful.sorted().map { columns[$0] },

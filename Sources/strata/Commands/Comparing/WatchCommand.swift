@@ -25,8 +25,8 @@ enum WatchCommand {
       In WAL mode each save is read from the -wal by itself. In other modes, and after a checkpoint, several
       saves may come as one block. If the store is vacuumed or replaced by another file, all objects are compared.
 
-      Nothing is written to the store or its folder. A private copy in the temporary folder keeps what the
-      store held before; it is removed at the end. ^C ends the command.
+      Nothing is written to the store or its folder. A private copy in the temporary folder, as large as the
+      store, keeps what the store held before; it is removed at the end. ^C ends the command.
       """,
     example: "strata watch Recipes.sqlite Recipe --where 'title CONTAINS \"soup\"'",
     run: Interruption.watched(run))

@@ -74,7 +74,7 @@ struct StoreSource: Sendable {
     do {
       guard try !reference.load().model.makes(hashes) else { return nil }
       return
-        "The version hashes of \(model.printable) are not those of the store (134100). \(shown)"
+        "The version hashes of --model are not those of the store (134100). \(shown)"
     } catch {
       let error = CoreDataError(error, or: .unreadable)
       return "--model \(model.printable): \(error.message). \(shown)"

@@ -26,7 +26,7 @@ enum TmuxClipboard {
   }
 
   private static func sentence(toSet value: String) -> String {
-    "nothing arrived: tmux keeps the clipboard from programs. Run: tmux set -g set-clipboard \(value)"
+    "tmux kept it from the clipboard: run tmux set -g set-clipboard \(value)"
   }
 
   private static func run(_ words: [String], _ input: [UInt8]) -> (status: Int32, output: String)? {
