@@ -119,6 +119,10 @@ extension SalvageReport {
           "\(NumberText.counted(zeroed, "row")) \(zeroed == 1 ? "has a value that ends in" : "have values that end in") zeros up to the end of a page: either the app stored them, or the page was not written completely."
         ))
     }
+    for sentence in unfetchedRows {
+      remarks.append(
+        Line(.warning, "\(sentence) No fetch finds them: a repair gives them an entity."))
+    }
     for (table, count) in unbalanced.sorted(by: { $0.key < $1.key }) {
       let name = tables.first { $0.name == table }?.entity ?? table
       lose(

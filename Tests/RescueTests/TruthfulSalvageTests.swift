@@ -156,6 +156,17 @@ struct TruthfulSalvageTests {
     #expect(try saved.rows("SELECT Z_PK FROM ZTAG WHERE ZNAME IS NULL") == [[.integer(2)]])
   }
 
+  @Test("a row whose entity is not known is saved and told: no fetch finds it")
+  func unfetched() throws {
+    try change("UPDATE ZINGREDIENT SET Z_ENT = 99 WHERE Z_PK IN (3, 4)")
+    let report = try salvage()
+    #expect(report.unfetchedRows.count == 1 && report.isLossy)
+    #expect(
+      report.remarks.contains { $0.mark == .warning && $0.text.typed.contains("No fetch finds") })
+    let saved = try Connection(path: folder.path("Saved.sqlite"), mode: .immutable)
+    #expect(try saved.value("SELECT count(*) FROM ZINGREDIENT WHERE Z_ENT = 99") == .integer(2))
+  }
+
   @Test("bytes that an app keeps as text in a table of its own are kept as they are")
   func garbledTextOfOthers() throws {
     try change("CREATE TABLE OWN (A TEXT); INSERT INTO OWN VALUES (CAST(x'48FF80' AS TEXT))")

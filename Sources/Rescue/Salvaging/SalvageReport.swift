@@ -114,6 +114,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var sourceLacksModel = false
   /// What of the support folder cannot be read and was left out.
   package var unreadableFiles: [UnreadableFile] = []
+  /// Rows of the new store that no fetch finds, since their entity is not known, as sentences.
+  package var unfetchedRows: [String] = []
   /// Whether the store's files changed while they were read.
   package var isChanged = false
   /// Whether the new store opens, with or without its model.
@@ -150,7 +152,8 @@ package struct SalvageReport: Sendable, Equatable {
 
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
-    isShort || isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty
+    isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 || !gone.isEmpty
+      || !unreadableFiles.isEmpty
   }
 
   /// Whether the rows that were read are not all that there should be, or are in doubt: it is known before the

@@ -252,6 +252,7 @@ package enum StoreSalvage {
       }
       report.isComplete = store.modelSource == .store && store.modelMatches
       report.lacksModel = store.modelSource != .store
+      report.unfetchedRows = store.findUnfetchedRows()
       if !report.lacksModel, !report.isComplete {
         report.notes.append(
           "The model in the new store is not the one that its metadata names: Core Data will ask for a migration, or refuse it."

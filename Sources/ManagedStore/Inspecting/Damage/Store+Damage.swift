@@ -42,8 +42,10 @@ extension Store {
 
   /// Rows of entities that are not of their table, where it is by their entity that rows are found, as
   /// sentences; empty also for a file that was not checked whole.
-  package var unfetchedRows: [String] {
-    guard isInspected else { return [] }
+  package var unfetchedRows: [String] { isInspected ? findUnfetchedRows() : [] }
+
+  /// The same, whether the file was checked or not.
+  package func findUnfetchedRows() -> [String] {
     let shared = Set(entityTables.filter { $0.numbers.count > 1 }.map(\.table))
     var drift = StoreDrift()
     drift.rows = ((try? rowsOfUnknownEntities()) ?? []).filter {

@@ -97,7 +97,7 @@ extension JSONWriter {
         "unplaced": report.unplaced, "undecidedLinks": report.undecided,
         "misplaced": report.misplaced, "doubtful": report.doubtful,
         "unbalanced": report.unbalanced.values.reduce(0, +),
-        "zeroed": report.zeroed,
+        "zeroed": report.zeroed, "unfetchedRows": report.unfetchedRows,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
