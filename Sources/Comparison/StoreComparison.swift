@@ -311,7 +311,7 @@ public final class StoreComparison {
     }
     do {
       for pair in pairs where pair.isReported {
-        let entity = try EntityComparison(
+        let entity = try PairComparison(
           pair, stores: (a, b), tables, alignment, predicate: request.predicate)
         let count = try entity.run(limit: request.limit, isCancelled: isCancelled, report)
         summary.unreadableValues += entity.unreadableValues

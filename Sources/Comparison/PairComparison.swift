@@ -4,7 +4,7 @@ import ManagedStore
 import SQLite
 
 /// Reads the objects of one entity that may differ, and reports which do.
-final class EntityComparison: ObjectPairing {
+final class PairComparison: ObjectPairing {
   /// Values that could not be read, so that it is unknown whether they differ.
   private(set) var unreadableValues = 0
   /// Whether links of the object that is compared could not be read.
