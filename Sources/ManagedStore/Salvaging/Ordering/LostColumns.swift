@@ -364,7 +364,7 @@ struct OrderChoice {
         if isHeld(order) {
           if !found.contains(order) { found.append(order) }
         } else if count == 0 {
-          // Tables of earlier systems have the columns of positions in another order among themselves.
+          // Their order comes out of a hash table: one of an earlier version of the model may have had another.
           found = turned(order).filter(isHeld)
         }
         return
