@@ -34,6 +34,7 @@ public final class StoreWatch {
   /// Commits to the -wal up to ``state``, by its index, and those that were followed since.
   private var commits: UInt32?
   private var consumed = 0
+  private var logNumber = 0
   private let signal: ChangeSignal
 
   /// Begins with the store as it is now.
@@ -61,7 +62,7 @@ public final class StoreWatch {
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
     }
-    (state, commits) = (baseline.state, baseline.commits)
+    (state, commits, logNumber) = (baseline.state, baseline.commits, files.logNumber)
     try Self.check(request, baseline.store)
     try baseline.begin(request)
   }
@@ -146,6 +147,7 @@ public final class StoreWatch {
 
   /// Follows the log as far as it goes on from what is known, and compares pages where it does not.
   private func follow(_ now: StoreState, into saves: inout [ObservedSave]) throws {
+    if files.logNumber != logNumber { (commits, logNumber) = (nil, files.logNumber) }
     let before = files.logCommits
     var isKnown: Bool
     if let former = baseline.tail, let log = files.log {
@@ -204,7 +206,7 @@ public final class StoreWatch {
   /// How many saves there were up to a state that were not followed; `nil` where nothing counts them.
   private func missed(_ now: StoreState, _ commits: UInt32?) -> Int? {
     var count: Int?
-    if let commits, let known = self.commits {
+    if let commits, let known = self.commits, files.logNumber == logNumber {
       count = Int(commits &- known) - consumed
     } else if now.header.isEmpty, baseline.tail == nil {
       count = Int(now.changeCounter &- state.changeCounter)
@@ -226,7 +228,7 @@ public final class StoreWatch {
       saves.append(save)
       baseline.tail = difference.tail
       state = difference.state
-      (commits, consumed) = (difference.commits, 0)
+      (commits, consumed, logNumber) = (difference.commits, 0, files.logNumber)
       return
     }
     // It is written to all the time: the next look tries again.
@@ -265,7 +267,7 @@ public final class StoreWatch {
     }
     try present.begin(request)
     (baseline, state) = (present, present.state)
-    (commits, consumed) = (present.commits, 0)
+    (commits, consumed, logNumber) = (present.commits, 0, files.logNumber)
     saves.append(save)
   }
 

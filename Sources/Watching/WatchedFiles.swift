@@ -23,6 +23,9 @@ final class WatchedFiles {
   /// The -shm; `nil` where there is none.
   private var index: OpenFile?
 
+  /// Raised where other files are the -wal and the -shm: these count commits from the beginning.
+  private(set) var logNumber = 0
+
   /// Nothing is opened before ``refresh()``.
   init(_ names: StoreFiles) { self.names = names }
 
@@ -41,10 +44,12 @@ final class WatchedFiles {
   ///
   /// - Throws: ``CoreDataError`` where a file is there and cannot be read.
   func refresh() throws {
+    let former = (log?.identity, index?.identity)
     main = try Self.opened(names.path, main)
     log = try Self.opened(names.walPath, log)
     // Without it saves are not counted, and nothing else.
     index = try? Self.opened(names.shmPath, index)
+    if former != (log?.identity, index?.identity) { logNumber += 1 }
   }
 
   /// The beginning of the -wal; `nil` where there is none that SQLite would use.
@@ -81,22 +86,29 @@ struct StoreState: Equatable {
   var header: [UInt8]
   private var main: FileSnapshot?
   private var log: FileSnapshot?
-  /// Change counter, pages and list of free pages.
+  /// The modes of writing and reading; change counter, pages and list of free pages.
   private var counters: [UInt8]
+  /// Whether the main file was written to so lately that its times may not show the next write. Without a log its
+  /// change counter does.
+  private var isFresh = false
 
   /// Asks for the state of files now.
   init(_ files: WatchedFiles) throws {
     main = FileSnapshot(of: files.names.path)
-    counters = try files.main?.read(at: 24, count: 16) ?? []
+    counters = try files.main?.read(at: 18, count: 22) ?? []
+    let isLogged = counters.first == 2
+    if isLogged, let written = FileSystem.modification(files.names.path) {
+      isFresh = abs(CoreDataDate.now - written) < 0.05
+    }
     log = FileSnapshot(of: files.names.walPath)
     header = try files.log?.read(at: 0, count: LogHeader.size) ?? []
   }
 
   /// Counts the transactions that were written without a log; 0 where there is no main file.
-  var changeCounter: UInt32 { BigEndian.word(counters, 0) }
+  var changeCounter: UInt32 { BigEndian.word(counters, 6) }
 
   /// Whether nothing was written to the main file since.
   func hasSameMain(as other: StoreState) -> Bool {
-    main == other.main && counters == other.counters
+    main == other.main && counters == other.counters && !other.isFresh
   }
 }
