@@ -6,7 +6,7 @@ import Salvage
 /// Finds the objects that may differ, without reading those that cannot: what is stored is compared by SQLite, of two
 /// files of one lineage only where their pages differ.
 ///
-/// What it finds is too much rather than too little: whoever reads the objects decides.
+/// It may find objects that turn out to be equal: they are compared in full afterwards.
 final class DifferingRows {
   private static let everything = [Int64.min...Int64.max]
 

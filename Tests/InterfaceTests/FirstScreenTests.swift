@@ -80,7 +80,10 @@ struct FirstScreenTests {
     state.models = ["Old.mom", "New.mom"]
     let asked = update(&state, .start)
     #expect(asked.count == 1 && !state.isFilled && state.isStarting)
-    guard case .versions(let task)? = asked.first else { return }
+    guard case .versions(let task)? = asked.first else {
+      Issue.record("the versions were not asked for: \(asked)")
+      return
+    }
     let model = try SampleStore.model(1)
     var versions = ["Old", "Between", "New"].map {
       ModelVersion(name: $0, path: $0 + ".mom", result: .success(model))

@@ -33,7 +33,7 @@ struct CheckedLine: Sendable, Equatable {
 
   mutating func chooseNone() { chosen = nil }
 
-  /// Puts the chosen candidate into the text, else the first; `false` where there is none.
+  /// Inserts the chosen candidate, or the first one. Returns `false` if there are no candidates.
   mutating func take() -> Bool {
     guard let text = completion.candidates.element(chosen ?? 0)?.text else { return false }
     let characters = Array(prompt.text)

@@ -14,7 +14,7 @@ package enum RefreshMode: String, Sendable, CaseIterable {
   case ask
 }
 
-/// What one save changed, or several that cannot be told apart, and when the clock on the wall showed what.
+/// What one save changed, or several that cannot be separated, and the local time when it was noticed.
 package struct SeenSave: Sendable, Equatable {
   var save: ObservedSave
   /// `12:04:11`

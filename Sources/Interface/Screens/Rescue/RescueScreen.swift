@@ -138,7 +138,7 @@ extension RescueScreen {
       holdings = holdings?.with(remains).inOrder
       fit(context)
       if isShown, !remains.isEmpty { return context.turnRemains() }
-      // Whoever asked in Browse for what is not there stays there.
+      // If nothing was deleted, the user stays in Browse.
       if isShown, isAskedInBrowse, context.screen == .rescue { context.screen = .browse }
       return context.screen == .rescue ? look(in: &context) : []
     case .rescued(let receipt) where task == self.task:
