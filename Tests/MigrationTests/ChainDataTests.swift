@@ -66,10 +66,10 @@ struct ChainDataTests {
     #expect(
       try Store(path: store).plan(to: third, names: ("1", "3")).losses.count == 2)
     let whole = try #require(path.wholeMapping)
-    let losses = try InferredAnalysis(
-      data: SourceData(store: Store(path: store)), source: first, destination: third,
-      mapping: whole
-    ).account.losses()
+    let losses = try StepAnalysis(
+      MigrationStep(from: "1", to: "3", source: first, destination: third, mapping: whole),
+      of: Store(path: store)
+    ).losses()
     #expect(losses == [])
     #expect(try Self.atOnce(store, whole, from: first, to: third) == lines)
   }

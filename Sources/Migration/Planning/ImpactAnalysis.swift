@@ -29,10 +29,12 @@ struct ImpactAnalysis {
       impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
       impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
     }
-    let analysis = try InferredAnalysis(
-      data: data, source: source, destination: rest.destination, mapping: mapping)
+    let analysis = try StepAnalysis(
+      MigrationStep(
+        from: "", to: "", source: source, destination: rest.destination, mapping: mapping),
+      of: data.store)
     let refused = RefusedChanges(rest.refusals, from: source, to: destination, difference)
-    for loss in try analysis.account.losses() {
+    for loss in try analysis.losses() {
       add(impact(of: loss, refused, difference), asked: [])
     }
     for check in try analysis.checks() {

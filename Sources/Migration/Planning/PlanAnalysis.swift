@@ -177,31 +177,22 @@ struct PlanAnalysis {
   private func analyse(
     _ plan: inout MigrationPlan, _ index: Int, in store: Store
   ) throws -> StepSchemas? {
-    var schemas: StepSchemas?
     var step = plan.steps[index]
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
-    if step.isInferredOnly(plan.policies) {
-      let analysis = try InferredAnalysis(
-        data: SourceData(store: store), source: step.source, destination: step.destination,
-        mapping: step.mapping)
-      plan.losses += try analysis.account.losses()
-      plan.checks += try analysis.checks()
-      schemas = analysis.schemas
-    } else {
-      let analysis = try MappedAnalysis(
-        step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
-      plan.losses += try analysis.account.losses()
-      plan.checks += try analysis.checks()
-      step.previews = try analysis.previews()
-      plan.notes += try analysis.notes + analysis.elementNotes()
-      if strategy == .inPlace {
-        plan.notes.append(
-          "“In place” works for inferred steps only: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
-        )
-      }
-    }
+    let analysis = try StepAnalysis(
+      step, of: store, policies: plan.policies, isCancelled: { meter.shouldStop })
+    plan.losses += try analysis.losses()
+    plan.checks += try analysis.checks()
+    step.previews = try analysis.previews()
+    plan.notes += try analysis.notes()
     plan.steps[index] = step
-    return schemas
+    guard analysis.layout != nil else { return analysis.schemas }
+    if strategy == .inPlace {
+      plan.notes.append(
+        "“In place” works for inferred steps only: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
+      )
+    }
+    return nil
   }
 
   /// The last of several inferred steps: what all of them do to the store together, less what those
@@ -223,10 +214,11 @@ struct PlanAnalysis {
         } ?? counts[entityMapping.name] ?? 0
     }
     let known = plan.losses
-    let analysis = try InferredAnalysis(
-      data: data, source: plan.steps[first].source, destination: plan.steps[last].destination,
-      mapping: whole)
-    for var loss in try analysis.account.losses() {
+    let analysis = try StepAnalysis(
+      MigrationStep(
+        from: plan.steps[first].from, to: plan.steps[last].to, source: plan.steps[first].source,
+        destination: plan.steps[last].destination, mapping: whole), of: store)
+    for var loss in try analysis.losses() {
       loss.values -= known.filter { $0.isSame(as: loss) }.reduce(0) { $0 + $1.values }
       if loss.values > 0 { plan.losses.append(loss) }
     }

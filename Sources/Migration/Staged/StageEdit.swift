@@ -113,10 +113,7 @@ struct StageEdit {
   ///
   /// - Throws: ``CoreDataError`` of kind refused with the check's code.
   static func requireFit(_ store: Store, for step: MigrationStep) throws {
-    let checks = try InferredAnalysis(
-      data: SourceData(store: store), source: step.source, destination: step.destination,
-      mapping: step.mapping
-    ).checks()
+    let checks = try StepAnalysis(step, of: store).checks()
     guard let check = checks.first(where: { !$0.isWarning }) else { return }
     throw check.refusal(
       " after the stage’s code", advice: "Let willMigrate set it right. The store is as it was.")

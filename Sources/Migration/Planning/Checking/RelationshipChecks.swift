@@ -12,29 +12,27 @@ struct RelationshipChecks {
   private let joins: [JoinProgram]
   private let planned: PlannedPairs?
   private let connection: Connection
+  /// Whether keys stay as they are, and of the to-ones that rows show by themselves only those of a plain
+  /// column were looked at with the attributes.
   private let isInferred: Bool
+  /// Whether every object is validated, as NSMigrationManager does.
   private let validatesAll: Bool
 
   private var model: Model { schemas.destinationModel }
 
-  /// - Parameters:
-  ///   - connection: has the source attached as `src`, and the temporary tables of the program.
-  ///   - isInferred: whether keys stay as they are, and of the to-ones that rows show by themselves only those
-  ///     of a plain column were looked at with the attributes.
-  ///   - validatesAll: whether every object is validated, as NSMigrationManager does.
-  init(
-    _ schemas: StepSchemas, _ contents: MigratedContents, _ planned: PlannedPairs?,
-    _ connection: Connection, isInferred: Bool = false, validatesAll: Bool = false
-  ) {
-    self.schemas = schemas
+  /// - Parameter connection: has the source attached as `src`, and the temporary tables of the program.
+  init(_ analysis: StepAnalysis, _ connection: Connection) {
+    schemas = analysis.schemas
+    let contents =
+      analysis.layout.map { MigratedContents($0.mapped) } ?? MigratedContents(analysis.schemas)
     rows = Dictionary(grouping: contents.rows, by: \.entity)
     tables = Dictionary(grouping: contents.rows, by: \.table)
     links = Dictionary(grouping: contents.links) { [$0.entity, $0.relationship] }
     joins = contents.joins
-    self.planned = planned
+    planned = analysis.planned
     self.connection = connection
-    self.isInferred = isInferred
-    self.validatesAll = validatesAll
+    isInferred = analysis.layout == nil
+    validatesAll = analysis.step.validatesAll
   }
 
   /// Mandatory relationships that end up empty.

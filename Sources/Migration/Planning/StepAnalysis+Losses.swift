@@ -2,26 +2,16 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What a step, or several inferred ones, would drop from a store: objects, values and links that nothing takes
-/// over, each once.
-struct LossAccount {
-  let data: SourceData
-  let source: Model
-  let destination: Model
-  let mapping: MappingModel
-  let schemas: StepSchemas
-  /// What the links of one-to-ones that are set in the end come to.
-  let planned: PlannedPairs?
-  /// How a mapping that is not inferred is laid out, and the connection that it is: the source is attached there
-  /// as `src`.
-  var layout: (mapped: MappingLayout, connection: Connection)?
-
-  var connection: Connection { layout?.connection ?? data.store.connection }
+/// Objects, values and links that nothing takes over, each once.
+extension StepAnalysis {
+  /// What is asked of rows goes to this connection, with the source's tables under a prefix.
+  var connection: Connection { layout?.connection ?? store.connection }
   var prefix: String { layout == nil ? "" : "src." }
 
-  func losses() throws -> [Loss] { try layout == nil ? data.store.reading(all) : all() }
+  /// What it would drop.
+  func losses() throws -> [Loss] { try asking(allLosses) }
 
-  private func all() throws -> [Loss] {
+  private func allLosses() throws -> [Loss] {
     var losses: [Loss] = []
     let guess = layout == nil ? RenameGuess(mapping, from: source, to: destination) : nil
     for entity in source.entities.map(\.name) {
@@ -45,7 +35,7 @@ struct LossAccount {
   }
 
   private func isKnownEmpty(_ entity: String) -> Bool {
-    data.store.table(of: entity).flatMap { data.store.facts?.rows(of: $0) } == 0
+    store.table(of: entity).flatMap { store.facts?.rows(of: $0) } == 0
   }
 
   /// Subentities lose an inherited property together, where it is declared. Objects come first, then properties
@@ -75,8 +65,6 @@ struct LossAccount {
 
   // MARK: Which objects go on
 
-  func isPolicy(_ taker: EntityMapping) -> Bool { layout?.mapped.isPolicy(taker) ?? false }
-
   func takers(of entity: String) -> [EntityMapping] {
     mapping.mappings(fromSource: entity).filter { $0.destination != nil }
   }
@@ -91,7 +79,7 @@ struct LossAccount {
       conditions.append("\(row).Z_PK IN (SELECT source FROM temp.\(groups))")
     }
     if let own = taker.condition {
-      let scope = ExpressionScope(store: data.store, entity: entity, row: row)
+      let scope = ExpressionScope(store: store, entity: entity, row: row)
       conditions.append(
         "ifnull((\(try own.compiled(in: scope, mapping: taker.name, property: nil).sql)), 0)")
     }
@@ -140,7 +128,7 @@ struct LossAccount {
     let kept = try kept(entity, row: "t")
     let taken = try takers(of: entity).map { try self.taken(by: $0, of: entity, row: "t") }
     var losses: [Loss] = []
-    for entry in data.store.table(of: entity)?.attributes ?? [] where !entry.attribute.isDerived {
+    for entry in store.table(of: entity)?.attributes ?? [] where !entry.attribute.isDerived {
       let name = entry.attribute.name
       var conditions = ["t.\(quoted(entry.column)) IS NOT NULL"]
       if let own = readers[name] {
@@ -196,7 +184,7 @@ struct LossAccount {
       for name in layout?.mapped.treeUses[taker.name] ?? [] {
         readers[name, default: []].append(taken)
       }
-      let scope = ExpressionScope(store: data.store, entity: entity, row: "t")
+      let scope = ExpressionScope(store: store, entity: entity, row: "t")
       for attributeMapping in taker.attributes {
         if let copied = attributeMapping.source {
           let isShared = shared != nil && taker.distinct?.text == copied

@@ -2,27 +2,46 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// What a mapping model, a recipe or a policy would do to a store: losses, checks, first rows.
-struct MappedAnalysis {
-  let step: MigrationStep
-  let store: Store
-  let schemas: StepSchemas
-  let mapped: MappingLayout
-  /// What the links of one-to-ones come to; `nil` where policies take part, which nobody can foretell.
-  let planned: PlannedPairs?
-  let connection: Connection
-  let data: SourceData
+/// What a step, or several inferred ones looked at as one, would do to a store: losses, checks, notes, first
+/// rows.
+struct StepAnalysis {
+  /// How a step that is not inferred is laid out as SQL, and the connection that it is: the source is attached
+  /// there as `src`.
+  struct Layout {
+    let mapped: MappingLayout
+    let connection: Connection
+  }
 
-  /// Compiles everything against the store, in a scratch database.
+  let step: MigrationStep
+  let data: SourceData
+  let schemas: StepSchemas
+  /// `nil` for an inferred step, which copies: the source's own columns show what becomes of them.
+  let layout: Layout?
+  /// What the links of one-to-ones that are set in the end come to; `nil` where there are none, and where
+  /// policies take part, which nobody can foretell.
+  let planned: PlannedPairs?
+
+  var store: Store { data.store }
+  var source: Model { step.source }
+  var destination: Model { step.destination }
+  var mapping: MappingModel { schemas.mapping }
+
+  /// Compiles everything but an inferred step against the store, in a scratch database.
   ///
   /// - Throws: ``CoreDataError``: 134170 for a policy class that nothing stands in for, usage for an
   ///   expression that does not compile.
   init(
-    step: MigrationStep, store: Store, policies: PolicyBindings,
+    _ step: MigrationStep, of store: Store, policies: PolicyBindings = PolicyBindings(),
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
     self.step = step
-    self.store = store
+    data = SourceData(store: store)
+    schemas = StepSchemas(store: store, step: step)
+    guard step.mapping.kind != .none, !step.isInferredOnly(policies) else {
+      layout = nil
+      planned = try PlannedPairs(inferred: schemas)
+      return
+    }
     for entityMapping in step.mapping.entityMappings {
       guard let policy = entityMapping.policy, policies.type(for: entityMapping) == nil else {
         continue
@@ -35,11 +54,10 @@ struct MappedAnalysis {
           "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with \(.documents); or bind a Swift EntityMigrationPolicy to its name."
       )
     }
-    connection = try .scratch(over: store, isCancelled: isCancelled)
-    schemas = StepSchemas(store: store, step: step)
-    mapped = try MappingLayout(
+    let connection = try Connection.scratch(over: store, isCancelled: isCancelled)
+    let mapped = try MappingLayout(
       schemas, connection: connection, policies: step.policyMappings(policies))
-    data = SourceData(store: store)
+    layout = Layout(mapped: mapped, connection: connection)
     planned =
       mapped.policyMappings.isEmpty && !schemas.loose.isEmpty
       ? try PlannedPairs(
@@ -47,15 +65,29 @@ struct MappedAnalysis {
         connection: connection) : nil
   }
 
-  /// What it would drop.
-  var account: LossAccount {
-    LossAccount(
-      data: data, source: step.source, destination: step.destination, mapping: schemas.mapping,
-      schemas: schemas, planned: planned, layout: (mapped, connection))
+  /// A connection that has the source attached as `src`.
+  func connectionOverSource() throws -> Connection {
+    try layout?.connection ?? planned?.connection ?? .scratch(over: store)
   }
 
+  /// Asks the store; what a step's own SQL fails with names the mapping.
+  func asking<T>(_ questions: () throws -> T) throws -> T {
+    try layout == nil ? store.reading(questions) : questions()
+  }
+
+  func isPolicy(_ entityMapping: EntityMapping) -> Bool {
+    layout?.mapped.isPolicy(entityMapping) ?? false
+  }
+}
+
+extension StepAnalysis {
   /// Things to know that are neither losses nor failures.
-  var notes: [String] {
+  func notes() throws -> [String] {
+    guard let layout else { return [] }
+    return try notes(of: layout.mapped) + elementNotes(on: layout.connection)
+  }
+
+  private func notes(of mapped: MappingLayout) -> [String] {
     var notes: [String] = []
     for entityMapping in step.mapping.entityMappings {
       guard let from = entityMapping.source else { continue }
@@ -75,13 +107,11 @@ struct MappedAnalysis {
     }
     return notes
   }
-}
 
-extension MappedAnalysis {
   /// Objects whose `each` gives no JSON array: nothing hangs on what becomes of them.
   ///
   /// Elements of elements are not looked at.
-  func elementNotes() throws -> [String] {
+  private func elementNotes(on connection: Connection) throws -> [String] {
     var notes: [String] = []
     for entityMapping in step.mapping.entityMappings {
       guard let from = entityMapping.source else { continue }
@@ -116,11 +146,12 @@ extension MappedAnalysis {
   }
 }
 
-extension MappedAnalysis {
+extension StepAnalysis {
   /// The first rows of mappings that compute something, before and after.
   func previews(limit: Int = 3) throws -> [MappingPreview] {
+    guard let layout else { return [] }
     var previews: [MappingPreview] = []
-    for row in mapped.rows {
+    for row in layout.mapped.rows {
       guard let entityMapping = step.mapping.mapping(named: row.mapping),
         let from = entityMapping.source, let table = schemas.destination.entityTable(of: row.entity)
       else { continue }
@@ -131,7 +162,7 @@ extension MappedAnalysis {
       guard computes else { continue }
       let read =
         store.table(of: from)?.attributes.filter {
-          mapped.used[from]?.contains($0.attribute.name) == true
+          layout.mapped.used[from]?.contains($0.attribute.name) == true
         } ?? []
       let after = table.attributes.filter { entry in
         row.writes(entry.column)
@@ -139,7 +170,7 @@ extension MappedAnalysis {
       let values =
         read.map { "s.\(quoted($0.column))" }
         + after.map { entry in row.value(of: entry.column)?.sql ?? "NULL" }
-      let rows = try connection.rows(
+      let rows = try layout.connection.rows(
         "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(row.conditions.filter) ORDER BY \(row.ranges.key) LIMIT \(limit)"
       )
       for values in rows where values.count == 1 + read.count + after.count {
@@ -164,28 +195,5 @@ extension MappedAnalysis {
 
   private static func text(_ value: Value, of attribute: Attribute) -> String {
     SampleText.text(of: .value(AttributeValue(column: value, of: attribute)))
-  }
-}
-
-extension MappedAnalysis {
-  /// Objects that are made for a one-to-one which a later one takes: nothing references them.
-  func unledChecks() throws -> [DataCheck] {
-    try (planned?.lost() ?? []).compactMap { lost in
-      guard let entityMapping = step.mapping.mapping(named: lost.link.mapping),
-        step.destination.isKind(entityMapping.destination ?? "", of: lost.link.entity) == false
-          || entityMapping.relationships.allSatisfy({
-            $0.name != lost.link.relationship || $0.source == nil
-          }),
-        let relationship = step.destination.relationship(
-          named: lost.link.relationship, of: lost.link.entity)
-      else { return nil }
-      return DataCheck(
-        code: .migration, entity: relationship.destination, property: relationship.inverse,
-        rows: lost.count,
-        first: lost.first.map { ObjectID(entity: relationship.destination, key: $0.destination) },
-        message:
-          "several objects created for \(lost.link.entity).\(relationship.name), which is to-one: the last one is kept",
-        hint: "Create one object, or make the relationship to-many.", isWarning: true)
-    }
   }
 }

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// Links between objects that both go on, and what carries them.
-extension LossAccount {
+extension StepAnalysis {
   /// Links between objects that both go on, which neither the relationship nor its inverse carries.
   func linkLosses(_ entity: String, _ guess: RenameGuess?) throws -> [Loss] {
     try source.relationships(of: entity).compactMap { relationship in
@@ -25,7 +25,7 @@ extension LossAccount {
             return nil
           }
           let other =
-            row[2].integer.flatMap { data.store.entityNames[$0] } ?? relationship.destination
+            row[2].integer.flatMap { store.entityNames[$0] } ?? relationship.destination
           return "\(ObjectID(entity: entity, key: owner)) → \(ObjectID(entity: other, key: key))"
         }, suggestion: guess.flatMap { suggestion(for: relationship, of: entity, $0) })
     }
@@ -49,7 +49,7 @@ extension LossAccount {
     var lost: [String] = []
     var carried: [String: [String]] = [:]
     for other in others {
-      guard let number = data.store.table(of: other)?.entityID else { continue }
+      guard let number = store.table(of: other)?.entityID else { continue }
       let isOther = "d.Z_ENT = \(number)"
       let here = try ways(relationship, inverse, of: entity, "o", to: other, "d")
       let there =
@@ -155,7 +155,7 @@ extension LossAccount {
 
   /// What expressions of a mapping read.
   private func expressionUses(of taker: EntityMapping, _ entity: String) throws -> Set<String> {
-    let scope = ExpressionScope(store: data.store, entity: entity)
+    let scope = ExpressionScope(store: store, entity: entity)
     return try taker.attributes.compactMap(\.expression).reduce(into: []) {
       $0.formUnion(
         try $1.compiled(in: scope, mapping: taker.name, property: nil).properties)

@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// What was probably meant where something of an inferred step would be lost.
-extension LossAccount {
+extension StepAnalysis {
   /// A relationship that was renamed.
   func suggestion(
     for relationship: Relationship, of former: String, _ guess: RenameGuess
