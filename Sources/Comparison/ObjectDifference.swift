@@ -229,16 +229,6 @@ package struct ObjectDifference {
   }
 }
 
-extension ObjectCursor.RelatedObjects {
-  /// All of them.
-  fileprivate var objects: [ObjectID] {
-    switch self {
-    case .toOne(let id): id.map { [$0] } ?? []
-    case .toMany(let ids): ids
-    }
-  }
-}
-
 extension PropertyValue {
   /// Whether it is in a file that is there and cannot be read.
   fileprivate var isUnreadable: Bool {

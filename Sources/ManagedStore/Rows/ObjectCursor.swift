@@ -22,6 +22,14 @@ public final class ObjectCursor {
     case toOne(ObjectID?)
     /// In order where the relationship is ordered, else by entity name and key.
     case toMany([ObjectID])
+
+    /// All of them.
+    package var objects: [ObjectID] {
+      switch self {
+      case .toOne(let id): id.map { [$0] } ?? []
+      case .toMany(let ids): ids
+      }
+    }
   }
 
   /// The entity whose objects are walked, with its columns.

@@ -154,7 +154,7 @@ struct StepSequence {
   /// to stop cannot.
   static func isOfSource(_ error: any Error) -> Bool {
     if let error = error as? SQLiteError { return !error.isInterrupted && !error.isFull }
-    guard let error = error as? CoreDataError else { return false }
+    let error = CoreDataError(error, or: .failed)
     return error.kind != .cancelled && (error.code != nil || error.kind == .unreadable)
   }
 

@@ -242,15 +242,6 @@ struct RepairComparison {
   }
 }
 
-extension ObjectCursor.RelatedObjects {
-  fileprivate var objects: [ObjectID] {
-    switch self {
-    case .toOne(let id): id.map { [$0] } ?? []
-    case .toMany(let ids): ids
-    }
-  }
-}
-
 extension PropertyValue {
   /// A value that was computed, as text.
   fileprivate var plainText: String? {

@@ -78,7 +78,8 @@ extension MappingInference.Remainder {
         self.mapping = try mapping(destination)
         return
       } catch {
-        guard let error = error as? CoreDataError, error.kind == .refused,
+        let error = CoreDataError(error, or: .failed)
+        guard error.kind == .refused,
           !refusals.contains(where: {
             $0.entity == error.entity && $0.property == error.property
           })

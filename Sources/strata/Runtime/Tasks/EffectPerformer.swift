@@ -71,8 +71,9 @@ final class EffectPerformer: Sendable {
         } catch {
           // Copies that an earlier run could not remove hold somebody's data.
           PrivateFolder.removeAbandoned()
-          guard let error = error as? CoreDataError, error.kind == .unreadable else { throw error }
-          let answer = try await unopened(after: error)
+          let known = CoreDataError(error, or: .failed)
+          guard known.kind == .unreadable else { throw error }
+          let answer = try await unopened(after: known)
           tidy()
           return answer
         }
