@@ -94,6 +94,50 @@ struct RefusedPlanTests {
     }
   }
 
+  @Test(
+    "migrate and rehearse report the same, and leave the store alone",
+    arguments: ["migrate", "rehearse"])
+  func runs(command: String) throws {
+    let words = [command] + words.dropFirst()
+    let before = try folder.contents()
+    let json = Captured(words + ["--json"])
+    #expect(json.status == .refused)
+    let line = try #require(json.lines.first)
+    let refused = try Captured.decoded(Refused.self, from: Array(line.utf8))
+    #expect(refused.error.code == 134190 && refused.error.property == "age", "\(json.out)")
+    #expect(refused.refusals.map(\.property) == ["age", "born"], "\(json.out)")
+    #expect(refused.losses.map(\.property) == ["gone"], "\(json.out)")
+    #expect(refused.checks.map(\.property) == ["name"], "\(json.out)")
+    let text = Captured(words)
+    #expect(text.status == .refused)
+    let report = Captured(self.words).out.split(whereSeparator: \.isWhitespace).joined(
+      separator: " ")
+    let told = text.err.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let start = try #require(report.firstRange(of: "✗ User.age: ")).lowerBound
+    #expect(told.hasPrefix("strata: \(words[1]): cannot migrate "), "\(told)")
+    #expect(told.hasSuffix(report[start...]), "\(told)")
+    #expect(try folder.contents() == before)
+  }
+
+  @Test("of several stores each has its own list, and its line in the table")
+  func several() throws {
+    let other = folder.path("Other.sqlite")
+    try FileSystem.copy(words[1], to: other)
+    let words = ["migrate", words[1], other] + words.dropFirst(2)
+    let json = Captured(words + ["--json"])
+    #expect(json.status == .refused)
+    for line in json.lines.prefix(2) {
+      let refused = try Captured.decoded(Refused.self, from: Array(line.utf8))
+      #expect(refused.refusals.map(\.property) == ["age", "born"], "\(line)")
+    }
+    let text = Captured(words)
+    #expect(text.status == .refused && text.out.contains("refused: "), "\(text.out)")
+    for path in [words[1], other] {
+      #expect(text.err.contains("strata: \(path): cannot migrate"), "\(text.err)")
+    }
+    #expect(text.err.split(separator: "\n").count { $0.contains("✗ User.born: ") } == 2)
+  }
+
   @Test("a build server gets a case for each")
   func format() {
     let plan = Captured(words + ["--format", "junit"])

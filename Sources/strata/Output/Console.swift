@@ -238,11 +238,23 @@ enum MarkedLines {
 extension Console {
   /// A report as it is laid out for the eyes, or as sentences to be read aloud.
   func report(_ report: Report) {
-    for line in readsAloud
-      ? ReportText.spoken(report) : ReportText.lines(report, width: width)
-    {
-      self.line(line.text, as: line.role)
-    }
+    for line in text(of: report, width: width) { self.line(line.text, as: line.role) }
+  }
+
+  /// The same, where errors and questions go.
+  func note(_ report: Report) {
+    for line in text(of: report, width: progressWidth) { note(line.text) }
+  }
+
+  /// All that stands in the way of a store's migration, where errors go.
+  func refuse(_ path: String, _ report: Report) {
+    Interruption.waitForEnd()
+    note("strata: \(path): \(PlanVerdict.cannot)")
+    note(report)
+  }
+
+  private func text(of report: Report, width: Int) -> [TextLine] {
+    readsAloud ? ReportText.spoken(report) : ReportText.lines(report, width: width)
   }
 
   /// A text in lines that fit, those after the first as far in as `indent` says.

@@ -16,6 +16,8 @@ struct StoreBatch {
     case nothingToDo(MigrationPlan, faults: [String])
     /// A rehearsal, with what was expected and is not so.
     case rehearsal(Rehearsal.Result)
+    /// No mapping can be inferred.
+    case refusal(MigrationArguments.Refusal)
     case failure(CoreDataError)
 
     var status: CommandStatus {
@@ -24,6 +26,7 @@ struct StoreBatch {
       case .nothingToDo(_, let faults): faults.isEmpty ? .done : .refused
       case .rehearsal(let result):
         result.faults.isEmpty ? (result.failures.isEmpty ? .done : .no) : .refused
+      case .refusal: .refused
       case .failure(let error): CommandLineTool.status(of: error.kind)
       }
     }
@@ -142,6 +145,7 @@ struct StoreBatch {
         case .receipt(let receipt): receipt.losses.filter { !$0.isIntended }.map(\.name)
         case .rehearsal(let result):
           (result.receipt?.losses ?? []).filter { !$0.isIntended }.map(\.name)
+        case .refusal(let refusal): refusal.plan.losses.filter { !$0.isIntended }.map(\.name)
         case .failure(let error): error.advice?.values(of: .allowedLosses) ?? []
         case .nothingToDo: []
         }
@@ -200,9 +204,8 @@ struct StoreBatch {
       console.line("nothing to do: \(path) already has that model")
       for note in plan.notes { console.line("note: \(note)") }
       for fault in faults { console.note("! " + fault) }
-    case .failure(let error):
-      CommandLineTool.report(error, asJSON: false, console)
-      return
+    case .refusal(let refusal): return console.refuse(path, refusal.report)
+    case .failure(let error): return CommandLineTool.report(error, asJSON: false, console)
     }
     console.line()
   }
@@ -236,6 +239,7 @@ struct StoreBatch {
     case .nothingToDo(_, let faults):
       json.null("receipt")
       json.field("faults", faults)
+    case .refusal(let refusal): json.refusedPlan(refusal.plan)
     case .failure(let error): json.error(error)
     }
   }
@@ -298,11 +302,16 @@ struct StoreBatch {
       case .nothingToDo(let plan, let faults):
         result = Self.nothing(faults)
         (from, to) = (plan.steps.first?.from, plan.steps.last?.to)
-      case .failure(let error): result = "\(error.kind.rawValue): \(error.message)"
+      case .refusal(let refusal): result = Self.refused(refusal.plan.error)
+      case .failure(let error): result = Self.refused(error)
       }
       guard let receipt else { return }
       (from, to) = (receipt.from, receipt.to)
       objects = receipt.entities.reduce(0) { $0 + $1.after }
+    }
+
+    private static func refused(_ error: CoreDataError) -> String {
+      "\(error.kind.rawValue): \(error.message)"
     }
 
     private static func nothing(_ faults: [String]) -> String {

@@ -117,6 +117,10 @@ extension CheckReport.Case {
     func add(_ level: CheckReport.Problem.Level, _ title: String, _ message: String) {
       problems.append(.init(level: level, title: title, message: message, path: path))
     }
+    func add(_ error: CoreDataError) {
+      let lines = [error.description, error.typedHint].compactMap { $0 }
+      add(.error, "\(error.kind.rawValue)", lines.joined(separator: "\n"))
+    }
     switch outcome {
     case .receipt(let receipt): for note in receipt.notes { add(.notice, "note", note) }
     case .nothingToDo(let plan, let faults):
@@ -126,9 +130,8 @@ extension CheckReport.Case {
       for fault in result.faults { add(.error, "the store", fault) }
       for failure in result.failures { add(.error, "expectation", failure) }
       for note in (result.receipt?.notes ?? []) + result.notes { add(.notice, "note", note) }
-    case .failure(let error):
-      let lines = [error.description, error.typedHint].compactMap { $0 }
-      add(.error, "\(error.kind.rawValue)", lines.joined(separator: "\n"))
+    case .refusal(let refusal): refusal.plan.refusals.forEach(add)
+    case .failure(let error): add(error)
     }
   }
 }

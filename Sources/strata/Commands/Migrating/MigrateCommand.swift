@@ -40,7 +40,10 @@ enum MigrateCommand {
       title: .migrated, isJSON: arguments[.json], receiptFile: file, console: console)
     RecoveryNotice.write(for: stores.paths, to: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
-      var plan = try request.plan(for: path)
+      var plan: MigrationPlan
+      do { plan = try request.plan(for: path) } catch let error as CoreDataError {
+        return .refusal(try request.refusal(of: path, after: error.at(path: path)))
+      }
       plan.notes += try request.unusedAllowances(of: plan)
       guard !plan.isNothingToDo else {
         var done = plan
@@ -59,8 +62,15 @@ enum MigrateCommand {
     _ path: String, _ request: MigrationArguments, _ isJSON: Bool, _ file: ReceiptFile?,
     _ confirmation: CutoverConfirmation?, _ console: Console
   ) throws -> CommandStatus {
-    var plan = try Waiting.tell("looking at the store", on: console) {
-      try request.plan(for: path)
+    var plan: MigrationPlan
+    do {
+      plan = try Waiting.tell("looking at the store", on: console) { try request.plan(for: path) }
+    } catch let error as CoreDataError {
+      let refusal = try Waiting.tell("looking for all that is refused", on: console) {
+        try request.refusal(of: path, after: error)
+      }
+      isJSON ? console.json { $0.refusedPlan(refusal.plan) } : console.refuse(path, refusal.report)
+      return .refused
     }
     let unused = try request.unusedAllowances(of: plan)
     for warning in unused { console.note("warning: \(warning)") }
@@ -204,9 +214,7 @@ struct CutoverConfirmation {
 
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
   private func ask(_ receipt: MigrationReceipt) -> Bool {
-    for line in ReportText.lines(Report(receipt, .verified), width: console.progressWidth) {
-      console.note(line.text)
-    }
+    console.note(Report(receipt, .verified))
     console.rewrite("Replace the store? [y/N] ")
     guard let answer = Self.line() else {
       console.note("")

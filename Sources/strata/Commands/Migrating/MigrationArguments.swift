@@ -2,6 +2,7 @@ import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
+import Reports
 
 /// What the arguments of plan, migrate, rehearse and verify ask for, read once for any number of
 /// stores.
@@ -88,12 +89,28 @@ struct MigrationArguments: Sendable {
       store, request, isCancelled: { Interruption.isRequested }, outline: outline)
   }
 
-  /// All that stands in the way, where planning ended with an error; `nil` where models are not the reason.
-  func refusedPlan(for path: String, after error: CoreDataError) throws -> RefusedPlan? {
-    guard error.kind == .refused else { return nil }
-    return try RefusedPlan(
-      error, of: try open(path, besideModelsOf: path), request,
-      isCancelled: { Interruption.isRequested })
+  /// A migration that cannot be planned, and what is reported of it.
+  struct Refusal: Sendable {
+    let plan: RefusedPlan
+    let report: Report
+  }
+
+  /// All that stands in the way, where planning ended with an error.
+  ///
+  /// - Throws: that error, where models are not the reason.
+  func refusal(of path: String, after error: CoreDataError) throws -> Refusal {
+    guard error.kind == .refused,
+      let plan = try RefusedPlan(
+        error, of: try open(path, besideModelsOf: path), request,
+        isCancelled: { Interruption.isRequested })
+    else { throw error }
+    let words = [path, destination.path].map(ShellText.quoted)
+    let remedy: Advice =
+      request.documents.isEmpty
+      ? "\(.deed("recipe"), of: words) begins a recipe that carries them; \(.deed("recipes")) explains it."
+      : "\(.deed("recipes")) explains what to write."
+    return Refusal(
+      plan: plan, report: Report(plan, allowing: options.allowedLosses, remedy: remedy))
   }
 
   /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.

@@ -37,12 +37,11 @@ enum PlanCommand {
       do {
         return try plan(path, request, isJSON: arguments[.json], format, losses, console)
       } catch let error as CoreDataError {
-        let refused = try Waiting.tell("looking for all that is refused", on: console) {
-          try request.refusedPlan(for: path, after: error)
+        let refusal = try Waiting.tell("looking for all that is refused", on: console) {
+          try request.refusal(of: path, after: error)
         }
-        guard let refused else { throw error }
-        try losses?.write(refused.losses, of: path, console)
-        show(refused, path, request, isJSON: arguments[.json], format, console)
+        try losses?.write(refusal.plan.losses, of: path, console)
+        show(refusal, path, request, isJSON: arguments[.json], format, console)
         return .refused
       }
     }
@@ -50,22 +49,17 @@ enum PlanCommand {
 
   /// All that stands in the way, where no plan can be made.
   private static func show(
-    _ plan: RefusedPlan, _ path: String, _ request: MigrationArguments, isJSON: Bool,
-    _ format: CheckReport.Format?, _ console: Console
+    _ refusal: MigrationArguments.Refusal, _ path: String, _ request: MigrationArguments,
+    isJSON: Bool, _ format: CheckReport.Format?, _ console: Console
   ) {
-    let allowed = request.options.allowedLosses
     if let format {
-      console.write(CheckReport(plan, of: path, allowing: allowed).text(format))
+      let allowed = request.options.allowedLosses
+      console.write(CheckReport(refusal.plan, of: path, allowing: allowed).text(format))
     } else if isJSON {
-      console.json { $0.refusedPlan(plan) }
+      console.json { $0.refusedPlan(refusal.plan) }
     } else {
-      let words = [path, request.destination.path].map(ShellText.quoted)
-      let remedy: Advice =
-        request.request.documents.isEmpty
-        ? "\(.deed("recipe"), of: words) begins a recipe that carries them; \(.deed("recipes")) explains it."
-        : "\(.deed("recipes")) explains what to write."
       console.line("to \(request.destinationText)")
-      console.report(Report(plan, allowing: allowed, remedy: remedy))
+      console.report(refusal.report)
     }
   }
 

@@ -50,8 +50,12 @@ enum RehearseCommand {
       lossOutput: try LossOutput(arguments, stores: stores.paths), isOne: stores.isOne,
       destination: request, console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
-      .rehearsal(
-        try Rehearsal(path: path, request: request, expectations: expectations).run(report))
+      do {
+        return .rehearsal(
+          try Rehearsal(path: path, request: request, expectations: expectations).run(report))
+      } catch let error as CoreDataError {
+        return .refusal(try request.refusal(of: path, after: error.at(path: path)))
+      }
     }
   }
 }
