@@ -116,7 +116,9 @@ let package = Package(
     // What came of a piece of work, as lines that commands print and screens draw.
     .target(
       name: "Reports",
-      dependencies: ["Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel"],
+      dependencies: [
+        "Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
+      ],
       swiftSettings: unoptimized),
 
     // New stores of any model, filled with objects that could be an app's.

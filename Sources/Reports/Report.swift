@@ -25,6 +25,8 @@ package struct Report: Sendable, Equatable {
     case text, title
     /// Of less weight than the others.
     case detail
+    /// About what comes, goes or becomes another.
+    case added, removed, changed
     /// Words to be pasted, which are never broken.
     case code
   }
@@ -52,11 +54,47 @@ package struct Report: Sendable, Equatable {
     }
   }
 
-  /// Lines with a title, and with titles of columns where they have numbers.
+  /// Cells that stand below each other, in rows.
+  package struct Table: Sendable, Equatable {
+    /// A row, and what there is to say of it.
+    package struct Row: Sendable, Equatable {
+      package var cells: [String]
+      package var role: Role = .text
+      /// What stands behind the cells, and below them where the line has no room for it.
+      package var note = ""
+      /// What stands behind them only where the line has room for it.
+      package var aside = ""
+      package var below: [Line] = []
+    }
+
+    package var rows: [Row]
+    /// The columns that hold numbers.
+    package var numbers: Set<Int> = []
+    /// Most places of a terminal that a column takes.
+    package var widest = 40
+    /// Whether columns for which a line has no room are left out.
+    package var isCut = false
+
+    /// The rows as lines that can each stand alone.
+    var lines: [Line] {
+      rows.flatMap { row in
+        let words = (row.cells + [row.note]).map { $0.drop { $0 == " " } }
+        return [
+          Line("\(words.filter { !$0.isEmpty }.joined(separator: " "))\(row.aside)", as: row.role)
+        ] + row.below
+      }
+    }
+  }
+
+  /// Lines with a title, and with titles of columns where they have numbers; or a table.
   package struct Section: Sendable, Equatable {
     package var title: Advice
     package var columns: [String]
     package var lines: [Line]
+    /// Stands after the lines.
+    package var table: Table?
+    /// Whether no empty line separates it from the section before.
+    package var isClose = false
 
     package init(_ title: Advice, columns: [String] = [], _ lines: [Line]) {
       (self.title, self.columns, self.lines) = (title, columns, lines)
@@ -64,20 +102,38 @@ package struct Report: Sendable, Equatable {
 
     package init(_ lines: [Line]) { self.init("", lines) }
 
-    /// The title, then the lines.
-    package var titled: [Line] {
+    /// A table that follows the section before at once.
+    package init(_ table: Table) {
+      self.init([])
+      (self.table, isClose) = (table, true)
+    }
+
+    /// The title, then the lines that are not of the table.
+    package var heading: [Line] {
       title.text.isEmpty ? lines : [Line(title, numbers: columns, as: .title)] + lines
     }
+
+    /// The title, then the lines, those of the table too.
+    package var titled: [Line] { heading + (table?.lines ?? []) }
   }
 
   /// Only those that have lines.
   package let sections: [Section]
 
-  package init(_ sections: [Section]) { self.sections = sections.filter { !$0.lines.isEmpty } }
+  package init(_ sections: [Section]) {
+    self.sections = sections.filter { !$0.lines.isEmpty || $0.table?.rows.isEmpty == false }
+  }
 
   /// All lines, with an empty one between two sections.
-  package var lines: [Line] {
-    Array(sections.map(\.titled).joined(separator: [Line("")]))
+  package var lines: [Line] { Self.joined(sections, empty: Line(""), \.titled) }
+
+  /// What is made of sections, one after the other.
+  package static func joined<T>(
+    _ sections: [Section], empty: T, _ lines: (Section) -> [T]
+  ) -> [T] {
+    sections.enumerated().flatMap { index, section in
+      (index > 0 && !section.isClose ? [empty] : []) + lines(section)
+    }
   }
 }
 

@@ -1,5 +1,7 @@
+import Interface
 import ManagedModel
 import Migration
+import Reports
 import Testing
 
 @testable import strata
@@ -24,7 +26,7 @@ struct WaitingTests {
     return Console(
       isTerminal: true, width: 120, errorWidth: { width }, out: { _ in }, err: { _ in }
     )
-    .lines { StepText.print([step], isDraft: isDraft, on: $0) }
+    .lines { $0.report(Report([step], isDraft: isDraft)) }
   }
 
   @Test("of an entity that is not counted yet, that is said; of a plan, that it has none")
@@ -38,6 +40,17 @@ struct WaitingTests {
     let done = try Self.lines(rows: [tag: 7], isDraft: false)
     #expect(!done.contains { $0.contains("counting") })
     #expect(done.contains { $0.contains("Note  →  Note  0") }, "\(done)")
+  }
+
+  @Test("a plan's steps read aloud have a sentence for each entity, and no columns")
+  func spoken() throws {
+    let names = try Self.step(rows: [:]).mapping.entityMappings.map(\.name)
+    let counts = Dictionary(uniqueKeysWithValues: names.map { ($0, $0.contains("Tag") ? 7 : 3) })
+    let lines = ReportText.spoken(Report([try Self.step(rows: counts)])).map(\.text)
+    #expect(lines.count == 3 && lines.first == "Notes → Notes 2 inferred", "\(lines)")
+    #expect(lines.contains { $0.hasSuffix("Note → Note 3 + rating") }, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix("Tag → Tag 7") }, "\(lines)")
+    #expect(lines.allSatisfy { !$0.hasPrefix(" ") && !$0.contains("  ") }, "\(lines)")
   }
 
   @Test("no line is wider than the terminal, which would break it")

@@ -13,6 +13,9 @@ extension Theme.Role {
       case (.added, _): .added
       case (.removed, _): .removed
       case (.note, _), (.none, .detail): .dim
+      case (.none, .added): .added
+      case (.none, .removed): .removed
+      case (.none, .changed): .changed
       case (.none, .title): .columnTitle
       case (.none, .text), (.none, .code): .text
       }
@@ -38,12 +41,45 @@ package enum ReportText {
 
   /// The lines as a command prints them. Names and numbers of a section stand below each other.
   package static func lines(_ report: Report, width: Int) -> [TextLine] {
-    let empty: [TextLine] = [("", .text)]
-    return Array(report.sections.map { lines($0, width) }.joined(separator: empty))
+    Report.joined(report.sections, empty: ("", .text)) { section in
+      lines(section, width) + (section.table.map { lines($0, width) } ?? [])
+    }
+  }
+
+  private static func lines(_ table: Report.Table, _ width: Int) -> [TextLine] {
+    var rows = table.rows.map(\.cells)
+    let count = rows.map(\.count).max() ?? 0
+    let alignments = (0..<count).map {
+      table.numbers.contains($0) ? TextTable.Alignment.right : .left
+    }
+    if table.isCut {
+      let room = TextTable(alignments, fitting: rows, limit: table.widest).columns(within: width)
+      if room < count { rows = rows.map { Array($0.prefix(max(1, room - 1))) + ["…"] } }
+    }
+    let layout = TextTable(alignments, fitting: rows, limit: table.widest)
+    return zip(table.rows, rows).flatMap { row, cells -> [TextLine] in
+      var line = layout.line(cells)
+      while line.last == " " { line.removeLast() }
+      let role = Theme.Role(Report.Line("", as: row.role))
+      let behind = row.aside + (row.note.isEmpty ? "" : "  " + row.note)
+      let isFitting = TextWidth.of(line + behind) <= width
+      return [(isFitting ? line + behind : line, role)]
+        + (isFitting ? [] : hanging(row.note, 6, width))
+        + row.below.flatMap { hanging($0.words(), 6 + 4 * $0.depth, width) }
+    }
+  }
+
+  /// Text at a margin; the lines that follow the first stand two places further in.
+  private static func hanging(_ text: String, _ margin: Int, _ width: Int) -> [TextLine] {
+    guard !text.isEmpty else { return [] }
+    let first = String(repeating: " ", count: margin)
+    // What came out of a store holds no line of its own.
+    return Wrapping.lines(Sanitize.text(text), width: max(20, width - margin - 2)).enumerated().map
+    { (first + ($0.offset == 0 ? "" : "  ") + $0.element, .text) }
   }
 
   private static func lines(_ section: Report.Section, _ width: Int) -> [TextLine] {
-    let rows = section.titled.filter { !$0.numbers.isEmpty }
+    let rows = section.heading.filter { !$0.numbers.isEmpty }
     let isMarked = rows.contains { $0.mark != .none }
     func head(_ line: Report.Line) -> String {
       let sign = line.mark == .none ? "" : line.mark.rawValue + " "
@@ -53,7 +89,7 @@ package enum ReportText {
     let columns = section.columns.indices.map { column in
       rows.map { TextWidth.of($0.numbers.element(column) ?? "") }.max() ?? 0
     }
-    return section.titled.flatMap { line -> [TextLine] in
+    return section.heading.flatMap { line -> [TextLine] in
       let role = Theme.Role(line)
       guard line.numbers.isEmpty else {
         let numbers = zip(line.numbers, columns).map { "  " + $0.trailing(in: $1) }.joined()

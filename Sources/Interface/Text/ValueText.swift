@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Reports
 import Terminal
 
 /// A value as a person reads it, with the role its look comes from.
@@ -32,18 +33,17 @@ struct ValueText: Sendable, Equatable {
   }
 
   init(_ value: AttributeValue) {
-    switch value {
-    case .null: self.init("—", .null)
-    case .integer, .decimal: self.init(value.line, .number)
-    case .boolean: self.init(value.line, .boolean)
-    case .double(let number):
-      self.init(Int64(exactly: number).map { "\($0).0" } ?? value.line, .number)
-    case .date(let seconds): self.init(DateText.utc(seconds), .date)
-    case .bytes: self.init(value.line, .data)
-    // Text of megabytes is cut where nobody looks any more.
-    case .string(let text): self.init(String(text.prefix(2_000)), .string)
-    case .uuid, .uri: self.init(String(value.line.prefix(2_000)), .identifier)
-    }
+    let role: Theme.Role =
+      switch value {
+      case .null: .null
+      case .integer, .decimal, .double: .number
+      case .boolean: .boolean
+      case .date: .date
+      case .bytes: .data
+      case .string: .string
+      case .uuid, .uri: .identifier
+      }
+    self.init(value.shown, role)
   }
 
   init(_ data: DataValue, isTransformable: Bool) {
@@ -59,18 +59,6 @@ struct ValueText: Sendable, Equatable {
     var text = data.count == 0 ? "empty" : "\(name) \(NumberText.bytes(data.count))"
     if case .file = data.location { text += " ext" }
     self.init(text, isTransformable ? .transformable : .data)
-  }
-}
-
-/// Dates for people, in UTC.
-enum DateText {
-  /// `2024-03-01 12:00Z`, with seconds where there are any.
-  static func utc(_ seconds: Double) -> String {
-    var text = CoreDataDate.text(seconds)
-    guard text.hasSuffix("Z"), let mark = text.firstIndex(of: "T") else { return text }
-    text.replaceSubrange(mark...mark, with: " ")
-    if text.hasSuffix(":00Z") { text = text.dropLast(4) + "Z" }
-    return text
   }
 }
 

@@ -2,6 +2,7 @@ import Interface
 import JSON
 import ManagedModel
 import RowText
+import Terminal
 import Topics
 
 /// `strata help`: the commands, the help of one of them, or an article.

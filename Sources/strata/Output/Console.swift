@@ -261,14 +261,4 @@ extension Console {
   func paragraph(_ text: String, indent: Int) {
     for line in Wrapping.paragraph(text, width: width, indent: indent) { self.line(line) }
   }
-
-  /// Text at a margin; the lines that follow the first stand two cells further in.
-  func paragraph(margin: Int, _ text: String) {
-    let first = String(repeating: " ", count: margin)
-    let width = max(20, self.width - margin - 2)
-    // What came out of a store holds no line of its own.
-    for (index, line) in Wrapping.lines(Sanitize.text(text), width: width).enumerated() {
-      self.line(first + (index == 0 ? "" : "  ") + line)
-    }
-  }
 }

@@ -188,48 +188,46 @@ extension MappingScreen {
     let arrow = Span("← ", theme[.dim])
     // What changes comes first: it is what one looks for.
     var (changed, same): ([PropertyLine], [PropertyLine]) = ([], [])
+    func copied(_ name: String, _ from: String, isRenamed: Bool) -> [Span] {
+      let spans = [arrow, Span(from, theme[.code])]
+      return isRenamed
+        ? spans + [Span("  " + origin(of: name, mapping, step), theme[.changed])] : spans
+    }
     for attribute in mapping.attributes {
-      if attribute.expression != nil {
-        let value = MappingText.value(of: attribute)
-        changed.append((attribute.name, .changed, [Span(value, theme[.code])]))
-        continue
-      }
-      let value = attribute.defaultValue.map { ValueText($0).text }
-      guard let source = attribute.source else {
+      let (name, value) = (attribute.name, attribute.defaultValue?.shown)
+      let otherwise = value.map { [Span("  ∅ becomes \($0)", theme[.changed])] } ?? []
+      switch attribute.origin {
+      case .computed, .path:
+        changed.append((name, .changed, [Span(MappingText.value(of: attribute), theme[.code])]))
+      case .new:
         let spans = [
           Span(value ?? "∅", theme[.code]), Span(value == nil ? "" : "  default", theme[.dim]),
         ]
-        changed.append((attribute.name, .added, [arrow] + spans))
-        continue
-      }
-      var spans = [arrow, Span("$source.\(source)", theme[.code])]
-      if attribute.isRenamed {
-        spans.append(Span("  " + origin(of: attribute.name, mapping, step), theme[.changed]))
-      }
-      if let value { spans.append(Span("  ∅ becomes \(value)", theme[.changed])) }
-      if spans.count > 2 {
-        changed.append((attribute.name, .changed, spans))
-      } else {
-        same.append((attribute.name, .attribute, spans))
+        changed.append((name, .added, [arrow] + spans))
+      case .renamed(let source):
+        let spans = copied(name, "$source.\(source)", isRenamed: true)
+        changed.append((name, .changed, spans + otherwise))
+      case .kept(let source):
+        let spans = copied(name, "$source.\(source)", isRenamed: false) + otherwise
+        otherwise.isEmpty
+          ? same.append((name, .attribute, spans)) : changed.append((name, .changed, spans))
       }
     }
     for relationship in mapping.relationships {
-      if let path = MappingText.path(of: relationship) {
-        changed.append((relationship.name, .changed, [arrow, Span(path, theme[.code])]))
-        continue
+      let name = relationship.name
+      func from(_ source: String) -> String {
+        relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
       }
-      guard let source = relationship.source else {
+      switch relationship.origin {
+      case .path(let path):
+        changed.append((name, .changed, [arrow, Span(path, theme[.code])]))
+      case .computed, .new:
         let spans = [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])]
-        changed.append((relationship.name, .added, spans))
-        continue
-      }
-      let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
-      let spans = [arrow, Span(through, theme[.code])]
-      if relationship.isRenamed {
-        let origin = Span("  " + origin(of: relationship.name, mapping, step), theme[.changed])
-        changed.append((relationship.name, .changed, spans + [origin]))
-      } else {
-        same.append((relationship.name, .relationship, spans))
+        changed.append((name, .added, spans))
+      case .renamed(let source):
+        changed.append((name, .changed, copied(name, from(source), isRenamed: true)))
+      case .kept(let source):
+        same.append((name, .relationship, copied(name, from(source), isRenamed: false)))
       }
     }
     func lines(_ lines: [MappingText.Line]) -> [PropertyLine] {

@@ -72,7 +72,7 @@ enum PlanCommand {
       try request.plan(
         for: path,
         outline: isText && console.isTerminal
-          ? { outline in draft.show { StepText.print(outline.steps, isDraft: true, on: $0) } } : nil
+          ? { outline in draft.show { $0.report(Report(outline.steps, isDraft: true)) } } : nil
       )
     }
     plan.notes += StoreMigration.leftovers(of: path)
@@ -90,7 +90,7 @@ enum PlanCommand {
         console.json { $0.plan(plan, to: request.destination) }
       } else {
         console.line("to \(request.destinationText)")
-        if !plan.isNothingToDo { StepText.print(plan.steps, on: console) }
+        if !plan.isNothingToDo { console.report(Report(plan.steps)) }
         console.report(Report(plan, allowing: allowed))
       }
     }

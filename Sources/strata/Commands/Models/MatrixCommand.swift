@@ -2,6 +2,7 @@ import JSON
 import ManagedModel
 import Migration
 import RowText
+import Terminal
 
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
 enum MatrixCommand {

@@ -2,6 +2,7 @@ import Comparison
 import ManagedModel
 import ManagedStore
 import Migration
+import Reports
 import Terminal
 
 /// One object in lines, ready to be shown: what the bytes were is not kept.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Reports
 import Terminal
 
 /// The lines of the store panel's sections.

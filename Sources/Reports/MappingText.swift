@@ -1,7 +1,5 @@
 import ManagedModel
 import Migration
-import Reports
-import Rescue
 
 /// What a mapping does besides copying, line by line, as a person reads it.
 package enum MappingText {
@@ -10,7 +8,7 @@ package enum MappingText {
     /// How far below its property it stands.
     package var depth: Int
     /// Property, or word, that the line begins with.
-    var name: String
+    package var name: String
     /// The rest: `= EXPRESSION`, `← SOURCE`, a condition.
     package var text: String
 
@@ -33,7 +31,7 @@ package enum MappingText {
   }
 
   /// Which objects it takes, and what becomes of the others.
-  static func conditions(of mapping: EntityMapping) -> [Line] {
+  package static func conditions(of mapping: EntityMapping) -> [Line] {
     var lines: [Line] = []
     func add(_ name: String, _ text: String) {
       lines.append(Line(depth: 0, name: name, text: text))
@@ -48,12 +46,12 @@ package enum MappingText {
   }
 
   /// What else it makes of an object, as a tree.
-  static func children(of mapping: EntityMapping) -> [Line] {
+  package static func children(of mapping: EntityMapping) -> [Line] {
     mapping.children.flatMap { lines(of: $0, depth: 0) }
   }
 
   /// `= EXPRESSION`, and what a NULL becomes.
-  static func value(of attribute: AttributeMapping) -> String {
+  package static func value(of attribute: AttributeMapping) -> String {
     let rest = attribute.defaultValue.map { ", else \(literal($0))" } ?? ""
     if let expression = attribute.expression { return "= \(expression.text)\(rest)" }
     if let source = attribute.source { return "= \(source)\(rest)" }
@@ -63,7 +61,7 @@ package enum MappingText {
   /// Text in quotes, as expressions have it: an empty one is seen then.
   private static func literal(_ value: AttributeValue) -> String {
     if case .string(let text) = value { return "'\(text)'" }
-    return ValueText(value).text
+    return value.shown
   }
 
   /// Where links come from, unless it is a relationship of the object by whichever mapping took them.
@@ -90,67 +88,59 @@ package enum MappingText {
   }
 }
 
-extension CoreDataError {
-  /// What to try, with what a person types for the values it names.
-  package var typedHint: String? { advice?.typed }
-}
+/// Where a property of a mapping's destination comes from.
+package enum PropertyOrigin: Sendable, Equatable {
+  /// An expression.
+  case computed
+  /// Links that go another way than by a relationship of the object.
+  case path(String)
+  /// Nothing: a default value, or none.
+  case new
+  /// A property of another name, or of the same.
+  case renamed(String), kept(String)
 
-extension Advice {
-  private static let flags: [Choice: String] = [
-    .model: "--model", .source: "--from", .versions: "--via", .documents: "--mapping",
-    .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
-    .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
-    .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
-    .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
-  ]
-
-  /// Commands by the marks that texts have for them; the values that are known replace its words in
-  /// capitals in turn.
-  package static let commands = [
-    "change-list": "--receipt FILE",
-    "checksums": "strata hash STORE and strata hash MODEL", "comparison": "strata diff A B",
-    "diagnosis": "strata doctor STORE", "dump": "strata dump STORE",
-    "error-explanation": "strata explain --error", "explanation": "strata explain STORE MODEL",
-    "former-model": "strata model PATH@REVISION --format xcdatamodel",
-    "history": "strata history STORE", "information": "strata info STORE",
-    "listing": "strata stores PATH", "mapping": "strata mapping FILE",
-    "migration": "strata migrate STORE --to MODEL", "model-listing": "strata model MODEL",
-    "model-search": "strata find-model STORE PATH…", "object": "strata object STORE REF",
-    "plan": "strata plan STORE --to MODEL",
-    "recipe": "strata plan STORE --to MODEL --write-recipe FILE",
-    "recipes": "strata help recipes", "repair": "strata repair STORE",
-    "repair-keys": "strata repair STORE --fix primary-key",
-    "repair-tables": "strata repair STORE --fix table-missing",
-    "repair-tables-forced": "strata repair STORE --fix table-missing --force",
-    "repair-uniqueness": "strata repair STORE --fix uniqueness --keep newest",
-    "rollback": "strata rollback STORE", "rollback-from": "strata rollback STORE --from FILE",
-    "reset": "strata reset STORE --model MODEL",
-    "rows": "strata rows STORE ENTITY --where PREDICATE",
-    "rules": "strata lint --rules", "salvage": "strata salvage STORE --output FILE",
-    "stored-model": "strata model STORE", "undeletion": "strata undelete STORE",
-    "undeletion-of": "strata undelete STORE ENTITY",
-    "undeletion-versions": "strata undelete STORE ENTITY --versions",
-    "version-checksums": "strata hash SOURCES@SchemaV1",
-  ]
-
-  /// The sentence as a person at the command line or on the screen reads it.
-  package var typed: String { text(naming: Self.typed) }
-
-  /// What is typed for one of the values that it names.
-  static func typed(_ choice: Choice, _ values: [String]) -> String {
-    if let command = commands[choice.id] {
-      var rest = values[...]
-      return command.split(separator: " ").map { word in
-        word.allSatisfy(\.isUppercase) ? rest.popFirst() ?? String(word) : String(word)
-      }.joined(separator: " ")
-    }
-    let flag = flags[choice] ?? choice.name
-    return values.isEmpty
-      ? flag : values.map { "\(flag) \(ShellText.quoted($0))" }.joined(separator: " ")
+  fileprivate init(_ source: String?, of name: String) {
+    self = source.map { $0 == name ? .kept($0) : .renamed($0) } ?? .new
   }
 }
 
-extension DataCheck {
-  /// What to do about it, with what a person types.
-  package var typedHint: String { advice?.typed ?? hint }
+extension AttributeMapping {
+  /// Where its value comes from.
+  package var origin: PropertyOrigin {
+    expression == nil ? PropertyOrigin(source, of: name) : .computed
+  }
+}
+
+extension RelationshipMapping {
+  /// Where its links come from.
+  package var origin: PropertyOrigin {
+    MappingText.path(of: self).map { .path($0) } ?? PropertyOrigin(source, of: name)
+  }
+}
+
+extension AttributeValue {
+  /// The value as screens and reports show it.
+  package var shown: String {
+    switch self {
+    case .null: "—"
+    case .integer, .decimal, .boolean, .bytes: line
+    case .double(let number): Int64(exactly: number).map { "\($0).0" } ?? line
+    case .date(let seconds): DateText.utc(seconds)
+    // Text of megabytes is cut where nobody looks any more.
+    case .string(let text): String(text.prefix(2_000))
+    case .uuid, .uri: String(line.prefix(2_000))
+    }
+  }
+}
+
+/// Dates for people, in UTC.
+package enum DateText {
+  /// `2024-03-01 12:00Z`, with seconds where there are any.
+  package static func utc(_ seconds: Double) -> String {
+    var text = CoreDataDate.text(seconds)
+    guard text.hasSuffix("Z"), let mark = text.firstIndex(of: "T") else { return text }
+    text.replaceSubrange(mark...mark, with: " ")
+    if text.hasSuffix(":00Z") { text = text.dropLast(4) + "Z" }
+    return text
+  }
 }
