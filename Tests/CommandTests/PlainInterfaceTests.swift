@@ -32,7 +32,7 @@ struct PlainInterfaceTests {
     let plain = Captured(
       "--plain", demo.store, "--to", demo.model + "@Recipes 2", "--mapping", recipe)
     #expect(plain.status == .done, "\(plain.err)")
-    #expect(plain.out.contains("Recipes → Recipes 2  recipe"), "\(plain.out)")
+    #expect(plain.out.contains("Recipes → Recipes 2 recipe"), "\(plain.out)")
     #expect(
       plain.out.contains("--to '\(demo.model)@Recipes 2' --mapping \(recipe)\n"), "\(plain.out)")
     #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
