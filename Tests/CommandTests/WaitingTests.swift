@@ -47,7 +47,7 @@ struct WaitingTests {
     let names = try Self.step(rows: [:]).mapping.entityMappings.map(\.name)
     let counts = Dictionary(uniqueKeysWithValues: names.map { ($0, $0.contains("Tag") ? 7 : 3) })
     let lines = ReportText.spoken(Report([try Self.step(rows: counts)])).map(\.text)
-    #expect(lines.count == 3 && lines.first == "Notes → Notes 2 inferred", "\(lines)")
+    #expect(lines.count == 3 && lines.first == "Notes → Notes 2 inferred:", "\(lines)")
     #expect(lines.contains { $0.hasSuffix("Note → Note 3 + rating") }, "\(lines)")
     #expect(lines.contains { $0.hasSuffix("Tag → Tag 7") }, "\(lines)")
     #expect(lines.allSatisfy { !$0.hasPrefix(" ") && !$0.contains("  ") }, "\(lines)")
