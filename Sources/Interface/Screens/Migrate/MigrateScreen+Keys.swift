@@ -133,8 +133,8 @@ extension MigrateScreen {
     return meet(.shown, in: &context)
   }
 
-  private func receiptFile(_ context: Context) -> ReceiptFileLayer? {
-    receipt.map { ReceiptFileLayer(.migration($0), Report($0), storePath: $0.storePath) }
+  private func receiptFile(_ context: Context) -> NewFileLayer? {
+    receipt.map { NewFileLayer(.migration($0), Report($0), storePath: $0.storePath) }
   }
 
   private mutating func planAgain(in context: inout Context) -> [Effect] {
