@@ -49,11 +49,6 @@ package enum FileSystem {
       - CoreDataDate.unixOffset
   }
 
-  /// Bytes and number of the files in a folder and those below it; links are not followed.
-  package static func size(ofTree path: String) -> (bytes: Int, files: Int) {
-    (try? opened(path)).flatMap { try? $0.folder.folder($0.name)?.size() } ?? (0, 0)
-  }
-
   /// Whether a file is there, also behind a link.
   package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
   /// Whether a folder is there, also behind a link.

@@ -82,7 +82,7 @@ package struct GitRevision {
   /// Reads the model: of a bundle a version by name, or the one that was current then.
   func load(version: String?) throws -> ModelReference.Loaded {
     let commit = try self.commit()
-    var files = try read(try blobs(of: commit), in: commit)
+    var files = try read(blobs(of: commit))
     guard !files.isEmpty else {
       throw Unknown(description: "“\(revision)” has no model at this path")
     }
@@ -119,7 +119,7 @@ package struct GitRevision {
   /// What the Swift source declared then; `nil` where there was none.
   func sourceModels() throws -> SourceModels? {
     let commit = try commit()
-    let files = try read(try blobs(of: commit), in: commit)
+    let files = try read(blobs(of: commit))
     return sources(among: files).map { SourceModels($0, name: SwiftSources.name(of: path)) }
   }
 
@@ -130,7 +130,7 @@ package struct GitRevision {
   package func contents() throws -> (models: [String: [UInt8]], source: SourceModels?) {
     try told {
       let commit = try commit()
-      let files = try read(try blobs(of: commit), in: commit)
+      let files = try read(blobs(of: commit))
       let source = sources(among: files).map {
         SourceModels($0, name: SwiftSources.name(of: path))
       }
@@ -145,7 +145,7 @@ package struct GitRevision {
       let wanted = try blobs(of: commit).filter {
         SwiftSources.isRead($0.key) || $0.key.isEmpty && SwiftSources.isFile(inside)
       }
-      let files = try read(wanted, in: commit).sorted { $0.key < $1.key }.map { name, bytes in
+      let files = try read(wanted).sorted { $0.key < $1.key }.map { name, bytes in
         SourceModels.File(path: name.isEmpty ? path : path + "/" + name, bytes: bytes)
       }
       return files.isEmpty ? nil : SourceModels(files, name: SwiftSources.name(of: path))
@@ -291,7 +291,7 @@ package struct GitRevision {
     return blobs
   }
 
-  private func read(_ blobs: [String: String], in commit: String) throws -> [String: [UInt8]] {
+  private func read(_ blobs: [String: String]) throws -> [String: [UInt8]] {
     let wanted = blobs.filter {
       $0.key.isEmpty || ModelBundle.isRelevant($0.key) || $0.key == "contents"
         || SwiftSources.isRead($0.key)

@@ -78,7 +78,7 @@ struct ObjectMaker: Sendable {
     uniqueStarts = starts
     seed = SeededGenerator.seed(scene.options.seed, "object", entity)
     edgeRows = scene.options.hasEdgeCases ? EdgeCase.allCases.count : 0
-    addLinks(scene, model)
+    addLinks(scene)
   }
 
   /// How often an optional composite has no value: of another store, as often as its elements have none
@@ -104,7 +104,7 @@ struct ObjectMaker: Sendable {
     }
   }
 
-  private mutating func addLinks(_ scene: SeedScene, _ model: Model) {
+  private mutating func addLinks(_ scene: SeedScene) {
     let entity = part.entity
     for link in scene.links {
       let pair = link.pair

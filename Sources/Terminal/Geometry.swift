@@ -48,11 +48,6 @@ package struct Rect: Sendable, Hashable {
     self.height = max(0, height)
   }
 
-  /// The rectangle of that size at the origin.
-  package init(_ size: Size) {
-    self.init(width: size.width, height: size.height)
-  }
-
   /// Its first cell.
   package var origin: Point { Point(x: x, y: y) }
   /// Its columns and rows.

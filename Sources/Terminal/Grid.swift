@@ -100,13 +100,6 @@ package struct Grid: Sendable, Equatable {
     return used
   }
 
-  /// Writes a line into the first row of a field, aligned.
-  package mutating func write(_ spans: [Span], in field: Rect, align: Alignment = .leading) {
-    guard !field.isEmpty else { return }
-    let indent = align.indent(of: spans.width(upTo: field.width), in: field.width)
-    write(spans, at: Point(x: field.x + indent, y: field.y), within: field.width - indent)
-  }
-
   /// Writes within a field, to its start, its middle or its end.
   package mutating func write(
     _ text: String, in field: Rect, style: Style = .plain, align: Alignment = .leading

@@ -407,11 +407,6 @@ struct CompareCommandTests {
 
   @Test("the article on formats shows lines with the members that are printed")
   func article() throws {
-    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-      .joined(separator: "/")
-    let article = String(
-      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
-      as: UTF8.self)
     try shelves.change(
       shelves.b,
       "UPDATE ZBOOK SET ZTITLE = 'Pie' WHERE Z_PK = 1; DELETE FROM ZCHAPTER WHERE Z_PK = 1")
@@ -421,10 +416,7 @@ struct CompareCommandTests {
       ("{\"compare\"", Shelves.JSON.object(["compare": lines.head])), ("{\"change\"", change),
       ("{\"summary\"", .object(["summary": lines.summary])),
     ] {
-      let range = try #require(article.firstRange(of: "```\n" + start))
-      let block = article[range.lowerBound...].dropFirst(4)
-      let text = try #require(block.firstRange(of: "\n```")).lowerBound
-      let shown = try Captured.decoded(Shelves.JSON.self, from: Array(block[..<text].utf8))
+      let shown = try FormatsArticle.example(start)
       #expect(shown.keys == printed.keys)
       for key in shown.keys where key != "attributes" && key != "relationships" {
         #expect(shown[key]?.keys == printed[key]?.keys, "\(start) \(key)")

@@ -1,4 +1,3 @@
-import Files
 import Testing
 
 @testable import Comparison
@@ -60,11 +59,6 @@ struct WatchCommandTests {
 
   @Test("the article on formats shows lines with the members that are printed")
   func article() throws {
-    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-      .joined(separator: "/")
-    let article = String(
-      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
-      as: UTF8.self)
     var bytes: [UInt8] = []
     let console = Console(out: { bytes += $0 }, err: { _ in })
     let writer = SaveWriter(console, isJSON: true)
@@ -78,10 +72,7 @@ struct WatchCommandTests {
     ] as [(String, String?)] {
       let line = try #require(line)
       let printed = try Captured.decoded(JSON.self, from: Array(line.utf8))
-      let range = try #require(article.firstRange(of: "```\n{\"\(name)\""))
-      let block = article[range.lowerBound...].dropFirst(4)
-      let text = try #require(block.firstRange(of: "\n```")).lowerBound
-      let shown = try Captured.decoded(JSON.self, from: Array(block[..<text].utf8))
+      let shown = try FormatsArticle.example("{\"\(name)\"")
       #expect(shown.keys == printed.keys)
       #expect(shown[name]?.keys == printed[name]?.keys, "\(name)")
     }

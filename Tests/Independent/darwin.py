@@ -668,8 +668,8 @@ def check(kit, target, system, whole):
               "-I", kit.modules, "-filelist", listed]
     if target.is_of_package:
         common += ["-package-name", "strata"]
-    for name in system:
-        common += ["-Xcc", "-fmodule-map-file=" + os.path.join(ROOT, "Sources", name, "module.modulemap")]
+    for library in system:
+        common += ["-Xcc", "-fmodule-map-file=" + os.path.join(ROOT, library.folder, "module.modulemap")]
     os.makedirs(kit.modules, exist_ok=True)
     lines = set()
     emitting = ["-emit-module", "-o", path, "-experimental-skip-all-function-bodies"]
@@ -703,7 +703,7 @@ def main():
     if unknown:
         print(f"cannot check for macOS: no target {', '.join(unknown)}", file=sys.stderr)
         return 2
-    system = [name for name, target in found.items() if target.kind == "systemLibrary"]
+    system = [target for target in found.values() if target.kind == "systemLibrary"]
     wrong = 0
     for target in ordered(found, names):
         if target.kind == "systemLibrary":

@@ -11,15 +11,6 @@ extension FileSystem {
     guard write(bytes, to: descriptor) == 0 else { throw failure(.write, path) }
   }
 
-  /// Writes over bytes of a file that is there.
-  package static func overwrite(_ bytes: [UInt8], at offset: Int, in path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(.write, path) }
-    defer { close(descriptor) }
-    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0, write(bytes, to: descriptor) == 0
-    else { throw failure(.write, path) }
-  }
-
   /// Copies a file to a new one, or into one that is there, which stays the same file.
   package static func copyOver(_ source: String, to destination: String) throws {
     if status(destination) == nil {

@@ -203,7 +203,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private func export(in context: inout Context) -> [Effect] {
-    context.show(ChangesExportLayer(exported(context)))
+    context.show(NewFileLayer(exported(context)))
     return []
   }
 

@@ -23,8 +23,6 @@ protocol ScreenContent: Component {
   ) -> [Effect]?
   /// Moves as a key does so many times; `nil` where the key is to be pressed so often.
   mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]?
-  /// What its lines are narrowed to, or searched for.
-  var searched: String { get }
   mutating func search(_ text: String, in context: inout Context) -> [Effect]
   /// What of the selected thing can be copied; the first is what the key alone takes.
   func copies(_ context: Context) -> [CopyLayer.Choice]
@@ -61,7 +59,6 @@ extension ScreenContent {
     _ action: Key.MouseAction, _ point: Point, in context: inout Context
   ) -> [Effect]? { nil }
   mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]? { nil }
-  var searched: String { "" }
   mutating func search(_ text: String, in context: inout Context) -> [Effect] { [] }
   func copies(_ context: Context) -> [CopyLayer.Choice] { [] }
   func note(_ context: Context) -> String { "" }

@@ -16,17 +16,14 @@ package struct ModelVersion: Sendable, Equatable {
   package var isCurrent: Bool
   /// The model, or why it cannot be read.
   package var result: Result<Model, CoreDataError>
-  /// The keyed archive it was read from, where it came as one.
-  var archive: [UInt8]?
 
   /// A version that was read, or could not be.
   package init(
     name: String, path: String, isStores: Bool = false, isCurrent: Bool = false,
-    result: Result<Model, CoreDataError>, archive: [UInt8]? = nil
+    result: Result<Model, CoreDataError>
   ) {
-    (self.name, self.path, self.isStores, self.isCurrent, self.result, self.archive) = (
-      name, path, isStores, isCurrent, result, archive
-    )
+    (self.name, self.path, self.result) = (name, path, result)
+    (self.isStores, self.isCurrent) = (isStores, isCurrent)
   }
 
   /// The model, where it could be read.

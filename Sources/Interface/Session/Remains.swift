@@ -12,8 +12,6 @@ package struct Remains: Sendable, Equatable {
     package var deleted: Int
     /// Earlier states of objects.
     package var older: Int
-    /// Deleted objects of which some values are lost.
-    package var partial = 0
     /// Deleted objects that were never saved.
     package var unsaved = 0
     /// Objects that may be lost, and not deleted, in a state that was found elsewhere.
@@ -21,11 +19,10 @@ package struct Remains: Sendable, Equatable {
 
     /// What was found of an entity.
     package init(
-      name: String, deleted: Int, older: Int, partial: Int = 0, unsaved: Int = 0, lost: Int = 0
+      name: String, deleted: Int, older: Int, unsaved: Int = 0, lost: Int = 0
     ) {
-      (self.name, self.deleted, self.older, self.partial, self.unsaved, self.lost) = (
-        name, deleted, older, partial, unsaved, lost
-      )
+      (self.name, self.deleted, self.older) = (name, deleted, older)
+      (self.unsaved, self.lost) = (unsaved, lost)
     }
   }
 

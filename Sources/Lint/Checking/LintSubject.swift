@@ -160,7 +160,7 @@ struct LintStep {
     let facts = StepFacts(from: from.model, to: to.model, mapping: mapping)
     let omissions = all.filter { omission in
       (!isRefused || !Self.isClaimed(omission, from.model, to.model, facts))
-        && !Self.isMovedDown(omission, from.model, to.model, mapping)
+        && !Self.isMovedDown(omission, from.model, mapping)
     }
     facts.setOmissions(omissions)
     self.omissions = omissions
@@ -173,7 +173,7 @@ struct LintStep {
 
   /// Whether the entities below an abstract one declare what that declared: each has its values still.
   private static func isMovedDown(
-    _ omission: Omission, _ from: Model, _ to: Model, _ mapping: MappingModel?
+    _ omission: Omission, _ from: Model, _ mapping: MappingModel?
   ) -> Bool {
     guard let property = omission.property, from.entity(named: omission.entity)?.isAbstract == true
     else { return false }
@@ -236,11 +236,6 @@ struct LintStep {
     guard let former else { return refusals }
     let shipped = Set(former.refused.map { [$0.entity, $0.property] })
     return refusals.filter { !shipped.contains([$0.entity, $0.property]) }
-  }
-
-  /// What an entity of the version before became.
-  func destination(of entity: String) -> String? {
-    mapping?.mapping(fromSource: entity)?.destination
   }
 
   /// The change of an entity or of one of its properties that a test picks.

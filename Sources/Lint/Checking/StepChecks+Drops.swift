@@ -22,10 +22,8 @@ extension StepChecks {
   func failures() -> [LintFinding] {
     let all =
       step.difference.changed.flatMap { entity -> [LintFinding] in
-        guard let former = entity.source, let now = entity.destination else { return [] }
-        return entity.changes.flatMap { change in
-          [failure(change, former, now)].compactMap { $0 }
-        }
+        guard entity.source != nil, let now = entity.destination else { return [] }
+        return entity.changes.compactMap { failure($0, now) }
       } + additions()
     // Code that runs before the step can fill and merge what is there then, and nothing that is not.
     guard step.stage?.runsBefore == true else { return all }
@@ -81,9 +79,7 @@ extension StepChecks {
       severity: step.isCustomStage ? .warning : nil)
   }
 
-  private func failure(
-    _ change: PropertyChange, _ former: Entity, _ entity: Entity
-  ) -> LintFinding? {
+  private func failure(_ change: PropertyChange, _ entity: Entity) -> LintFinding? {
     func finding(
       _ rule: LintRule, _ message: String, severity: LintRule.Severity? = nil
     ) -> LintFinding {

@@ -191,7 +191,7 @@ extension StoreFunctions {
 
 extension Value {
   /// The number as a Double.
-  var number: Double? {
+  package var number: Double? {
     switch self {
     case .integer(let number): Double(number)
     case .real(let number): number

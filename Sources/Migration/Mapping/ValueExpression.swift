@@ -42,34 +42,36 @@ extension AttributeValue {
     if case .decimal = self { literal == Value.null.literal } else { self == .null }
   }
 
+  /// What a column holds of it, without the mark of external storage; `nil` for a decimal, whose digits only SQLite
+  /// turns into what it compares.
+  private var stored: Value? {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .boolean(let flag): .integer(flag ? 1 : 0)
+    case .double(let number), .date(let number): .real(number)
+    case .string(let text), .uri(let text): .text(text)
+    case .bytes(let bytes), .uuid(let bytes): .blob(bytes)
+    case .decimal: nil
+    }
+  }
+
   /// The value as Core Data stores it in that attribute's column.
   func constant(for attribute: Attribute) -> ColumnValue {
-    switch self {
-    case .null: return .constant(.null)
-    case .integer(let number): return .constant(.integer(number))
-    case .boolean(let flag): return .constant(.integer(flag ? 1 : 0))
-    case .double(let number), .date(let number): return .constant(.real(number))
-    case .string(let text), .uri(let text): return .constant(.text(text))
-    case .bytes(let bytes) where attribute.allowsExternalBinaryDataStorage:
+    if case .bytes(let bytes) = self, attribute.allowsExternalBinaryDataStorage {
       return .constant(.blob(MarkedBytes.row(bytes).column))
-    case .bytes(let bytes), .uuid(let bytes): return .constant(.blob(bytes))
-    case .decimal: return isNothing ? .constant(.null) : .lookup(literal, reading: [])
     }
+    if let stored { return .constant(stored) }
+    return isNothing ? .constant(.null) : .lookup(literal, reading: [])
   }
 
   /// The value as an SQL literal, without the mark of external storage.
   var literal: String {
-    switch self {
-    case .null: Value.null.literal
-    case .integer(let number): Value.integer(number).literal
-    case .boolean(let flag): flag ? "1" : "0"
-    case .double(let number), .date(let number): Value.real(number).literal
-    case .decimal(let digits):
-      digits.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && !digits.isEmpty
-        ? "CAST('\(digits)' AS DECIMAL)" : "NULL"
-    case .string(let text), .uri(let text): Value.text(text).literal
-    case .bytes(let bytes), .uuid(let bytes): Value.blob(bytes).literal
-    }
+    if let stored { return stored.literal }
+    guard case .decimal(let digits) = self, !digits.isEmpty,
+      digits.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) })
+    else { return Value.null.literal }
+    return "CAST('\(digits)' AS DECIMAL)"
   }
 }
 

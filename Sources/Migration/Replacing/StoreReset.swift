@@ -51,11 +51,6 @@ public enum StoreReset {
     public var notes: [String] = []
   }
 
-  /// Finds out what a reset would replace; changes nothing.
-  public static func state(of path: String, model: Model) -> State {
-    look(at: path, model: model).state
-  }
-
   /// - Returns: the state, and whether SQLite reads all of the store's logs, so that it can merge them.
   private static func look(at path: String, model: Model) -> (state: State, isMergeable: Bool) {
     guard FileSystem.status(path) != nil else { return (.missing, false) }

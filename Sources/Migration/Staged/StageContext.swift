@@ -223,7 +223,7 @@ extension StageContext: ObjectKeeper {
     let unlinking = StageUnlinking(schema: schema, connection: connection)
     if !isToMany { try unlinking.empty(statement.relationship, of: owner.id) }
     for other in others {
-      try unlinking.leave(statement.relationship, of: owner.id, other.id)
+      try unlinking.leave(statement.relationship, other.id)
       try kept.write(statement, owner.id, other.id)
     }
     // Values that were read of the rows do not hold links: they stay as they are.

@@ -168,7 +168,7 @@ struct StageUnlinking {
   }
 
   /// Takes an object that is about to be linked out of the one-to-one it is in.
-  func leave(_ relationship: Relationship, of owner: ObjectID, _ other: ObjectID) throws {
+  func leave(_ relationship: Relationship, _ other: ObjectID) throws {
     guard !relationship.isToMany, let (_, back) = schema.inverse(of: relationship), !back.isToMany
     else { return }
     try empty(back, of: other)

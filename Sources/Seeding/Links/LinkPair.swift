@@ -74,7 +74,7 @@ extension LinkPair {
         let own = End(
           entity: entity.name, relationship: relationship,
           members: members(
-            of: relationship.name, declaredBy: entity.name,
+            declaredBy: entity.name,
             from: inverse?.1.destination ?? entity.name, model))
         let other = End(
           entity: inverse?.entity ?? relationship.destination, relationship: inverse?.1,
@@ -98,7 +98,7 @@ extension LinkPair {
 
   /// Concrete entities that have a relationship and that its inverse can reference.
   private static func members(
-    of name: String, declaredBy entity: String, from destination: String, _ model: Model
+    declaredBy entity: String, from destination: String, _ model: Model
   ) -> [String] {
     model.subtree(of: entity).filter {
       model.entity(named: $0)?.isAbstract == false

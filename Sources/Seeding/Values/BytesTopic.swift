@@ -52,7 +52,7 @@ enum BytesTopic: Sendable {
   }
 
   /// What the values of a Transformable attribute are.
-  init(archive attribute: Attribute, _ samples: MadeBytes) {
+  init(archive attribute: Attribute) {
     self = .archives((0..<24).map { SampleArchive.bytes(attribute.className ?? "", variant: $0) })
   }
 

@@ -373,7 +373,6 @@ enum SeedWords {
   static let kinds = ["basic", "default", "standard", "custom", "other"]
   static let roles = ["owner", "admin", "member", "guest"]
   static let genders = ["female", "male", "diverse"]
-  static let colourNames = ["red", "green", "blue", "orange", "teal", "indigo", "yellow", "grey"]
   static let mimeTypes = [
     "image/jpeg", "image/png", "application/pdf", "text/plain", "audio/mpeg", "video/mp4",
     "application/json",

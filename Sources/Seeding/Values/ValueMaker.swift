@@ -118,7 +118,7 @@ struct ValueMaker: Sendable {
     case .date: filling = .moment(DateTopic(name))
     case .uuid: filling = .identifier
     case .binary: filling = .bytes(BytesTopic(data: attribute, name: name, samples))
-    case .transformable: filling = .bytes(BytesTopic(archive: attribute, samples))
+    case .transformable: filling = .bytes(BytesTopic(archive: attribute))
     case .undefined, .objectID, .composite: filling = .nothing
     }
     if !limits.patterns.isEmpty { filling = .pattern(limits.patterns) }
@@ -194,7 +194,7 @@ struct ValueMaker: Sendable {
       return .integer(topic.whole(using: &object.random))
     case .real(let topic): return .double(real(topic.number(using: &object.random), topic))
     case .decimal(let topic):
-      return .decimal(Self.decimal(topic.number(using: &object.random), topic))
+      return .decimal(Self.decimal(topic.number(using: &object.random)))
     case .text(let maker):
       let text = maker.text(object.person, using: &object.random)
       let stretched = lengths.isEmpty ? text : stretched(text, &object)
@@ -245,7 +245,7 @@ struct ValueMaker: Sendable {
     return isFloat ? Double(Float(value)) : value
   }
 
-  static func decimal(_ number: Double, _ topic: NumberTopic) -> String {
+  static func decimal(_ number: Double) -> String {
     let cents = Int64(exactly: (number * 100).rounded()) ?? 0
     let fraction = cents.magnitude % 100
     let text = "\(cents < 0 ? "-" : "")\(cents.magnitude / 100).\(fraction / 10)\(fraction % 10)"

@@ -67,7 +67,7 @@ struct ContainerReader: Sendable {
           SchemaUse(
             content: content, variable: Self.variable(before: index, tokens), line: token.line))
       } else if arguments.first?.label == "for",
-        let content = Self.content(ofContainer: arguments, reader)
+        let content = Self.content(ofContainer: arguments)
       {
         containers.append(
           ContainerUse(
@@ -115,9 +115,7 @@ struct ContainerReader: Sendable {
     return first.tokens.memberPaths("models").first.map { .version($0) }
   }
 
-  private static func content(
-    ofContainer arguments: [SwiftArgument], _ reader: DeclarationReader
-  ) -> ContainerContent? {
+  private static func content(ofContainer arguments: [SwiftArgument]) -> ContainerContent? {
     let given = arguments.prefix { $0.label == nil || $0.label == "for" }.map(\.tokens)
     guard let first = given.first else { return nil }
     if first.count > 1, first[0].isWord("Schema"), first[1].isMark("(") {

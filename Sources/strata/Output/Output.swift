@@ -160,13 +160,8 @@ enum LocalTime {
     return date.count > 16 ? "\(date.prefix(10)) \(date.dropFirst(11).prefix(5))Z" : date
   }
 
-  /// The time of day: `14:02:11`.
-  static func clock(_ seconds: Double = CoreDataDate.now) -> String {
-    moment(seconds).flatMap { formatted($0, "%H:%M:%S")?.text } ?? ""
-  }
-
-  /// The same of another moment; empty where no calendar holds it.
-  static func clock(of seconds: Double) -> String {
+  /// The time of day: `14:02:11`; empty where no calendar holds it.
+  static func clock(of seconds: Double = CoreDataDate.now) -> String {
     moment(seconds).flatMap { formatted($0, "%H:%M:%S")?.text } ?? ""
   }
 

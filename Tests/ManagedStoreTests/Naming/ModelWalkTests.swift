@@ -80,12 +80,12 @@ struct ModelWalkTests {
     #expect(long.utf16.count > 96)
     let names = ["", "a", "_pk", "firstName", "größe", "abcdefghijklmnopqrstuvw", long, long + "x"]
     #expect(
-      names.map { NameHash.early($0) } == [
+      names.map { NameHash.both($0).early } == [
         0, 1062, 515_045_925, 3_585_514_418,
         3_802_725_400, 54_911_691, 3_465_319_526, 1_822_617_197,
       ])
     #expect(
-      names.map { NameHash.late($0) } == [
+      names.map { NameHash.both($0).late } == [
         3_686_067_727, 408_203_952, 2_566_762_981, 555_728_483,
         3_322_168_240, 3_762_754_988, 3_152_693_576, 1_558_841_464,
       ])

@@ -240,9 +240,6 @@ struct BrowseLayout {
   /// The inside of a pane's border.
   func content(of pane: BrowseScreen.Pane) -> Rect { panes[pane.rawValue].inset(by: 1) }
 
-  /// Whether only one pane has room beside another.
-  var isNarrow: Bool { frame.width < Self.wide }
-
   func pane(at point: Point) -> BrowseScreen.Pane? {
     BrowseScreen.Pane.allCases.first { panes[$0.rawValue].contains(point) }
   }

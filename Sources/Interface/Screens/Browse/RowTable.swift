@@ -362,3 +362,19 @@ extension RowTable {
     arranged == all && hidden.isEmpty && chosen.isEmpty && frozen == 1
   }
 }
+
+extension RowTable {
+  /// The attribute of the selected column; a relationship has no value to show or copy.
+  var selectedProperty: String? { selectedProperty(isAttribute: true) }
+
+  func selectedProperty(isAttribute: Bool) -> String? {
+    guard let property else { return nil }
+    if isAttribute, case .attribute = property.kind { return property.name }
+    return isAttribute ? nil : property.name
+  }
+
+  /// The properties that are shown, in their order.
+  var shownProperties: [String] {
+    columns.compactMap { property($0)?.name }
+  }
+}

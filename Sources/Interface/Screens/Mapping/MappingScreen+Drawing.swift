@@ -277,7 +277,6 @@ extension MappingScreen {
 
 /// Where the parts of Mapping lie.
 struct MappingScreenLayout {
-  let summary: Rect
   let mappings: Rect
   let properties: Rect
   let problems: Rect
@@ -286,7 +285,6 @@ struct MappingScreenLayout {
 
   init(_ mapping: MappingScreen, _ context: Context) {
     let all = context.body
-    summary = all.row(0)
     next = all.row(max(0, all.height - 1))
     let body = Rect(x: all.x, y: all.y + 1, width: all.width, height: max(0, all.height - 2))
     let isFocused = mapping.activePane == .losses

@@ -5,8 +5,7 @@ import Terminal
 extension MigrateScreen {
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     switch phase {
-    case .ready: drawReady(context, nil, with: theme, in: &grid, rect)
-    case .failed(let error): drawReady(context, error, with: theme, in: &grid, rect)
+    case .ready, .failed: drawReady(context, with: theme, in: &grid, rect)
     case .running(let progress, let isCancelling):
       MigrationProgressView(
         verb: "migrating", steps: context.planned.plan?.steps ?? [], progress: progress,
@@ -73,8 +72,7 @@ extension MigrateScreen {
   }
 
   private func drawReady(
-    _ context: Context, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid,
-    _ rect: Rect
+    _ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     guard context.versions.element(context.planned.to) != nil else {
       context.planned.drawWithoutVersions(context, with: theme, in: &grid, rect)

@@ -147,7 +147,7 @@ extension PickerScreen {
         unless: listing?.parent == nil ? "this is the top folder" : nil),
       Binding(
         ["/"], "find",
-        shows("search") { screen, _ in SearchLayer(.screen, former: screen.searched) }),
+        shows("search") { screen, _ in SearchLayer(.screen, former: screen.filter) }),
       Binding(
         ["."], showsHidden ? "without hidden files" : "hidden files",
         changes("hiddenFiles") { $0.keepingSelection { $0.showsHidden.toggle() } }),
@@ -268,8 +268,6 @@ extension PickerScreen {
     }
     return [.choose(entry.path)]
   }
-
-  var searched: String { filter }
 
   /// Narrows the lines to names with such words.
   mutating func search(_ text: String, in context: inout Context) -> [Effect] {

@@ -24,7 +24,7 @@ extension RescueScreen {
         ["w"], "write the report",
         shows("writeReceipt") { screen, context in
           screen.receipt.map {
-            ReceiptFileLayer(.rescue($0), $0.report, storePath: context.storePath)
+            NewFileLayer(.rescue($0), $0.report, storePath: context.storePath)
           }
         },
         unless: receipt == nil ? "there is no report yet" : nil,

@@ -3,19 +3,13 @@
 /// The order of Core Data's dictionaries follows from it, and from that order names of tables and
 /// columns (store-format-2 §1). Arithmetic wraps around.
 enum NameHash {
-  /// The hash by which a ``LateTable`` places a key: long texts enter by their start, middle and
-  /// end, and the bits are mixed once more.
-  static func late(_ name: String) -> UInt32 { both(name).late }
-
-  /// The hash by which an ``EarlyTable`` places a key: of long texts fewer units enter.
-  static func early(_ name: String) -> UInt32 { both(name).early }
-
   /// The hash by which an ordinary dictionary places a key.
   static func ordinary(_ name: String) -> UInt64 {
     withUnits(name, bytes: { longest($0) }, units: { longest($0) })
   }
 
-  /// The hashes of both kinds of table.
+  /// The hashes by which both kinds of table place a key: for a ``LateTable`` long texts enter by their start, middle
+  /// and end, and the bits are mixed once more; for an ``EarlyTable`` fewer units of them enter.
   static func both(_ name: String) -> (late: UInt32, early: UInt32) {
     withUnits(name, bytes: { both(of: $0) }, units: { both(of: $0) })
   }

@@ -261,7 +261,7 @@ extension Inference {
     skipping skipped: Set<String>
   ) throws(CoreDataError) -> [AttributeMapping] {
     guard attribute.type == .composite, before.type == .composite else {
-      return try plain(attribute, from: before, entity: entity, former: former, skipped)
+      return try plain(attribute, from: before, entity: entity, former: former)
     }
     let elements = ElementAlignment(attribute, from: before, byName: byName, given: skipped)
     if let shared = elements.shared.min(by: { $0.key < $1.key }), !allowsSharing {
@@ -270,7 +270,7 @@ extension Inference {
     var mappings: [AttributeMapping] = []
     for pair in elements.pairs {
       if let before = pair.former, pair.isPlain, !Self.isGiven(pair.element, skipped) {
-        mappings += try plain(pair.element, from: before, entity: entity, former: former, skipped)
+        mappings += try plain(pair.element, from: before, entity: entity, former: former)
       } else {
         mappings += pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
       }
@@ -280,8 +280,7 @@ extension Inference {
 
   /// An attribute or an element that is no composite on either side.
   private func plain(
-    _ attribute: Attribute, from before: Attribute, entity: String, former: String,
-    _ skipped: Set<String>
+    _ attribute: Attribute, from before: Attribute, entity: String, former: String
   ) throws(CoreDataError) -> [AttributeMapping] {
     if let reason = TypeChange.refusal(from: before, to: attribute) {
       let name = before.name == attribute.name ? "" : " with its name (formerly “\(before.name)”)"

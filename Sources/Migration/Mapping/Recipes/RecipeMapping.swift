@@ -273,7 +273,7 @@ extension RecipeMapping {
         source: source, destination: destination,
         given: mapping.entityMappings.map { .init(source: $0.source, destination: $0.destination) })
       written.append(standIn.mapping)
-      try apply(standIn.mapping, to: &entityMapping, inference)
+      try apply(standIn.mapping, to: &entityMapping)
       changed.entityMappings[index] = entityMapping
       if let entity = mapping.entityMappings[index].destination, entityMapping.destination == nil,
         !changed.entityMappings.contains(where: { $0.destination == entity }),
@@ -314,7 +314,7 @@ extension RecipeMapping {
 
   /// What a class would have done to the mapping that names it.
   private func apply(
-    _ standIn: RecipeDocument.Mapping, to mapping: inout EntityMapping, _ inference: Inference
+    _ standIn: RecipeDocument.Mapping, to mapping: inout EntityMapping
   ) throws {
     guard let from = mapping.source else {
       throw text.wrong(

@@ -57,7 +57,7 @@ extension RecipeSkeleton {
     do {
       let path = try StoreMigration.path(of: store, request)
       if let step = path.steps.first(where: { !Self.classes(of: $0, request).isEmpty }) {
-        self.standIns(for: step, Self.classes(of: step, request), request)
+        self.standIns(for: step, Self.classes(of: step, request))
         return
       }
     } catch let error as CoreDataError {
@@ -165,9 +165,7 @@ extension RecipeSkeleton {
   }
 
   /// Stand-ins for the classes of a step's mapping, beside the documents that it is from.
-  private mutating func standIns(
-    for step: MigrationStep, _ mappings: [EntityMapping], _ request: MigrationRequest
-  ) {
+  private mutating func standIns(for step: MigrationStep, _ mappings: [EntityMapping]) {
     var lines: [String] = []
     var members: [String] = []
     for policy in Set(mappings.compactMap(\.policy)).sorted() {

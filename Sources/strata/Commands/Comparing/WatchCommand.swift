@@ -134,7 +134,7 @@ struct SaveWriter {
       case let count?: NumberText.counted(count, "save")
       case nil: "several saves"
       }
-    return [LocalTime.clock(save.time), who, saves, kinds.joined(separator: ", ")]
+    return [LocalTime.clock(of: save.time), who, saves, kinds.joined(separator: ", ")]
       .filter { !$0.isEmpty }.joined(separator: " · ")
   }
 }

@@ -173,8 +173,7 @@ actor RemainsSession {
     undeletion = found
     let entities = found.entities.map {
       Remains.Entity(
-        name: $0.name, deleted: $0.deleted, older: $0.older, partial: $0.partial,
-        unsaved: $0.unsaved, lost: $0.lost)
+        name: $0.name, deleted: $0.deleted, older: $0.older, unsaved: $0.unsaved, lost: $0.lost)
     }
     let (isWiped, notes) = (found.isWiped, found.notes)
     return (

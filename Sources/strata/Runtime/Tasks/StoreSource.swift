@@ -141,7 +141,7 @@ struct StoreSource: Sendable {
     return [
       ModelVersion(
         name: loaded.name, path: loaded.path, isStores: loaded.model.makes(hashes),
-        result: .success(loaded.model), archive: loaded.archive)
+        result: .success(loaded.model))
     ]
   }
 

@@ -163,14 +163,6 @@ extension Value {
     }
   }
 
-  fileprivate var number: Double? {
-    switch self {
-    case .integer(let number): Double(number)
-    case .real(let number): number
-    default: nil
-    }
-  }
-
   /// The bytes of a blob, or of text; `nil` for NULL.
   fileprivate var bytes: [UInt8]? {
     if case .blob(let bytes) = self { bytes } else { plainText.map { Array($0.utf8) } }

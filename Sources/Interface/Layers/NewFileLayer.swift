@@ -1,0 +1,144 @@
+import Comparison
+import ManagedModel
+import Migration
+import Reports
+import Terminal
+
+/// Changes that are to be written to a file, in the format that its name ends with.
+package struct ChangesFile: Sendable, Equatable {
+  /// What is written.
+  package var changes: [ObjectChange]
+  /// Where it is to be written.
+  package var path: String
+  /// Whether a file that is there may be replaced.
+  package var replaces = false
+
+  /// The format that the name says; CSV where it says none.
+  package var format: ExportRequest.Format {
+    ExportRequest.Format.allCases.first { path.hasSuffix("." + $0.fileExtension) } ?? .csv
+  }
+}
+
+/// Asks for the file that something goes into.
+struct NewFileLayer: WaitingLayer {
+  /// What is written.
+  enum Contents: Sendable, Equatable {
+    /// As JSON, and beside it as what the screen says of it.
+    case receipt(WrittenReceipt, text: String)
+    case changes([ObjectChange])
+  }
+
+  let contents: Contents
+  var prompt: Prompt
+  var task: TaskID?
+  /// The path that holds a file already, which the next Enter replaces.
+  private var taken: String?
+  private var problem: String?
+  private(set) var isDone = false
+
+  init(_ receipt: WrittenReceipt, _ report: Report, storePath: String) {
+    contents = .receipt(receipt, text: ReportText.text(report))
+    let name = storePath.split(separator: "/").last ?? "store"
+    let stem = name.split(separator: ".").first ?? name
+    prompt = Prompt("\(stem)-\(receipt.noun).json")
+  }
+
+  init(_ changes: [ObjectChange]) {
+    contents = .changes(changes)
+    prompt = Prompt("changes.csv")
+  }
+
+  private var replaces: Bool { taken == prompt.text }
+
+  func bindings(_ context: Context) -> [Binding] {
+    [
+      Binding(
+        [.enter], replaces ? "replace it" : "write", asks("confirm") { $0.write(in: &$1) },
+        unless: task != nil
+          ? "it is being written" : prompt.text.isEmpty ? "type a file name first" : nil),
+      closing([.escape]),
+    ]
+  }
+
+  private mutating func write(in context: inout Context) -> [Effect] {
+    problem = nil
+    let (contents, path, replaces) = (contents, prompt.text, replaces)
+    return context.ask(&task) { task in
+      switch contents {
+      case .receipt(let receipt, let text):
+        .writeReceipt(task, receipt, text: text, path: path, replaces: replaces)
+      case .changes(let changes):
+        .writeChanges(task, ChangesFile(changes: changes, path: path, replaces: replaces))
+      }
+    }
+  }
+
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
+    if task == nil { prompt.handle(key) }
+    return []
+  }
+
+  mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
+    switch (answer, contents) {
+    case (.wroteReceipt(let path), .receipt(let receipt, _)):
+      context.notice = Notice("the \(receipt.noun) is in \(path)", .success)
+    case (.written(let path), .changes(let changes)):
+      context.notice = Notice("\(NumberText.counted(changes.count, "change")) in \(path)", .success)
+    default: return []
+    }
+    isDone = true
+    return []
+  }
+
+  mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    problem = error.message
+    taken = error.kind == .refused ? prompt.text : nil
+    return []
+  }
+
+  private var title: String {
+    switch contents {
+    case .receipt(let receipt, _): "Write the \(receipt.noun)"
+    case .changes: "Export the changes to"
+    }
+  }
+
+  private var hint: String {
+    switch contents {
+    case .receipt(let receipt, _):
+      return "As JSON, the same as \(receipt.command) writes, and beside it as text."
+    case .changes(let changes):
+      let format = ChangesFile(changes: changes, path: prompt.text).format
+      let names = ExportRequest.Format.allCases.map { "." + $0.fileExtension }
+      return
+        "\(NumberText.counted(changes.count, "change")) as \(format.title). Other formats: end the name with \(names.joined(separator: ", "))."
+    }
+  }
+
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let width = max(1, min(64, rect.width - 4))
+    let lines = Wrapping.lines(problem ?? hint, width: width)
+    let inside = Popup(title, width, lines.count + 2).draw(in: &grid, rect, theme: theme)
+    prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
+    grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
+  }
+}
+
+extension WrittenReceipt {
+  fileprivate var noun: String {
+    switch self {
+    case .migration, .rescue(.repaired): "receipt"
+    case .rescue: "report"
+    }
+  }
+
+  /// The command that writes the same.
+  fileprivate var command: String {
+    switch self {
+    case .migration: "strata migrate --receipt"
+    case .rescue(.salvaged): "strata salvage --report"
+    case .rescue(.restored): "strata undelete --report"
+    case .rescue(.repaired): "strata repair --receipt"
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import ManagedModel
+import Salvage
+
+/// Chooses among the orders that a lost table's columns may have: by what cannot be, never by what values
+/// may mean.
+struct OrderChoice {
+  /// An order, as columns by place.
+  struct Candidate: Equatable {
+    var order: [Int]
+    /// How many of them the table was made with: no row is shorter.
+    var original: Int
+  }
+
+  let columns: [StoreSchema.Column]
+  private let evidence: ColumnEvidence
+  /// Whether a column may stand in a place.
+  private let holds: [[Bool]]
+  /// The orders that the versions lead to, by how many versions before this one made the store.
+  let candidates: [Candidate]
+  /// Orders that a text in the file states.
+  private let remnants: [[Int]]
+  /// The to-one relationship of each column of positions.
+  private var linkOfOrder: [Int: Int] = [:]
+
+  /// More columns at the end than that are not guessed.
+  private static let mostAppended = 3
+  /// More columns of positions are not turned among themselves.
+  private static let mostTurned = 4
+  /// Of more columns only one at the end is guessed.
+  private static let mostTried = 60
+  /// One wrong value in so many may be of a row that is none.
+  private static let tolerance = 20
+
+  init(
+    columns: [StoreSchema.Column], traits: [ColumnTraits], evidence: ColumnEvidence,
+    candidates: [Candidate], remnants: [[Int]]
+  ) {
+    self.columns = columns
+    self.evidence = evidence
+    self.candidates = candidates
+    self.remnants = remnants
+    for (place, column) in columns.enumerated() where column.content.isOrder {
+      linkOfOrder[place] = columns.firstIndex {
+        if case .toOne = $0.content {
+          $0.content.property == column.content.property
+        } else {
+          false
+        }
+      }
+    }
+    holds = traits.map { traits in
+      columns.indices.map { place in
+        let (wrong, all) = traits.misfits(place + LostColumns.standing, evidence)
+        return wrong * Self.tolerance <= all && (wrong == 0 || all > Self.tolerance)
+      }
+    }
+  }
+
+  /// Whether nothing in the rows speaks against an order.
+  func isPossible(_ candidate: Candidate) -> Bool {
+    evidence.longest <= columns.count + LostColumns.standing
+      && candidate.original + LostColumns.standing <= evidence.shortest
+      && isHeld(candidate.order)
+  }
+
+  private func isHeld(_ order: [Int]) -> Bool {
+    order.indices.allSatisfy { holds[order[$0]][$0] } && areOrdersOfLinks(order)
+  }
+
+  /// Whether no row has a place in an order without the link that it is of.
+  private func areOrdersOfLinks(_ order: [Int]) -> Bool {
+    for (place, column) in order.enumerated() {
+      guard let link = linkOfOrder[column], let own = order.firstIndex(of: link) else { continue }
+      if evidence.hasValue(at: place + LostColumns.standing, without: own + LostColumns.standing) {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The order to take, with the columns that may stand for one another.
+  ///
+  /// - Parameter starts: which of the candidates nothing in the whole store speaks against, the latest
+  ///   first.
+  func order(starts: [Int]) -> LostColumns.Order {
+    let stated = remnants.filter {
+      isPossible(Candidate(order: $0, original: min($0.count, shortest)))
+    }
+    if let first = stated.first, stated.allSatisfy({ $0 == first }) {
+      return result(first, others: [], isStated: true)
+    }
+    let known = starts.map { candidates[$0] }.filter(isPossible)
+    let own = known.isEmpty ? candidates.filter(isPossible) : known
+    if let first = own.first, candidates.count > 1 {
+      return result(first.order, others: own.map(\.order), isStated: true)
+    }
+    // One version is known: what others there were, and what they added, only the rows can say.
+    guard let found = appended() else {
+      return .init(
+        columns: candidates.first.map { $0.order.map { columns[$0] } } ?? columns,
+        doubtful: columns, isUnfit: true)
+    }
+    return result(found[0], others: found, isStated: false)
+  }
+
+  private var shortest: Int { max(0, evidence.shortest - LostColumns.standing) }
+
+  /// How few columns at the end make an order possible; `nil` where none of those that are tried does.
+  var fewestAppended: Int? {
+    guard evidence.longest <= columns.count + LostColumns.standing else { return nil }
+    return sizes.first { !orders(appended: $0).isEmpty }
+  }
+
+  /// The orders with few columns at the end that nothing speaks against, the fewest first: those of the
+  /// smallest number, and of one more.
+  private func appended() -> [[Int]]? {
+    guard let fewest = fewestAppended else { return nil }
+    return orders(appended: fewest)
+      + (fewest < sizes.upperBound ? orders(appended: fewest + 1) : [])
+  }
+
+  private var sizes: ClosedRange<Int> {
+    let needed = max(0, columns.count - shortest)
+    let most = min(columns.count, columns.count > Self.mostTried ? 1 : Self.mostAppended)
+    return needed...max(needed, most)
+  }
+
+  /// All possible orders with so many columns at the end.
+  private func orders(appended count: Int) -> [[Int]] {
+    guard count <= Self.mostAppended, count <= 1 || columns.count <= Self.mostTried else {
+      return []
+    }
+    var found: [[Int]] = []
+    func extend(_ chosen: [Int]) {
+      guard chosen.count < count else {
+        let order = columns.indices.filter { !chosen.contains($0) } + chosen
+        if isHeld(order) {
+          if !found.contains(order) { found.append(order) }
+        } else if count == 0 {
+          // Their order comes out of a hash table: one of an earlier version of the model may have had another.
+          found = turned(order).filter(isHeld)
+        }
+        return
+      }
+      for next in ((chosen.last ?? -1) + 1)..<max(columns.count, (chosen.last ?? -1) + 1) {
+        extend(chosen + [next])
+      }
+    }
+    extend([])
+    return found
+  }
+
+  /// The same order with its columns of positions in each other order.
+  private func turned(_ order: [Int]) -> [[Int]] {
+    let places = order.indices.filter { linkOfOrder[order[$0]] != nil }
+    guard (2...Self.mostTurned).contains(places.count) else { return [] }
+    var result: [[Int]] = []
+    func extend(_ chosen: [Int], _ rest: [Int]) {
+      guard !rest.isEmpty else {
+        var other = order
+        for (place, column) in zip(places, chosen) { other[place] = column }
+        return result.append(other)
+      }
+      for column in rest { extend(chosen + [column], rest.filter { $0 != column }) }
+    }
+    extend([], places.map { order[$0] })
+    return result
+  }
+
+  private func result(_ order: [Int], others: [[Int]], isStated: Bool) -> LostColumns.Order {
+    var doubtful: Set<Int> = []
+    for other in others {
+      for place in order.indices
+      where other[place] != order[place] && evidence.isLive(place + LostColumns.standing) {
+        doubtful.formUnion([order[place], other[place]])
+      }
+    }
+    return .init(
+      columns: order.map { columns[$0] }, doubtful: doubtful.sorted().map { columns[$0] },
+      isAssumed: !isStated && columns.count > 1)
+  }
+}

@@ -1,0 +1,93 @@
+import ManagedModel
+import SQLite
+
+extension SalvagedCopy {
+  /// The entity at the top of each table's hierarchy, by the table: without a model as Z_PRIMARYKEY names them.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func entities() throws -> [String: String] {
+    let found: [(String, String)]
+    if let schema {
+      found = schema.tables.map { ($0.name, $0.root) }
+    } else {
+      found = try rawSchema()?.tables.filter(\.isWholeTable).map { ($0.table, $0.entity) } ?? []
+    }
+    return Dictionary(found) { first, _ in first }
+  }
+
+  /// What Z_PRIMARYKEY tells of the tables; `nil` where it tells of none.
+  private func rawSchema() throws -> RawSchema? {
+    let database = try DatabaseTables(connection)
+    guard Self.hasCounters(database) else { return nil }
+    do { return try RawSchema(connection, database) } catch is CoreDataError { return nil }
+  }
+
+  private static func hasCounters(_ database: DatabaseTables) -> Bool {
+    database.columns(of: "Z_PRIMARYKEY").isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
+  }
+
+  /// How many of a range of keys no row of a table has; `nil` where they are more than a number holds.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func keys(in range: ClosedRange<Int64>, lackedBy table: String) throws -> Int? {
+    let span = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+    guard !span.overflow, span.partialValue < .max else { return nil }
+    let there = try connection.value(
+      "SELECT count(*) FROM \(quoted(table)) WHERE rowid BETWEEN ? AND ?",
+      [.integer(range.lowerBound), .integer(range.upperBound)])
+    return Int(max(0, span.partialValue + 1 - (there?.integer ?? 0)))
+  }
+
+  /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
+  /// objects that were deleted, never saved, or lost. More than these cannot be lost.
+  ///
+  /// To be asked before the counters are rebuilt; an entity whose counter is gone is not in it.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func openKeys() throws -> [String: Int] {
+    guard let schema else { return [:] }
+    var open: [String: Int] = [:]
+    for table in schema.tables where all.contains(where: { $0.name == table.name }) {
+      guard let number = schema.numbers[table.root],
+        let greatest = try PrimaryKeys(connection).given(number),
+        greatest > 0,
+        let row = try connection.rows(
+          "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
+        ).first, row.count == 2, let count = row[0].integer,
+        // A counter that is too low shows nothing.
+        row[1].integer ?? 0 <= greatest, greatest - count < .max
+      else { continue }
+      open[table.root] = Int(greatest - count)
+    }
+    return open
+  }
+
+  /// Tables that the store's list of tables does not have, as far as it can be read, and that no row was found of,
+  /// though its counters show that there were objects:
+  /// the greatest key that was given out, by the entity at the top of the hierarchy.
+  ///
+  /// Call it before the counters are rebuilt.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func goneTables(of source: SalvageSource) throws -> [String: Int] {
+    var gone: [String: Int] = [:]
+    guard let schema else {
+      for table in try rawSchema()?.missingTables ?? [] {
+        gone[table.entity] = table.lastKey.map { Int(clamping: $0) }
+      }
+      return gone.filter { $0.value > 0 }
+    }
+    guard try Self.hasCounters(DatabaseTables(connection)) else { return [:] }
+    for table in schema.tables {
+      let isEmpty =
+        !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }
+      guard source.lacksTable(table.name) || isEmpty else { continue }
+      guard let number = schema.numbers[table.root],
+        let greatest = try PrimaryKeys(connection).given(number),
+        greatest > 0
+      else { continue }
+      gone[table.root] = Int(clamping: greatest)
+    }
+    return gone
+  }
+}
