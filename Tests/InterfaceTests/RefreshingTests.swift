@@ -190,6 +190,29 @@ struct RefreshingTests {
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 34)
   }
 
+  @Test("strikes a deleted row also where the rows were read before the save was known")
+  func readBeforeKnown() throws {
+    var session = try Self.session()
+    try session.send("j", "j")
+    let before = session.state.browse.table?.window
+    #expect(before?.selectedRow?.id.key == 33)
+    try session.send(.storeChanged(.saved(0)))
+    #expect(!session.screen().description.contains("Recipe number 33"))
+    var save = ObservedSave(time: 0, saves: 1)
+    save.changes = [Self.delete(33)]
+    try session.send(.saved([SeenSave(save, time: "12:05:01")]))
+    let deleted = Self.line(session, "Recipe number 33")
+    #expect(deleted.contains("−") && deleted.contains("──"))
+    let after = session.state.browse.table?.window
+    #expect(after?.selectedRow?.id.key == 33 && after?.offset == before?.offset)
+    #expect(session.screen().description.contains("Recipe/p33 ─ − deleted"))
+    // Read once more, it stays; with ^R it goes.
+    try session.send(.storeChanged(.saved(0)))
+    #expect(Self.line(session, "Recipe number 33").contains("−"))
+    try session.send("^R")
+    #expect(!session.screen().description.contains("Recipe number 33"))
+  }
+
   @Test("is the same with two changes of an object as with one of both")
   func together() {
     let both = Self.update(1, "a", "b").followed(by: Self.update(1, "b", "c"))

@@ -24,10 +24,7 @@ extension State {
     known.news.take(saves, marks: known.refreshMode != .ask)
     tell(since: former)
     guard known.refreshMode == .live, !known.remains.isShown else { return [] }
-    return on(BrowseScreen.self) { browse, context in
-      browse.count(saves.flatMap(\.save.counts), in: &context)
-      return []
-    }
+    return on(BrowseScreen.self) { $0.take(saves, in: &$1) }
   }
 
   /// Lists what changed.

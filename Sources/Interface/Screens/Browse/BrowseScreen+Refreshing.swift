@@ -38,8 +38,17 @@ extension BrowseScreen {
     return []
   }
 
+  /// Takes what was saved: counts it, and strikes the rows that were gone before it was known why.
+  mutating func take(_ saves: [SeenSave], in context: inout Context) -> [Effect] {
+    count(saves.flatMap(\.save.counts), in: &context)
+    let marks = context.marks
+    let isShown = table?.returnDeleted { marks[$0]?.kind == .delete }
+    return isShown == true ? inspect(in: &context) : []
+  }
+
   /// Counts what was saved with the objects that are there.
-  mutating func count(_ changes: [ComparisonSummary.EntityCount], in context: inout Context) {
+  private mutating func count(_ changes: [ComparisonSummary.EntityCount], in context: inout Context)
+  {
     var counts = ownCounts
     for change in changes {
       if let known = counts[change.entity] {
@@ -57,6 +66,13 @@ extension RowTable {
     window.takeAgain(page.rows, isLast: isLast, keeping: isDeleted)
     names.askAgain()
     widen(to: window.near.map { window.rows[$0] })
+  }
+
+  /// - Returns: whether there are rows to be shown again.
+  mutating func returnDeleted(_ isDeleted: (ObjectID) -> Bool) -> Bool {
+    guard window.returnDeleted(isDeleted) else { return false }
+    widen(to: window.near.map { window.rows[$0] })
+    return true
   }
 }
 
