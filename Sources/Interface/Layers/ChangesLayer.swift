@@ -285,16 +285,31 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
+  /// The first saves may come before what they are compared with.
+  private static func unlisted(_ news: StoreNews) -> String {
+    guard news.unlisted != 0 else { return "" }
+    let saves = news.unlisted.map { NumberText.counted($0, "save") } ?? "saves"
+    return "; what \(saves) changed is not known"
+  }
+
   private func summary(_ context: Context) -> String {
     let news = context.news
     switch tab {
     case .saves:
       guard !news.saves.isEmpty else {
-        return "no other program saved since the store was opened at \(news.opened)"
+        switch news.watch {
+        case .awaited: return "the store is being copied, to compare saves with it"
+        case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
+        case .begun:
+          return news.unlisted == 0
+            ? "no other program saved since the store was opened at \(news.opened)"
+            : "since \(news.opened)" + Self.unlisted(news)
+        }
       }
       return "since \(news.opened), the newest last"
         + (news.forgotten > 0
           ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
+        + Self.unlisted(news)
     case .against:
       if let error { return "✗ \(error.description)" }
       if task != nil {

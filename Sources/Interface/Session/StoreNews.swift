@@ -19,9 +19,13 @@ package struct SeenSave: Sendable, Equatable {
   var save: ObservedSave
   /// `12:04:11`
   var time: String
+  /// Whether ``StoreChange/saved(_:)`` has counted it already.
+  var isCounted: Bool
 
   /// A save, with the local time of day.
-  package init(_ save: ObservedSave, time: String) { (self.save, self.time) = (save, time) }
+  package init(_ save: ObservedSave, time: String, isCounted: Bool = false) {
+    (self.save, self.time, self.isCounted) = (save, time, isCounted)
+  }
 }
 
 /// What is different between another file, as it was, and the store.
@@ -61,6 +65,15 @@ package struct StoreNews: Sendable, Equatable {
   private(set) var saves: [SeenSave] = []
   /// Saves that are not kept any more.
   private(set) var forgotten = 0
+  /// Whether there is a copy that saves are compared with.
+  enum Watch: Sendable, Equatable {
+    case awaited, begun
+    case failed(String)
+  }
+
+  var watch = Watch.awaited
+  /// Saves of which it is not known what they changed; `nil` where nothing counts them.
+  private(set) var unlisted: Int? = 0
 
   /// The store was read at this time: nothing is new.
   mutating func begin(at clock: String) {
@@ -72,7 +85,9 @@ package struct StoreNews: Sendable, Equatable {
   mutating func take(_ change: StoreChange) {
     switch change {
     case .saved(0): return
-    case .saved(let saves): count(saves)
+    case .saved(let saves):
+      count(saves)
+      unlisted = unlisted.flatMap { known in saves.map { known + $0 } }
     case .replaced:
       self.change = change
       count = nil
@@ -88,7 +103,11 @@ package struct StoreNews: Sendable, Equatable {
   /// Takes saves; their objects are marked unless nothing is read before ^R.
   mutating func take(_ saves: [SeenSave], marks: Bool) {
     for seen in saves {
-      count(seen.save.saves)
+      if seen.isCounted {
+        unlisted = unlisted.flatMap { known in seen.save.saves.map { max(0, known - $0) } }
+      } else {
+        count(seen.save.saves)
+      }
       if marks { mark(seen.save.changes) }
     }
     self.saves += saves

@@ -27,8 +27,17 @@ extension BrowseScreen {
     inspector.object.flatMap { context.marks[$0] }
   }
 
+  /// A program may have been writing: else the rows would stay old until its next save.
+  mutating func readOnceMore(in context: inout Context) -> [Effect] {
+    failedReadings += 1
+    return failedReadings <= Self.mostReadings ? context.refresh() : []
+  }
+
+  private static let mostReadings = 20
+
   /// Takes the rows of the window as they are now.
   mutating func takeAgain(_ page: RowPage, limit: Int, in context: inout Context) -> [Effect] {
+    failedReadings = 0
     let marks = context.marks
     let isWhole = page.rows.count < limit
     table?.takeAgain(page, isLast: isWhole) { marks[$0]?.kind == .delete }

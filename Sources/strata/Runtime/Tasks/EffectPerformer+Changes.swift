@@ -32,7 +32,8 @@ extension EffectPerformer {
   }
 
   private func openBetweenWrites() async throws -> StoreSummary {
-    for _ in 0..<40 {
+    // A commit waits for the disk, which may take long.
+    for _ in 0..<400 {
       do {
         return try await pages.open()
       } catch let error as CoreDataError where error.kind == .failed {
