@@ -152,6 +152,17 @@ struct RefreshingTests {
       })
   }
 
+  @Test("strikes a deleted row that is not read again, where the settings say so")
+  func markDeleted() throws {
+    var session = try Self.session(.mark)
+    try Self.save(&session, [Self.delete(33), Self.insert(90)])
+    let deleted = Self.line(session, "Recipe number 33")
+    #expect(deleted.contains("−") && deleted.contains("──"))
+    #expect(session.screen().description.contains("● 1 save"))
+    try session.send("^R")
+    #expect(!session.screen().description.contains("Recipe number 33"))
+  }
+
   @Test("is only reported where the settings say so")
   func ask() throws {
     var session = try Self.session(.ask)
@@ -241,6 +252,51 @@ struct RefreshingTests {
     try session.send("Esc", "k", "⏎")
     #expect(session.state.layers.isEmpty)
     #expect(session.effects.contains { Self.places($0, Self.id(40)) })
+  }
+
+  @Test("sums up what changed since a chosen save, an object once", arguments: [120, 80])
+  func since(width: Int) throws {
+    var session = try Self.session(width: width, height: width == 80 ? 24 : 30)
+    try session.send("C", "s")
+    #expect(session.state.notice?.text.contains("no other program saved yet") == true)
+    try session.send("Esc")
+    try Self.save(&session, [Self.update(40, "first", "second")])
+    try Self.save(&session, [Self.update(40, "second", "third"), Self.insert(41)])
+    try Self.save(
+      &session,
+      [Self.update(40, "third", "fourth"), Self.update(45, "x", "y"), Self.delete(33)])
+    var gone = Self.delete(41)
+    gone.attributes[0].old = Self.text("New")
+    try Self.save(&session, [gone, Self.update(45, "y", "x")])
+    try session.send("C", "g", "j", "j", "s")
+    let text = session.screen().description
+    #expect(text.contains("── since 12:05:01  3 saves  1 changed, 1 deleted"))
+    #expect(text.contains("title: second → fourth") && text.contains("− Recipe/p33"))
+    #expect(!text.contains("p41") && !text.contains("p45") && !text.contains("first"))
+    // What is saved meanwhile is added.
+    try Self.save(&session, [Self.update(40, "fourth", "fifth")])
+    #expect(session.screen().description.contains("title: second → fifth"))
+    try session.send("j", "⏎")
+    #expect(session.effects.contains { Self.places($0, Self.id(40)) })
+    try session.send("C", "g", "j", "j", "s", "⌫")
+    #expect(Self.line(session, "2 saves").isEmpty)
+    #expect(Self.line(session, "1 inserted").contains("▌"))
+    // The last save alone, and all of them.
+    try session.send("G", "s")
+    #expect(session.screen().description.contains("1 save  1 changed"))
+    try session.send("⌫", "g", "s")
+    #expect(session.screen().description.contains("title: first → fifth"))
+  }
+
+  @Test("knows of saves that together changed nothing")
+  func sinceNothing() throws {
+    var session = try Self.session()
+    try Self.save(&session, [Self.update(40, "a", "b")])
+    try Self.save(&session, [Self.update(40, "b", "a")])
+    try session.send("C", "g", "s")
+    #expect(session.screen().description.contains("2 saves  together they changed nothing"))
+    try session.send("e")
+    #expect(session.state.notice?.text.contains("there is nothing to export") == true)
   }
 
   private static func places(_ effect: Effect, _ id: ObjectID) -> Bool {

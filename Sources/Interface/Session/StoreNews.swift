@@ -65,6 +65,8 @@ package struct StoreNews: Sendable, Equatable {
   private(set) var saves: [SeenSave] = []
   /// Saves that are not kept any more.
   private(set) var forgotten = 0
+  /// How many of ``saves`` there were before the first that is kept.
+  private(set) var dropped = 0
   /// Whether there is a copy that saves are compared with.
   enum Watch: Sendable, Equatable {
     case awaited, begun
@@ -116,6 +118,7 @@ package struct StoreNews: Sendable, Equatable {
       changes -= 1 + first.save.changes.count
       forgotten += first.save.saves ?? 1
       self.saves.removeFirst()
+      dropped += 1
     }
   }
 
@@ -127,15 +130,39 @@ package struct StoreNews: Sendable, Equatable {
 
   private mutating func mark(_ changes: [ObjectChange]) {
     for change in changes {
-      guard let id = change.b ?? change.a else { continue }
-      let known = marks[id]
-      guard known != nil || marks.count < Self.mostMarks else { continue }
-      marks[id] = known.map { $0.followed(by: change) } ?? change
+      guard let id = change.b ?? change.a, marks[id] != nil || marks.count < Self.mostMarks else {
+        continue
+      }
+      marks.add(change, of: id)
     }
+  }
+
+  /// A save and those after it.
+  ///
+  /// - Parameter first: its place among all, those that are not kept any more included.
+  func saves(since first: Int) -> [SeenSave] { Array(saves.dropFirst(max(0, first - dropped))) }
+
+  /// What those changed together, an object once: an object that came and went is none of them.
+  func changes(since first: Int) -> [ObjectChange] {
+    var (sums, order): ([ObjectID: ObjectChange], [ObjectID]) = ([:], [])
+    var known: Set<ObjectID> = []
+    for change in saves(since: first).flatMap(\.save.changes) {
+      guard let id = change.b ?? change.a else { continue }
+      if known.insert(id).inserted { order.append(id) }
+      sums.add(change, of: id)
+    }
+    return order.compactMap { sums[$0] }
   }
 
   /// `3 saves`, or that it changed where nothing counts how often.
   var words: String { count.map { NumberText.counted($0, "save") } ?? "changed" }
+}
+
+extension [ObjectID: ObjectChange] {
+  /// Adds a change of an object to those before it.
+  fileprivate mutating func add(_ change: ObjectChange, of id: ObjectID) {
+    self[id] = self[id].map { $0.followed(by: change) } ?? change
+  }
 }
 
 extension ObjectChange {
