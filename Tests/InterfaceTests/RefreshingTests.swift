@@ -152,6 +152,19 @@ struct RefreshingTests {
       })
   }
 
+  @Test("shows the new values of the selected object where rows are only marked")
+  func markInspected() throws {
+    var session = try Self.session(.mark)
+    session.effects = []
+    try Self.save(&session, [Self.update(40, "a", "b")])
+    let isRead = { (effects: [Effect]) in
+      effects.contains { if case .ask(_, .object(Self.id(31))) = $0 { true } else { false } }
+    }
+    #expect(!isRead(session.effects))
+    try Self.save(&session, [Self.update(31, "Recipe number 31", "Stew 31")])
+    #expect(isRead(session.effects))
+  }
+
   @Test("strikes a deleted row that is not read again, where the settings say so")
   func markDeleted() throws {
     var session = try Self.session(.mark)

@@ -165,12 +165,6 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         [.tab, .right, .left], label: "Tab", "saves, against…",
         asks("nextPane") { $0.turn(in: &$1) }
       ),
-      Binding(
-        ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
-        unless: change == nil ? "choose an object first" : nil),
-      Binding(
-        ["e"], "export", asks("export") { $0.export(in: &$1) },
-        unless: exported(context).isEmpty ? "there is nothing to export" : nil),
     ]
     if tab == .saves, since == nil {
       bindings.append(
@@ -191,6 +185,14 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             return []
           }))
     }
+    bindings += [
+      Binding(
+        ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
+        unless: change == nil ? "choose an object first" : nil),
+      Binding(
+        ["e"], "export", asks("export") { $0.export(in: &$1) },
+        unless: exported(context).isEmpty ? "there is nothing to export" : nil),
+    ]
     if tab == .against, differences != nil {
       bindings.append(
         Binding(

@@ -23,8 +23,12 @@ extension State {
     let former = known.news.change?.word
     known.news.take(saves, marks: known.refreshMode != .ask)
     tell(since: former)
-    guard known.refreshMode == .live, !known.remains.isShown else { return [] }
-    return on(BrowseScreen.self) { $0.take(saves, in: &$1) }
+    guard !known.remains.isShown else { return [] }
+    switch known.refreshMode {
+    case .live: return on(BrowseScreen.self) { $0.take(saves, in: &$1) }
+    case .mark: return on(BrowseScreen.self) { $0.loadChanged(in: &$1) }
+    case .ask: return []
+    }
   }
 
   /// Lists what changed.
@@ -53,8 +57,12 @@ extension State {
       known.store = store
     }
     let more = isBehind ? refresh() : []
-    guard known.refreshMode == .live, !known.remains.isShown else { return more }
-    return on(BrowseScreen.self) { $0.refresh(in: &$1) } + more
+    guard !known.remains.isShown else { return more }
+    switch known.refreshMode {
+    case .live: return on(BrowseScreen.self) { $0.refresh(in: &$1) } + more
+    case .mark: return on(BrowseScreen.self) { $0.loadChanged(in: &$1) } + more
+    case .ask: return more
+    }
   }
 }
 

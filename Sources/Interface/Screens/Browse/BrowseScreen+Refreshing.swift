@@ -20,6 +20,11 @@ extension BrowseScreen {
     return read(.again(limit: limit), in: &context) { _ in .rows(query) } + load(in: &context)
   }
 
+  /// Reads the object in the inspector again if it changed, beside rows that stay: it shows its old and new values.
+  mutating func loadChanged(in context: inout Context) -> [Effect] {
+    change(in: context) == nil ? [] : load(in: &context)
+  }
+
   var isReadingAgain: Bool { if case .again = reading { true } else { false } }
 
   /// What became of the object in the inspector.
