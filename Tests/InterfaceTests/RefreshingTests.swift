@@ -132,6 +132,52 @@ struct RefreshingTests {
     #expect(!cleared.contains("Recipe number 33"))
   }
 
+  /// Counts readings that fail.
+  private final class Failures {
+    var left: Int
+    init(_ count: Int) { left = count }
+  }
+
+  @Test("is read once more where a program was writing, not for ever", arguments: [1, 3, 1_000])
+  func failedReading(failures: Int) throws {
+    var session = try Self.session()
+    let (others, rest) = (session.otherAnswer, Failures(failures))
+    session.otherAnswer = { effect in
+      if case .ask(let id, .rows) = effect, rest.left > 0 {
+        rest.left -= 1
+        return [.failed(id, CoreDataError(.failed, "database is locked"))]
+      }
+      return try others?(effect)
+    }
+    session.effects = []
+    try session.send(.storeChanged(.saved(1)))
+    let openings = session.effects.count { if case .refresh = $0 { true } else { false } }
+    #expect(openings == min(failures, 20) + 1)
+    #expect(Self.line(session, "Stew 31").isEmpty == (failures > 20))
+    #expect(session.state.notice == nil)
+  }
+
+  @Test("lists what was saved before the first look as soon as it is known, counted once")
+  func firstLook() throws {
+    var session = try Self.session()
+    try session.send("C")
+    #expect(session.screen().description.contains("the store is being copied"))
+    try session.send(.watched(CoreDataError(.unreadable, "no room")))
+    #expect(session.screen().description.contains("saves are counted, not listed: no room"))
+    try session.send(.watched(nil))
+    #expect(session.screen().description.contains("no other program saved since"))
+    try session.send(.storeChanged(.saved(2)))
+    #expect(session.screen().description.contains("what 2 saves changed is not known"))
+    var save = ObservedSave(time: 0, saves: 1)
+    save.changes = [Self.update(40, "a", "b")]
+    try session.send(.saved([SeenSave(save, time: "12:05:01", isCounted: true)]))
+    let text = session.screen().description
+    #expect(text.contains("● 2 saves since 12:04") && text.contains("~ Recipe/p40"))
+    #expect(text.contains("what 1 save changed is not known"))
+    try session.send(.saved([SeenSave(save, time: "12:05:02", isCounted: true)]))
+    #expect(!session.screen().description.contains("is not known"))
+  }
+
   @Test("has as many objects as were inserted and deleted")
   func counts() throws {
     var session = try Self.session()

@@ -44,8 +44,10 @@ final class StoreFollowing: Sendable {
   /// The store is about to be opened: a change from now on is one that was not seen.
   func begin() {
     signs.withLock { [path = source.path] in $0 = SaveSigns(of: path) }
-    if isStopped.exchange(false, ordering: .relaxed) {
-      phase.withLock { $0 = .wanted(from: .now, wait: .seconds(1)) }
+    let isFirst = isStopped.exchange(false, ordering: .relaxed)
+    phase.withLock { phase in
+      if case .impossible = phase {} else if !isFirst { return }
+      phase = .wanted(from: .now, wait: .seconds(1))
     }
   }
 
