@@ -83,7 +83,7 @@ final class Baseline {
   }
 
   /// Makes ready to follow changes; of no use for a store that is damaged.
-  func begin(_ request: WatchRequest) throws {
+  func begin(_ request: WatchRequest, isCancelled: () -> Bool) throws {
     try store.followWrites()
     lastTransaction = try newestTransaction()
     let reader = RowReader(store, request)
@@ -98,7 +98,10 @@ final class Baseline {
       }
       roots[Int(root)] = name
     }
-    trees = try TableTrees(roots: Array(roots.keys), pageCount: copy.pageCount, page: copy.page)
+    trees = try TableTrees(roots: Array(roots.keys), pageCount: copy.pageCount) { page in
+      if isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
+      return try copy.page(page)
+    }
   }
 
   /// Looks again for what is outside of rows.

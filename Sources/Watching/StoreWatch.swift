@@ -64,7 +64,7 @@ public final class StoreWatch {
     }
     (state, commits, logNumber) = (baseline.state, baseline.commits, files.logNumber)
     try Self.check(request, baseline.store)
-    try baseline.begin(request)
+    try baseline.begin(request, isCancelled: isCancelled)
   }
 
   private static func check(_ request: WatchRequest, _ store: Store) throws {
@@ -265,7 +265,7 @@ public final class StoreWatch {
     if baseline.store.metadata.uuid == present.store.metadata.uuid {
       save.add(try present.transactions(after: baseline.lastTransaction))
     }
-    try present.begin(request)
+    try present.begin(request, isCancelled: isCancelled)
     (baseline, state) = (present, present.state)
     (commits, consumed, logNumber) = (present.commits, 0, files.logNumber)
     saves.append(save)

@@ -132,6 +132,52 @@ struct RefreshingTests {
     #expect(!cleared.contains("Recipe number 33"))
   }
 
+  /// Counts readings that fail.
+  private final class Failures {
+    var left: Int
+    init(_ count: Int) { left = count }
+  }
+
+  @Test("is read once more where a program was writing, not for ever", arguments: [1, 3, 1_000])
+  func failedReading(failures: Int) throws {
+    var session = try Self.session()
+    let (others, rest) = (session.otherAnswer, Failures(failures))
+    session.otherAnswer = { effect in
+      if case .ask(let id, .rows) = effect, rest.left > 0 {
+        rest.left -= 1
+        return [.failed(id, CoreDataError(.failed, "database is locked"))]
+      }
+      return try others?(effect)
+    }
+    session.effects = []
+    try session.send(.storeChanged(.saved(1)))
+    let openings = session.effects.count { if case .refresh = $0 { true } else { false } }
+    #expect(openings == min(failures, 20) + 1)
+    #expect(Self.line(session, "Stew 31").isEmpty == (failures > 20))
+    #expect(session.state.notice == nil)
+  }
+
+  @Test("lists what was saved before the first look as soon as it is known, counted once")
+  func firstLook() throws {
+    var session = try Self.session()
+    try session.send("C")
+    #expect(session.screen().description.contains("the store is being copied"))
+    try session.send(.watched(CoreDataError(.unreadable, "no room")))
+    #expect(session.screen().description.contains("saves are counted, not listed: no room"))
+    try session.send(.watched(nil))
+    #expect(session.screen().description.contains("no other program saved since"))
+    try session.send(.storeChanged(.saved(2)))
+    #expect(session.screen().description.contains("what 2 saves changed is not known"))
+    var save = ObservedSave(time: 0, saves: 1)
+    save.changes = [Self.update(40, "a", "b")]
+    try session.send(.saved([SeenSave(save, time: "12:05:01", isCounted: true)]))
+    let text = session.screen().description
+    #expect(text.contains("● 2 saves since 12:04") && text.contains("~ Recipe/p40"))
+    #expect(text.contains("what 1 save changed is not known"))
+    try session.send(.saved([SeenSave(save, time: "12:05:02", isCounted: true)]))
+    #expect(!session.screen().description.contains("is not known"))
+  }
+
   @Test("has as many objects as were inserted and deleted")
   func counts() throws {
     var session = try Self.session()
@@ -150,6 +196,30 @@ struct RefreshingTests {
       !session.effects.contains {
         if case .ask(_, .rows) = $0 { true } else { false }
       })
+  }
+
+  @Test("shows the new values of the selected object where rows are only marked")
+  func markInspected() throws {
+    var session = try Self.session(.mark)
+    session.effects = []
+    try Self.save(&session, [Self.update(40, "a", "b")])
+    let isRead = { (effects: [Effect]) in
+      effects.contains { if case .ask(_, .object(Self.id(31))) = $0 { true } else { false } }
+    }
+    #expect(!isRead(session.effects))
+    try Self.save(&session, [Self.update(31, "Recipe number 31", "Stew 31")])
+    #expect(isRead(session.effects))
+  }
+
+  @Test("strikes a deleted row that is not read again, where the settings say so")
+  func markDeleted() throws {
+    var session = try Self.session(.mark)
+    try Self.save(&session, [Self.delete(33), Self.insert(90)])
+    let deleted = Self.line(session, "Recipe number 33")
+    #expect(deleted.contains("−") && deleted.contains("──"))
+    #expect(session.screen().description.contains("● 1 save"))
+    try session.send("^R")
+    #expect(!session.screen().description.contains("Recipe number 33"))
   }
 
   @Test("is only reported where the settings say so")
@@ -190,6 +260,29 @@ struct RefreshingTests {
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 34)
   }
 
+  @Test("strikes a deleted row also where the rows were read before the save was known")
+  func readBeforeKnown() throws {
+    var session = try Self.session()
+    try session.send("j", "j")
+    let before = session.state.browse.table?.window
+    #expect(before?.selectedRow?.id.key == 33)
+    try session.send(.storeChanged(.saved(0)))
+    #expect(!session.screen().description.contains("Recipe number 33"))
+    var save = ObservedSave(time: 0, saves: 1)
+    save.changes = [Self.delete(33)]
+    try session.send(.saved([SeenSave(save, time: "12:05:01")]))
+    let deleted = Self.line(session, "Recipe number 33")
+    #expect(deleted.contains("−") && deleted.contains("──"))
+    let after = session.state.browse.table?.window
+    #expect(after?.selectedRow?.id.key == 33 && after?.offset == before?.offset)
+    #expect(session.screen().description.contains("Recipe/p33 ─ − deleted"))
+    // Read once more, it stays; with ^R it goes.
+    try session.send(.storeChanged(.saved(0)))
+    #expect(Self.line(session, "Recipe number 33").contains("−"))
+    try session.send("^R")
+    #expect(!session.screen().description.contains("Recipe number 33"))
+  }
+
   @Test("is the same with two changes of an object as with one of both")
   func together() {
     let both = Self.update(1, "a", "b").followed(by: Self.update(1, "b", "c"))
@@ -218,6 +311,51 @@ struct RefreshingTests {
     try session.send("Esc", "k", "⏎")
     #expect(session.state.layers.isEmpty)
     #expect(session.effects.contains { Self.places($0, Self.id(40)) })
+  }
+
+  @Test("sums up what changed since a chosen save, an object once", arguments: [120, 80])
+  func since(width: Int) throws {
+    var session = try Self.session(width: width, height: width == 80 ? 24 : 30)
+    try session.send("C", "s")
+    #expect(session.state.notice?.text.contains("no other program saved yet") == true)
+    try session.send("Esc")
+    try Self.save(&session, [Self.update(40, "first", "second")])
+    try Self.save(&session, [Self.update(40, "second", "third"), Self.insert(41)])
+    try Self.save(
+      &session,
+      [Self.update(40, "third", "fourth"), Self.update(45, "x", "y"), Self.delete(33)])
+    var gone = Self.delete(41)
+    gone.attributes[0].old = Self.text("New")
+    try Self.save(&session, [gone, Self.update(45, "y", "x")])
+    try session.send("C", "g", "j", "j", "s")
+    let text = session.screen().description
+    #expect(text.contains("── since 12:05:01  3 saves  1 changed, 1 deleted"))
+    #expect(text.contains("title: second → fourth") && text.contains("− Recipe/p33"))
+    #expect(!text.contains("p41") && !text.contains("p45") && !text.contains("first"))
+    // What is saved meanwhile is added.
+    try Self.save(&session, [Self.update(40, "fourth", "fifth")])
+    #expect(session.screen().description.contains("title: second → fifth"))
+    try session.send("j", "⏎")
+    #expect(session.effects.contains { Self.places($0, Self.id(40)) })
+    try session.send("C", "g", "j", "j", "s", "⌫")
+    #expect(Self.line(session, "2 saves").isEmpty)
+    #expect(Self.line(session, "1 inserted").contains("▌"))
+    // The last save alone, and all of them.
+    try session.send("G", "s")
+    #expect(session.screen().description.contains("1 save  1 changed"))
+    try session.send("⌫", "g", "s")
+    #expect(session.screen().description.contains("title: first → fifth"))
+  }
+
+  @Test("knows of saves that together changed nothing")
+  func sinceNothing() throws {
+    var session = try Self.session()
+    try Self.save(&session, [Self.update(40, "a", "b")])
+    try Self.save(&session, [Self.update(40, "b", "a")])
+    try session.send("C", "g", "s")
+    #expect(session.screen().description.contains("2 saves  together they changed nothing"))
+    try session.send("e")
+    #expect(session.state.notice?.text.contains("there is nothing to export") == true)
   }
 
   private static func places(_ effect: Effect, _ id: ObjectID) -> Bool {

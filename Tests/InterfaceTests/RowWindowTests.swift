@@ -90,4 +90,79 @@ struct RowWindowTests {
       #expect(window.visible.contains(window.selected))
     }
   }
+
+  /// What happens when rows 31, 32 and 35 are deleted: twice the rows are read, and twice a save is known.
+  enum Event: CaseIterable {
+    case readsFirst, readsAll, knowsFirst, knowsAll
+  }
+
+  private static let orders: [[Event]] = {
+    func orders(_ events: [Event]) -> [[Event]] {
+      guard !events.isEmpty else { return [[]] }
+      return events.flatMap { event in
+        orders(events.filter { $0 != event }).map { [event] + $0 }
+      }
+    }
+    // Rows are read in the order of the saves, and saves are known in theirs.
+    return orders(Event.allCases).filter { order in
+      func place(_ event: Event) -> Int { order.firstIndex(of: event) ?? 0 }
+      return place(.readsFirst) < place(.readsAll) && place(.knowsFirst) < place(.knowsAll)
+    }
+  }()
+
+  @Test(
+    "deleted rows stay where they were, whether the rows or the save came first",
+    arguments: [1, 30, 31, 32, 33, 35, 36], orders)
+  func deletedRows(selected: Int64, order: [Event]) {
+    var window = RowWindow()
+    window.setHeight(20)
+    window.take((1...80).map(SampleStore.row), at: .start, total: nil)
+    window.select(50)
+    window.select(Int(selected) - 1)
+    let (offset, keys) = (window.offset, window.rows.map(\.id.key))
+    var known: Set<Int64> = []
+    for event in order {
+      switch event {
+      case .readsFirst, .readsAll:
+        let gone: Set<Int64> = event == .readsFirst ? [32] : [31, 32, 35]
+        let rows = (Int64(1)...80).filter { !gone.contains($0) }.map(SampleStore.row)
+        window.takeAgain(rows, isLast: true) { known.contains($0.key) }
+      case .knowsFirst, .knowsAll:
+        known = event == .knowsFirst ? [32] : [31, 32, 35]
+        _ = window.returnDeleted { known.contains($0.key) }
+      }
+    }
+    #expect(window.rows.map(\.id.key) == keys)
+    #expect(window.selectedRow?.id.key == selected)
+    #expect(window.offset == offset)
+  }
+
+  @Test("rows that are gone for another reason do not come back")
+  func goneRows() {
+    var window = RowWindow()
+    window.setHeight(20)
+    window.take((1...80).map(SampleStore.row), at: .start, total: nil)
+    window.takeAgain((41...80).map(SampleStore.row), isLast: true) { _ in false }
+    #expect(!window.returnDeleted { $0.key > 40 })
+    #expect(window.rows.map(\.id.key) == Array(41...80))
+    // Nor one that is there again.
+    window.takeAgain((40...80).map(SampleStore.row), isLast: true) { _ in false }
+    #expect(!window.returnDeleted { $0.key == 40 })
+    #expect(window.returnDeleted { $0.key == 39 })
+    #expect(window.rows.map(\.id.key) == Array(39...80))
+    // Another window has none of them.
+    window.take((1...80).map(SampleStore.row), at: .start, total: nil)
+    #expect(!window.returnDeleted { _ in true })
+  }
+
+  @Test("rows that were all deleted stay, struck")
+  func allDeleted() {
+    var window = RowWindow()
+    window.setHeight(20)
+    window.take((1...3).map(SampleStore.row), at: .start, total: nil)
+    window.takeAgain([], isLast: true) { _ in false }
+    #expect(window.rows.isEmpty)
+    #expect(window.returnDeleted { _ in true })
+    #expect(window.rows.map(\.id.key) == [1, 2, 3])
+  }
 }

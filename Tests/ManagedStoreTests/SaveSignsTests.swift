@@ -64,6 +64,30 @@ struct SaveSignsTests {
     #expect(signs.look() == nil)
   }
 
+  @Test("come before the log's index has them, where the writer waits for the disk in between")
+  func index() throws {
+    try writer.execute("PRAGMA journal_mode = WAL")
+    try save(1)
+    let former = try FileSystem.read(path + "-shm")
+    try save(2)
+    var signs = SaveSigns(of: path)
+    let isBehind = signs.isIndexBehind()
+    #expect(!isBehind)
+    // The index as it was before the second save is published.
+    let now = try FileSystem.read(path + "-shm")
+    try FileSystem.write(former, to: path + "-shm")
+    let isFormerBehind = signs.isIndexBehind()
+    #expect(isFormerBehind)
+    try FileSystem.write(now, to: path + "-shm")
+    let isStillBehind = signs.isIndexBehind()
+    #expect(!isStillBehind)
+    // After this checkpoint the index is of the next log, which has no frames yet.
+    try writer.execute("PRAGMA wal_checkpoint(RESTART)")
+    _ = signs.look()
+    let isNextBehind = signs.isIndexBehind()
+    #expect(!isNextBehind)
+  }
+
   @Test("are counted in a file without a log")
   func unlogged() throws {
     try writer.execute("PRAGMA journal_mode = DELETE")

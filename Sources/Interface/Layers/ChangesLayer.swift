@@ -27,6 +27,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private var tab = Tab.saves
+  /// The save with which the sum of changes begins, by its place among all; `nil` for save by save.
+  private var since: Int?
   var list = List()
   var task: TaskID?
   /// Backups beside the store, then recent stores; `nil` before anybody looked.
@@ -50,7 +52,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private func lines(_ context: Context) -> [Line] {
-    if tab == .saves { return context.news.saves.flatMap(Self.lines) }
+    if tab == .saves { return since.map { sum($0, context) } ?? savesByThemselves(context) }
     guard let differences else {
       return (others ?? []).map { .other($0) } + [.typed]
     }
@@ -65,6 +67,44 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       + differences.notes.map { .note($0) }
   }
 
+  private func savesByThemselves(_ context: Context) -> [Line] {
+    context.news.saves.flatMap(Self.lines)
+  }
+
+  /// What a save and all after it changed together.
+  private func sum(_ first: Int, _ context: Context) -> [Line] {
+    let saves = context.news.saves(since: first)
+    let changes = context.news.changes(since: first)
+    let counted = Self.count(saves)
+    let heading = [
+      "since " + (saves.first?.time ?? ""), counted,
+      changes.isEmpty ? "together they changed nothing" : Self.words(changes),
+    ]
+    let rest = saves.reduce(0) { $0 + $1.save.rest }
+    return [.heading(heading.joined(separator: "  "))] + changes.map { .change($0) }
+      + (rest > 0
+        ? [.note("… and \(NumberText.counted(rest, "change")) of objects that were not kept")] : [])
+  }
+
+  /// `3 saves`
+  private static func count(_ saves: [SeenSave]) -> String {
+    let count = saves.reduce(Int?.some(0)) { count, seen in
+      count.flatMap { count in seen.save.saves.map { count + $0 } }
+    }
+    return count.map { NumberText.counted($0, "save") } ?? "several saves"
+  }
+
+  /// The save that the selected line belongs to, by its place among all.
+  private func selectedSave(_ context: Context) -> Int? {
+    guard tab == .saves, since == nil else { return nil }
+    var end = 0
+    for (index, seen) in context.news.saves.enumerated() {
+      end += Self.lines(seen).count
+      if list.selected < end { return context.news.dropped + index }
+    }
+    return nil
+  }
+
   private static func lines(_ seen: SeenSave) -> [Line] {
     let save = seen.save
     let saves = save.saves.map { $0 == 1 ? "" : NumberText.counted($0, "save") } ?? "several saves"
@@ -74,6 +114,18 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   /// `2 inserted, 1 changed`
+  private static func words(_ changes: [ObjectChange]) -> String {
+    var count = ComparisonSummary.EntityCount(entity: "")
+    for change in changes {
+      switch change.kind {
+      case .insert: count.inserted += 1
+      case .update: count.updated += 1
+      case .delete: count.deleted += 1
+      }
+    }
+    return words([count])
+  }
+
   private static func words(_ counts: [ComparisonSummary.EntityCount]) -> String {
     let sums = counts.reduce(into: [0, 0, 0]) { sums, count in
       for (index, number) in [count.inserted, count.updated, count.deleted].enumerated() {
@@ -113,6 +165,27 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         [.tab, .right, .left], label: "Tab", "saves, against…",
         asks("nextPane") { $0.turn(in: &$1) }
       ),
+    ]
+    if tab == .saves, since == nil {
+      bindings.append(
+        Binding(
+          ["s"], "since this save",
+          asks("since") { layer, context in
+            layer.since = layer.selectedSave(context)
+            layer.list = List()
+            return []
+          }, unless: selectedSave(context) == nil ? "no other program saved yet" : nil))
+    }
+    if tab == .saves, since != nil {
+      bindings.append(
+        Binding(
+          [.backspace], "save by save",
+          asks("back") { layer, context in
+            layer.showSaves(context)
+            return []
+          }))
+    }
+    bindings += [
       Binding(
         ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
         unless: change == nil ? "choose an object first" : nil),
@@ -130,6 +203,15 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
           }))
     }
     return bindings + [movement, closing([.escape, "q", "C"])]
+  }
+
+  /// Lists saves one by one again, the one selected with which the sum began.
+  private mutating func showSaves(_ context: Context) {
+    let former = context.news.saves.prefix(max(0, (since ?? 0) - context.news.dropped))
+    since = nil
+    list = List(
+      count: lines(context).count, selected: former.reduce(0) { $0 + Self.lines($1).count },
+      height: room(context) ?? 1)
   }
 
   private func enter(_ context: Context) -> String {
@@ -199,7 +281,9 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private func exported(_ context: Context) -> [ObjectChange] {
-    tab == .saves ? context.news.saves.flatMap(\.save.changes) : differences?.changes ?? []
+    guard tab == .saves else { return differences?.changes ?? [] }
+    return since.map { context.news.changes(since: $0) }
+      ?? context.news.saves.flatMap(\.save.changes)
   }
 
   private func export(in context: inout Context) -> [Effect] {
@@ -285,16 +369,32 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
+  /// The first saves may come before what they are compared with.
+  private static func unlisted(_ news: StoreNews) -> String {
+    guard news.unlisted != 0 else { return "" }
+    let saves = news.unlisted.map { NumberText.counted($0, "save") } ?? "saves"
+    return "; what \(saves) changed is not known"
+  }
+
   private func summary(_ context: Context) -> String {
     let news = context.news
     switch tab {
     case .saves:
       guard !news.saves.isEmpty else {
-        return "no other program saved since the store was opened at \(news.opened)"
+        switch news.watch {
+        case .awaited: return "the store is being copied, to compare saves with it"
+        case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
+        case .begun:
+          return news.unlisted == 0
+            ? "no other program saved since the store was opened at \(news.opened)"
+            : "since \(news.opened)" + Self.unlisted(news)
+        }
       }
+      if since != nil { return "the values of that moment → those of now" }
       return "since \(news.opened), the newest last"
         + (news.forgotten > 0
           ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
+        + Self.unlisted(news)
     case .against:
       if let error { return "✗ \(error.description)" }
       if task != nil {
@@ -304,44 +404,5 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       return differences.map { "from \(context.known.named($0.path)) to the store as it is" }
         ?? "compare the store with an earlier or another one"
     }
-  }
-}
-
-extension ObjectChange {
-  /// What changed, a property each: its name, and its values as texts.
-  private func properties(
-    _ store: StoreSummary?
-  ) -> [(name: String, old: String?, new: String?)] {
-    let columns = store?.columns[entity] ?? []
-    let values = attributes.map { change -> (String, String?, String?) in
-      let column =
-        columns.first { $0.path == change.path }
-        ?? RowColumn(name: change.path.joined(separator: "."), kind: .attribute(.string))
-      return (
-        column.name, change.old.map { ValueText($0.value, of: column).text },
-        change.new.map { ValueText($0.value, of: column).text }
-      )
-    }
-    let links = relationships.map { ($0.name, String?.none, String?.some($0.words)) }
-    return (values + links).map { (name: $0.0, old: $0.1, new: $0.2) }
-  }
-
-  /// `title: Pea soup → Pea stew, minutes: 12 → 15`
-  func summary(_ store: StoreSummary?) -> String {
-    properties(store).prefix(8).map { name, old, new in
-      func cut(_ text: String) -> String { Sanitize.text(text, limit: 40) }
-      let values = [old, new].compactMap { $0 }.map(cut).joined(separator: " → ")
-      return "\(name): \(values)"
-    }.joined(separator: ", ")
-  }
-
-  /// The same in full.
-  func paragraphs(_ store: StoreSummary?) -> [DetailsLayer.Paragraph] {
-    [.init("\(sign) \(word)", role)]
-      + properties(store).flatMap { name, old, new -> [DetailsLayer.Paragraph] in
-        [.init(""), .init(name, .attribute)]
-          + (old.map { [.init("− " + $0, .removed)] } ?? [])
-          + (new.map { [.init("+ " + $0, .added)] } ?? [])
-      }
   }
 }

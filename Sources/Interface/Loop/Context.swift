@@ -243,6 +243,9 @@ extension Context {
   /// Opens the store again.
   mutating func reopen() -> [Effect] { then { $0.reopen() } }
 
+  /// Opens the store again where it stands: it could not be read.
+  mutating func refresh() -> [Effect] { then { $0.refresh() } }
+
   /// Switches Browse between the store and its deleted rows.
   mutating func turnRemains() -> [Effect] { then { $0.turnRemains() } }
 

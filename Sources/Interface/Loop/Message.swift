@@ -19,6 +19,8 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// What other programs saved, the oldest first.
   case saved([SeenSave])
+  /// From now on it is found out what other programs save, or why that cannot be.
+  case watched(CoreDataError?)
   /// The time of day, before anything that happens in another second.
   case clock(String)
   /// Something to be said of work that no task waits for.

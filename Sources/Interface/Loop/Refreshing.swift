@@ -23,10 +23,11 @@ extension State {
     let former = known.news.change?.word
     known.news.take(saves, marks: known.refreshMode != .ask)
     tell(since: former)
-    guard known.refreshMode == .live, !known.remains.isShown else { return [] }
-    return on(BrowseScreen.self) { browse, context in
-      browse.count(saves.flatMap(\.save.counts), in: &context)
-      return []
+    guard !known.remains.isShown else { return [] }
+    switch known.refreshMode {
+    case .live: return on(BrowseScreen.self) { $0.take(saves, in: &$1) }
+    case .mark: return on(BrowseScreen.self) { $0.loadChanged(in: &$1) }
+    case .ask: return []
     }
   }
 
@@ -56,8 +57,12 @@ extension State {
       known.store = store
     }
     let more = isBehind ? refresh() : []
-    guard known.refreshMode == .live, !known.remains.isShown else { return more }
-    return on(BrowseScreen.self) { $0.refresh(in: &$1) } + more
+    guard !known.remains.isShown else { return more }
+    switch known.refreshMode {
+    case .live: return on(BrowseScreen.self) { $0.refresh(in: &$1) } + more
+    case .mark: return on(BrowseScreen.self) { $0.loadChanged(in: &$1) } + more
+    case .ask: return more
+    }
   }
 }
 

@@ -14,6 +14,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .leftovers(let found): return state.take(found)
   case .storeChanged(let change): return state.take(change)
   case .saved(let saves): return state.take(saves)
+  case .watched(let error):
+    state.known.news.watch = error.map { .failed($0.message) } ?? .begun
+    return []
   case .clock(let time):
     state.clock = time
     return []

@@ -19,9 +19,13 @@ package struct SeenSave: Sendable, Equatable {
   var save: ObservedSave
   /// `12:04:11`
   var time: String
+  /// Whether ``StoreChange/saved(_:)`` has counted it already.
+  var isCounted: Bool
 
   /// A save, with the local time of day.
-  package init(_ save: ObservedSave, time: String) { (self.save, self.time) = (save, time) }
+  package init(_ save: ObservedSave, time: String, isCounted: Bool = false) {
+    (self.save, self.time, self.isCounted) = (save, time, isCounted)
+  }
 }
 
 /// What is different between another file, as it was, and the store.
@@ -61,6 +65,17 @@ package struct StoreNews: Sendable, Equatable {
   private(set) var saves: [SeenSave] = []
   /// Saves that are not kept any more.
   private(set) var forgotten = 0
+  /// How many of ``saves`` there were before the first that is kept.
+  private(set) var dropped = 0
+  /// Whether there is a copy that saves are compared with.
+  enum Watch: Sendable, Equatable {
+    case awaited, begun
+    case failed(String)
+  }
+
+  var watch = Watch.awaited
+  /// Saves of which it is not known what they changed; `nil` where nothing counts them.
+  private(set) var unlisted: Int? = 0
 
   /// The store was read at this time: nothing is new.
   mutating func begin(at clock: String) {
@@ -72,7 +87,9 @@ package struct StoreNews: Sendable, Equatable {
   mutating func take(_ change: StoreChange) {
     switch change {
     case .saved(0): return
-    case .saved(let saves): count(saves)
+    case .saved(let saves):
+      count(saves)
+      unlisted = unlisted.flatMap { known in saves.map { known + $0 } }
     case .replaced:
       self.change = change
       count = nil
@@ -88,7 +105,11 @@ package struct StoreNews: Sendable, Equatable {
   /// Takes saves; their objects are marked unless nothing is read before ^R.
   mutating func take(_ saves: [SeenSave], marks: Bool) {
     for seen in saves {
-      count(seen.save.saves)
+      if seen.isCounted {
+        unlisted = unlisted.flatMap { known in seen.save.saves.map { max(0, known - $0) } }
+      } else {
+        count(seen.save.saves)
+      }
       if marks { mark(seen.save.changes) }
     }
     self.saves += saves
@@ -97,6 +118,7 @@ package struct StoreNews: Sendable, Equatable {
       changes -= 1 + first.save.changes.count
       forgotten += first.save.saves ?? 1
       self.saves.removeFirst()
+      dropped += 1
     }
   }
 
@@ -108,15 +130,39 @@ package struct StoreNews: Sendable, Equatable {
 
   private mutating func mark(_ changes: [ObjectChange]) {
     for change in changes {
-      guard let id = change.b ?? change.a else { continue }
-      let known = marks[id]
-      guard known != nil || marks.count < Self.mostMarks else { continue }
-      marks[id] = known.map { $0.followed(by: change) } ?? change
+      guard let id = change.b ?? change.a, marks[id] != nil || marks.count < Self.mostMarks else {
+        continue
+      }
+      marks.add(change, of: id)
     }
+  }
+
+  /// A save and those after it.
+  ///
+  /// - Parameter first: its place among all, those that are not kept any more included.
+  func saves(since first: Int) -> [SeenSave] { Array(saves.dropFirst(max(0, first - dropped))) }
+
+  /// What those changed together, an object once: an object that came and went is none of them.
+  func changes(since first: Int) -> [ObjectChange] {
+    var (sums, order): ([ObjectID: ObjectChange], [ObjectID]) = ([:], [])
+    var known: Set<ObjectID> = []
+    for change in saves(since: first).flatMap(\.save.changes) {
+      guard let id = change.b ?? change.a else { continue }
+      if known.insert(id).inserted { order.append(id) }
+      sums.add(change, of: id)
+    }
+    return order.compactMap { sums[$0] }
   }
 
   /// `3 saves`, or that it changed where nothing counts how often.
   var words: String { count.map { NumberText.counted($0, "save") } ?? "changed" }
+}
+
+extension [ObjectID: ObjectChange] {
+  /// Adds a change of an object to those before it.
+  fileprivate mutating func add(_ change: ObjectChange, of id: ObjectID) {
+    self[id] = self[id].map { $0.followed(by: change) } ?? change
+  }
 }
 
 extension ObjectChange {

@@ -35,6 +35,7 @@ package struct SaveSigns: Sendable {
   private struct Log: Equatable {
     var salts: UInt64
     var commits = 0
+    var frames = 0
     var end = LogHeader.size
     var sum: LogChecksum
   }
@@ -47,6 +48,8 @@ package struct SaveSigns: Sendable {
   private var header = FileHeader([])
   private var isLogged = false
   private var log: Log?
+  /// The log's index, once it was asked for.
+  private var index: OpenFile?
   /// Whether files had other dates at the last look: a write within the same tick of the clock gives them the
   /// same date again.
   private var isUnsettled = true
@@ -94,9 +97,24 @@ package struct SaveSigns: Sendable {
     }
   }
 
+  /// Whether commits that were seen in the log are not in its index yet, through which programs read the log: a
+  /// writer waits for the disk between the two.
+  ///
+  /// Format: https://www.sqlite.org/walformat.html, "The WAL-Index File Format".
+  package mutating func isIndexBehind() -> Bool {
+    guard let log, let identity = FileIdentity(of: path + "-shm") else { return false }
+    if index?.identity != identity { index = try? OpenFile(path + "-shm") }
+    // An index of other salts is that of the next log: then all of this one is in the main file.
+    guard let bytes = try? index?.read(at: 0, count: 48), bytes.count == 48,
+      LogHeader.salts(bytes, at: 32) == log.salts
+    else { return false }
+    let known = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self) }
+    return Int(known) < log.frames
+  }
+
   private mutating func begin() {
     main = try? OpenFile(path)
-    log = nil
+    (log, index) = (nil, nil)
     read()
   }
 
@@ -133,6 +151,7 @@ package struct SaveSigns: Sendable {
         place += frameSize
         guard BigEndian.word(bytes, frame + 4) != 0 else { continue }
         (found.commits, found.end, found.sum) = (found.commits + 1, place, sum)
+        found.frames = (place - LogHeader.size) / frameSize
       }
     }
   }

@@ -316,8 +316,8 @@ extension BrowseScreen {
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
   {
     if rowsTask.end(task) {
-      // The rows stay; the next look at the store reads them again.
-      if case .again = reading { return [] }
+      // The rows stay, and are read once more when the store was opened between two writes.
+      if case .again = reading { return readOnceMore(in: &context) }
       rowsError = error
       if case .page(let anchor) = reading { unreadable = anchor }
       context.notice = Notice(error.description, .warning)

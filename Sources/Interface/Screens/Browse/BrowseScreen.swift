@@ -53,6 +53,8 @@ struct BrowseScreen: ScreenContent {
   var reading = Reading.page(.start)
   /// Whether another program saved while they were read.
   var isStale = false
+  /// How often rows could not be read again, in a row.
+  var failedReadings = 0
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?

@@ -18,8 +18,20 @@ struct RowWindow: Sendable, Equatable {
   private(set) var ordinal: Int?
   /// Which of `rows` are visible, and which is selected.
   private var list = List()
+  /// Rows that were not there any more when the window was read again, oldest first: what became of them may be known
+  /// only later.
+  private var vanished: [Vanished] = []
   /// Rows that the selection has still to move when more have come.
   private var pending = 0
+
+  private struct Vanished: Sendable, Equatable {
+    var row: RowPage.Row
+    /// Its neighbours when it was last there.
+    var before: ObjectID?
+    var after: ObjectID?
+    /// The row that was selected in its place, where it was selected itself.
+    var heir: ObjectID?
+  }
 
   init() {}
 
@@ -121,11 +133,72 @@ struct RowWindow: Sendable, Equatable {
     // Where the selected one is gone, the next that is there, else the one before.
     let nearest = rows[min(selected, rows.count)...] + rows[..<min(selected, rows.count)].reversed()
     let place = nearest.lazy.compactMap { places[$0.id] }.first
+    let former = (rows: rows, selected: selectedRow?.id)
     rows = new
     hasEnd = isLast
     list = List(count: line + 1, selected: line, height: height)
     list.shift(by: (place ?? 0) - line)
     list.setCount(new.count)
+    notePassing(of: former.rows, places, selected: former.selected)
+  }
+
+  /// Keeps rows that are gone for no known reason, until it is known whether they were deleted.
+  private mutating func notePassing(
+    of former: [RowPage.Row], _ places: [ObjectID: Int], selected: ObjectID?
+  ) {
+    vanished.removeAll { places[$0.row.id] != nil }
+    if let selected, places[selected] == nil {
+      for index in vanished.indices where vanished[index].heir == selected {
+        vanished[index].heir = selectedRow?.id
+      }
+    }
+    for (index, row) in former.enumerated() where places[row.id] == nil {
+      vanished.append(
+        Vanished(
+          row: row, before: former.element(index - 1)?.id, after: former.element(index + 1)?.id,
+          heir: row.id == selected ? selectedRow?.id : nil))
+    }
+    vanished.removeFirst(max(0, vanished.count - Self.capacity))
+  }
+
+  /// Shows rows again that were found to be gone before it was known that they were deleted: where they were, and
+  /// selected if they were.
+  ///
+  /// - Returns: whether there are any.
+  mutating func returnDeleted(_ isDeleted: (ObjectID) -> Bool) -> Bool {
+    let places = Dictionary(vanished.map { ($0.row.id, $0) }) { _, last in last }
+    // A row whose neighbour is gone, too, stands beside that one's.
+    func present(_ id: ObjectID?, _ step: (Vanished) -> ObjectID?) -> Int? {
+      var (next, steps) = (id, 0)
+      while let id = next, steps <= vanished.count {
+        if let index = rows.firstIndex(where: { $0.id == id }) { return index }
+        next = places[id].flatMap(step)
+        steps += 1
+      }
+      return nil
+    }
+    var returned: Set<ObjectID> = []
+    for gone in vanished where isDeleted(gone.row.id) {
+      guard !rows.contains(where: { $0.id == gone.row.id }) else { continue }
+      let index =
+        present(gone.before) { $0.before }.map { $0 + 1 } ?? present(gone.after) { $0.after }
+        ?? (rows.isEmpty ? 0 : nil)
+      guard let index else { continue }
+      let isHeir = gone.heir != nil && gone.heir == selectedRow?.id
+      let isAbove = !rows.isEmpty && index <= selected
+      rows.insert(gone.row, at: index)
+      returned.insert(gone.row.id)
+      let isScrolled = offset > 0
+      if isAbove, isScrolled { list.shift(by: 1) }
+      list.setCount(rows.count)
+      if isAbove, !isScrolled { list.select(selected + 1) }
+      guard isHeir else { continue }
+      // It stands where it stood: on the line of the row that came in its place.
+      list.shift(by: index - selected)
+      list.setCount(rows.count)
+    }
+    vanished.removeAll { returned.contains($0.row.id) }
+    return !returned.isEmpty
   }
 
   /// Reports how many rows come before one, which was counted while the window may have moved on.

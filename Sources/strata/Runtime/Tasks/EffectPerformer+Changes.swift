@@ -21,7 +21,7 @@ extension EffectPerformer {
       let start = ContinuousClock.now
       // Counts go on with the handle that they have.
       Task { await surveys.close() }
-      let summary = try await openBetweenWrites()
+      let summary = try await openBetweenWrites(attempts: 400)
       let end = ContinuousClock.now
       running.withLock {
         $0.isSnapshot = summary.access == .snapshot
@@ -31,8 +31,9 @@ extension EffectPerformer {
     }
   }
 
-  private func openBetweenWrites() async throws -> StoreSummary {
-    for _ in 0..<40 {
+  /// Opens the store when no program is writing pages; a commit waits for the disk, which may take long.
+  func openBetweenWrites(attempts: Int) async throws -> StoreSummary {
+    for _ in 1..<attempts {
       do {
         return try await pages.open()
       } catch let error as CoreDataError where error.kind == .failed {

@@ -67,7 +67,7 @@ final class EffectPerformer: Sendable {
         following.begin()
         let summary: StoreSummary
         do {
-          summary = try await pages.open()
+          summary = try await openBetweenWrites(attempts: 40)
         } catch {
           // Copies that an earlier run could not remove hold somebody's data.
           PrivateFolder.removeAbandoned()

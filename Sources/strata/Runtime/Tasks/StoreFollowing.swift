@@ -10,8 +10,23 @@ final class StoreFollowing: Sendable {
   private static let interval = Duration.milliseconds(100)
   /// How long rows wait for what changed of them to be known.
   private static let patience = Duration.milliseconds(150)
+  /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
+  private static let mostLooks = 300
   /// Objects of one save whose values are kept.
   private static let most = 1_000
+
+  /// How far the copy is that saves are compared with.
+  private enum Phase {
+    /// It is to be made, not before a time: programs wrote all the time when it was tried.
+    case wanted(from: ContinuousClock.Instant, wait: Duration)
+    case beginning
+    /// It is there. Saves meanwhile were counted by the files, and are in it or not.
+    case begun
+    /// What the files counted is what it listed.
+    case inStep
+    /// The store cannot be copied or read: saves are only counted.
+    case impossible
+  }
 
   private let source: StoreSource
   private let mailbox: Mailbox
@@ -20,7 +35,7 @@ final class StoreFollowing: Sendable {
   private let signs = Mutex<SaveSigns?>(nil)
   private let watch = Mutex<StoreWatch?>(nil)
   private let isStopped = Atomic<Bool>(true)
-  private let needsWatch = Atomic<Bool>(false)
+  private let phase = Mutex(Phase.impossible)
 
   init(_ source: StoreSource, _ mailbox: Mailbox) {
     (self.source, self.mailbox) = (source, mailbox)
@@ -29,8 +44,10 @@ final class StoreFollowing: Sendable {
   /// The store is about to be opened: a change from now on is one that was not seen.
   func begin() {
     signs.withLock { [path = source.path] in $0 = SaveSigns(of: path) }
-    if isStopped.exchange(false, ordering: .relaxed) {
-      needsWatch.store(true, ordering: .relaxed)
+    let isFirst = isStopped.exchange(false, ordering: .relaxed)
+    phase.withLock { phase in
+      if case .impossible = phase {} else if !isFirst { return }
+      phase = .wanted(from: .now, wait: .seconds(1))
     }
   }
 
@@ -43,44 +60,94 @@ final class StoreFollowing: Sendable {
 
   /// Looks again and again, until the task is cancelled.
   func run() async {
-    var isLate = false
+    // For how many looks rows have waited to be read once more.
+    var late: Int?
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.interval)
-      let isFirst = needsWatch.exchange(false, ordering: .relaxed)
-      if isFirst { await beginWatch() }
+      beginWatch()
       switch signs.withLock({ $0?.look() }) {
       case .gone?: mailbox.post(.storeChanged(.gone))
       case .replaced?:
         mailbox.post(.storeChanged(.replaced))
         await look(counted: 0)
-        isLate = true
+        late = 0
       case .saved(let count)?:
-        // What was saved before the watch began is in what it compares with.
-        if isFirst {
-          mailbox.post(.storeChanged(.saved(count)))
-        } else {
-          await look(counted: count)
-        }
-        isLate = true
+        await look(counted: count)
+        late = 0
       case nil:
+        if case .begun = phase.withLock({ $0 }) { await catchUp() }
+        guard let looks = late else { continue }
         // The log's frames are there before its index is, through which the rows are read.
-        if isLate { mailbox.post(.storeChanged(.saved(0))) }
-        isLate = false
+        if looks < Self.mostLooks, signs.withLock({ $0?.isIndexBehind() }) == true {
+          late = looks + 1
+        } else {
+          mailbox.post(.storeChanged(.saved(0)))
+          late = nil
+        }
       }
     }
   }
 
-  /// Keeps what the store holds now, to compare with what is saved.
-  private func beginWatch() async {
-    try? await EffectPerformer.onQueue("strata.following") {
-      try watch.withLock { watch in
-        guard !isStopped.load(ordering: .relaxed) else { return }
-        var request = WatchRequest()
-        request.limit = Self.most
-        watch = try StoreWatch(
+  // MARK: The copy
+
+  /// Keeps what the store holds now, to compare with what is saved; the files are looked at meanwhile.
+  private func beginWatch() {
+    let wait: Duration? = phase.withLock { phase in
+      guard case .wanted(let start, let wait) = phase, start <= .now else { return nil }
+      phase = .beginning
+      return wait
+    }
+    guard let wait else { return }
+    Task {
+      try await EffectPerformer.onQueue("strata.following") { makeWatch(next: wait) }
+    }
+  }
+
+  /// - Parameter wait: how long to wait where it cannot be made because programs write all the time.
+  private func makeWatch(next wait: Duration) {
+    watch.withLock { watch in
+      guard !isStopped.load(ordering: .relaxed), watch == nil else { return }
+      var request = WatchRequest()
+      request.limit = Self.most
+      let made = Result {
+        try StoreWatch(
           path: source.path, request: request, fallback: source.candidate,
           isCancelled: { [weak self] in self?.isStopped.load(ordering: .relaxed) ?? true })
       }
+      guard !isStopped.load(ordering: .relaxed) else { return }
+      switch made {
+      case .success(let made):
+        watch = made
+        phase.withLock { $0 = .begun }
+        mailbox.post(.watched(nil))
+      case .failure(let error):
+        let error = CoreDataError(error, or: .failed)
+        if error.kind == .failed {
+          phase.withLock { $0 = .wanted(from: .now + wait, wait: min(wait * 2, .seconds(60))) }
+        } else {
+          phase.withLock { $0 = .impossible }
+        }
+        mailbox.post(.watched(error))
+      }
+    }
+  }
+
+  private var hasWatch: Bool {
+    switch phase.withLock({ $0 }) {
+    case .begun, .inStep: true
+    case .wanted, .beginning, .impossible: false
+    }
+  }
+
+  // MARK: Looking
+
+  /// Lists saves that the files have counted, until there are no more of them.
+  private func catchUp() async {
+    guard let saves = await self.saves(isCounted: true) else { return }
+    if saves.isEmpty {
+      phase.withLock { if case .begun = $0 { $0 = .inStep } }
+    } else {
+      mailbox.post(.saved(saves))
     }
   }
 
@@ -88,17 +155,27 @@ final class StoreFollowing: Sendable {
   ///
   /// - Parameter count: how many saves there were as far as the files show, where nothing else says it.
   private func look(counted count: Int?) async {
+    guard hasWatch else { return mailbox.post(.storeChanged(.saved(count))) }
+    let isCounted = if case .begun = phase.withLock({ $0 }) { true } else { false }
     let early = Task { [mailbox] in
       try await Task.sleep(for: Self.patience)
       mailbox.post(.storeChanged(.saved(0)))
     }
-    let saves = try? await EffectPerformer.onQueue("strata.following") {
+    let saves = await self.saves(isCounted: isCounted)
+    early.cancel()
+    if isCounted { mailbox.post(.storeChanged(.saved(count))) }
+    if let saves, !saves.isEmpty { mailbox.post(.saved(saves)) }
+    if !isCounted { mailbox.post(.storeChanged(.saved(saves == nil ? count : 0))) }
+  }
+
+  /// What was saved since the last look; `nil` where that cannot be found out.
+  private func saves(isCounted: Bool) async -> [SeenSave]? {
+    try? await EffectPerformer.onQueue("strata.following") {
       try watch.withLock { watch in
-        try watch?.look().map { SeenSave($0, time: LocalTime.clock(of: $0.time)) }
+        try watch?.look().map {
+          SeenSave($0, time: LocalTime.clock(of: $0.time), isCounted: isCounted)
+        }
       }
     }
-    early.cancel()
-    if let saves, !saves.isEmpty { mailbox.post(.saved(saves)) }
-    mailbox.post(.storeChanged(.saved(saves == nil ? count : 0)))
   }
 }
