@@ -108,6 +108,22 @@ public struct TreeMap {
     }
   }
 
+  /// Takes every leaf with rows that belongs nowhere, free pages aside: where pages of two databases are mixed, the
+  /// page that leads to it may be the other's. Its rows are nobody's for certain.
+  ///
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package mutating func adoptStrays() throws {
+    for number in 2..<max(2, image.pageCount + 1) {
+      guard role(of: number) == .stray || role(of: number) == .unknown,
+        try image.kind(of: number) == TreePage.Kind.tableLeaf.rawValue,
+        let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.count > 0,
+        tree.isSound(in: page.bytes)
+      else { continue }
+      roles[number - 1] = .adopted
+    }
+  }
+
   /// Whether pages were given to trees that do not reference them.
   package var hasAdopted: Bool { roles.contains(.adopted) }
 
