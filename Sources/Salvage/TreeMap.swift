@@ -24,13 +24,13 @@ public struct TreeMap {
   /// The root of the tree that each page belongs to, 0 where it is not known; the first is page 1.
   package private(set) var owners: [Int32]
   /// Where pages of the trees could not be read.
-  public private(set) var holes: [TreeHole] = []
+  public internal(set) var holes: [TreeHole] = []
   /// Whether the list of free pages is sound, and holds no page that a tree has.
   public private(set) var isFreelistSound = true
 
   /// Whether the database keeps a pointer map.
   let isMapped: Bool
-  private let image: DatabaseImage
+  let image: DatabaseImage
   private var pointers: PointerMap?
   private var ranges: [Int: TreeHole] = [:]
   /// The greatest key of each tree, by its root.
@@ -51,8 +51,12 @@ public struct TreeMap {
   /// - Parameters:
   ///   - roots: the first page of each table's tree; empty where no schema can be read.
   ///   - isComplete: whether these are all tables there are.
+  ///   - isForAll: whether each page of a table must be one of theirs, so that one which nothing leads to shows that
+  ///     a page which did is lost. A pointer map says so by itself.
   /// - Throws: `CoreDataError` where the file cannot be read.
-  public init(_ image: DatabaseImage, roots: [Int], isComplete: Bool) throws {
+  public init(
+    _ image: DatabaseImage, roots: [Int], isComplete: Bool, isForAll: Bool = false
+  ) throws {
     self.image = image
     roles = Array(repeating: .unknown, count: image.pageCount)
     owners = Array(repeating: 0, count: image.pageCount)
@@ -78,6 +82,7 @@ public struct TreeMap {
       }
       unreached = try unreachedPage(after: page)
     }
+    if isForAll, isComplete, !isMapped, isFreelistSound { try findOrphans() }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
     try takeLastLeaves()
     if isMapped, !holes.isEmpty {

@@ -130,6 +130,7 @@ struct MixedPagesTests {
   func roots(vacuum: String) throws {
     let demo = try DamagedDemo(objects: 60)
     let connection = try Connection(path: demo.path, mode: .readWrite)
+    try StoreFunctions.define(on: connection)
     try connection.execute(
       "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = \(vacuum); VACUUM")
     func roots(_ type: String) throws -> [Int] {

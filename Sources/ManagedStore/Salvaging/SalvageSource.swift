@@ -206,7 +206,8 @@ package struct SalvageSource {
     let tables = objects.filter {
       $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
     }.map(\.root)
-    var trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+    var trees = try TreeMap(
+      image, roots: [1] + tables, isComplete: isSchemaWhole, isForAll: true)
     let mixed = try Self.mixed(image, hasHoles: !trees.holes.isEmpty)
     trees.doubt = mixed != nil ? .all : isMixed ? .frames : .none
     if mixed != nil { try trees.adoptStrays() }
