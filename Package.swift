@@ -164,8 +164,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON",
+        "Migration", "ManagedStore", "Salvage", "SwiftModels", "ManagedModel", "ModelWriting",
+        "SQLite", "Files", "JSON",
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),

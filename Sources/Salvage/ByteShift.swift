@@ -64,8 +64,13 @@ package enum ByteShift: Sendable, Equatable {
         shift: .lineFeeds(lost: loss.lost, cells: loss.cells, pages: loss.unknown),
         pageSize: pageSize, size: file.size + loss.lost, moves: loss.moves, pages: loss.pages)
     }
-    let usable = pageSize - FileHeader(head).reserved
-    let (moves, pages) = try moves(in: file, pageSize, usable: usable)
+    let header = FileHeader(head)
+    // So many bytes are too many or missing, by what the header counts; a file that was cut off is as if.
+    let surplus = file.size - header.pages * pageSize
+    let isCounted = header.pages > 0 && header.changeCounter == header.versionValidFor
+    let (moves, pages) = try moves(
+      in: file, pageSize, usable: pageSize - header.reserved,
+      surplus: isCounted && abs(surplus) < pageSize ? surplus : nil)
     guard let last = moves.last else { return nil }
     return Reading(
       shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, moves: moves,
@@ -131,8 +136,11 @@ package enum ByteShift: Sendable, Equatable {
 
   /// Where pages begin to stand elsewhere: as many begin there as in order would; and the pages around each such
   /// place, as far as they are known.
+  ///
+  /// - Parameter surplus: how many bytes there are besides those of the pages that the header counts; `nil` where that
+  ///   is not known.
   private static func moves(
-    in file: OpenFile, _ pageSize: Int, usable: Int
+    in file: OpenFile, _ pageSize: Int, usable: Int, surplus: Int?
   ) throws -> (moves: [Move], pages: [Int: [UInt8]]) {
     var moves: [Move] = []
     var pages: [Int: [UInt8]] = [:]
@@ -149,7 +157,7 @@ package enum ByteShift: Sendable, Equatable {
         page += 1
         continue
       }
-      guard let found = try place(of: page, besides: by, file, pageSize) else {
+      guard let found = try place(of: page, besides: by, file, pageSize, surplus: surplus) else {
         page += window
         continue
       }
@@ -180,8 +188,10 @@ package enum ByteShift: Sendable, Equatable {
   }
 
   /// How far behind their places pages from one on stand, by a page's length at most either way.
+  ///
+  /// In a file of few pages, those that stand where the header's count has them vouch for a place.
   private static func place(
-    of page: Int, besides by: Int, _ file: OpenFile, _ pageSize: Int
+    of page: Int, besides by: Int, _ file: OpenFile, _ pageSize: Int, surplus: Int?
   ) throws -> Int? {
     let first = max(0, (page - 1) * pageSize + by - pageSize)
     let bytes = try file.read(at: first, count: (window + 2) * pageSize)
@@ -193,8 +203,14 @@ package enum ByteShift: Sendable, Equatable {
         offset += pageSize
       }
     }
-    guard let best = counts.max(), best >= enough else { return nil }
     let own = (page - 1) * pageSize
+    guard let best = counts.max(), best >= enough else {
+      // The last pages of the file: fewer than vouch for any other place are all there are.
+      guard let surplus, surplus != by, file.size - (own + by) < enough * 2 * pageSize,
+        try sound(from: page, surplus, file, pageSize, count: window) > 0
+      else { return nil }
+      return surplus
+    }
     // The nearest of equal ones.
     return counts.indices.filter { counts[$0] == best }.map { first + $0 - own }
       .filter { $0 != by }.min { abs($0 - by) < abs($1 - by) }

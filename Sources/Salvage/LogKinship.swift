@@ -71,7 +71,7 @@ package struct LogKinship {
     let isWhole = !log.frames.contains { $0.state == .wrong }
     if isWhole, let found = try pageCount() { return found }
     if let found = try names() { return found }
-    return isWhole ? try pages() ?? indexes() : nil
+    return isWhole ? try roots() ?? pages() ?? indexes() : nil
   }
 
   /// The first page counts as many pages as the last commit leaves.
@@ -116,7 +116,8 @@ package struct LogKinship {
   ///
   /// - Throws: `CoreDataError` where a file cannot be read.
   package func hasKeysBeyondCounters() throws -> Bool {
-    guard log.pageSize == main.pageSize,
+    // Behind a frame that is damaged, the counters may be of before the objects.
+    guard log.pageSize == main.pageSize, !log.frames.contains(where: { $0.state == .wrong }),
       let root = try Self.names(in: image)?.objects["Z_PRIMARYKEY"]
     else { return false }
     let counters = try KeyCounters(image, root: root)
@@ -186,6 +187,19 @@ package struct LogKinship {
     return (objects, uuid)
   }
 
+  /// A page of the log that is of an index where a table begins, or the other way round.
+  private func roots() throws -> Contradiction? {
+    guard let roots = try SchemaRoots(image) else { return nil }
+    for number in log.newest.keys.sorted() where number > 1 && number <= log.pages {
+      if try roots.isStranger(number, in: image) == true,
+        try roots.isStranger(number, in: main) != true
+      {
+        return .page(number)
+      }
+    }
+    return nil
+  }
+
   /// Pages of the log that do not fit what references them, where the main file's own do.
   private func pages() throws -> Contradiction? {
     guard image.header.isAutoVacuum, main.header.isAutoVacuum else { return nil }
@@ -231,16 +245,19 @@ private struct KeyCounters {
 }
 
 extension DatabaseImage {
-  /// How many pages there are of which the map says whose they are, and how many of them a sound page should reference
-  /// which does not, or leads to with other keys, or are of another kind: many where pages of two databases are mixed.
+  /// How many pages there are of which the pointer map or the list of tables says whose they are, and how many of
+  /// them a sound page should reference which does not, or leads to with other keys, or are of another kind: many
+  /// where pages of two databases are mixed.
   ///
-  /// - Returns: `nil` for a database without a pointer map.
+  /// - Returns: `nil` where neither of the two says anything.
   package func strangers() throws -> (count: Int, of: Int)? {
-    guard header.isMagic, header.isAutoVacuum else { return nil }
+    guard header.isMagic else { return nil }
+    let roots = try SchemaRoots(self)
+    guard header.isAutoVacuum else { return try roots?.strangers(in: self) }
     var fit = PageFit(self)
     var (count, all) = (0, 0)
     for number in 2..<max(2, pageCount + 1) {
-      switch try fit.isStranger(number) {
+      switch try fit.isStranger(number) ?? roots?.isStranger(number, in: self) {
       case true?:
         count += 1
         all += 1

@@ -24,13 +24,13 @@ public struct TreeMap {
   /// The root of the tree that each page belongs to, 0 where it is not known; the first is page 1.
   package private(set) var owners: [Int32]
   /// Where pages of the trees could not be read.
-  public private(set) var holes: [TreeHole] = []
+  public internal(set) var holes: [TreeHole] = []
   /// Whether the list of free pages is sound, and holds no page that a tree has.
   public private(set) var isFreelistSound = true
 
   /// Whether the database keeps a pointer map.
   let isMapped: Bool
-  private let image: DatabaseImage
+  let image: DatabaseImage
   private var pointers: PointerMap?
   private var ranges: [Int: TreeHole] = [:]
   /// The greatest key of each tree, by its root.
@@ -51,8 +51,12 @@ public struct TreeMap {
   /// - Parameters:
   ///   - roots: the first page of each table's tree; empty where no schema can be read.
   ///   - isComplete: whether these are all tables there are.
+  ///   - isForAll: whether each page of a table must be one of theirs, so that one which nothing leads to shows that
+  ///     a page which did is lost. A pointer map says so by itself.
   /// - Throws: `CoreDataError` where the file cannot be read.
-  public init(_ image: DatabaseImage, roots: [Int], isComplete: Bool) throws {
+  public init(
+    _ image: DatabaseImage, roots: [Int], isComplete: Bool, isForAll: Bool = false
+  ) throws {
     self.image = image
     roles = Array(repeating: .unknown, count: image.pageCount)
     owners = Array(repeating: 0, count: image.pageCount)
@@ -69,13 +73,18 @@ public struct TreeMap {
     for page in free.pages {
       if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
     }
-    let unreached = try unreachedPages()
     // A leaf that pages are said to be under stands in the place of the page that referenced them.
-    for parent in Set(unreached.map(\.parent)) where role(of: parent) == .leaf {
-      holes.append(TreeHole(root: owner(of: parent), page: parent))
+    var replaced: Set<Int> = []
+    var unreached = try unreachedPage(after: 1)
+    while let (page, parent) = unreached {
+      if role(of: parent) == .leaf, replaced.insert(parent).inserted {
+        holes.append(TreeHole(root: owner(of: parent), page: parent))
+      }
+      unreached = try unreachedPage(after: page)
     }
+    if isForAll, isComplete, !isMapped, isFreelistSound { try findOrphans() }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
-    try takeLastLeaves(unreached)
+    try takeLastLeaves()
     if isMapped, !holes.isEmpty {
       try takeHeaderless()
       try leaveWipedInteriors()
@@ -105,6 +114,22 @@ public struct TreeMap {
     case .none: false
     case .frames: origin != .main
     case .all: true
+    }
+  }
+
+  /// Takes every leaf with rows that belongs nowhere, free pages aside: where pages of two databases are mixed, the
+  /// page that leads to it may be the other's. Its rows are nobody's for certain.
+  ///
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package mutating func adoptStrays() throws {
+    for number in 2..<max(2, image.pageCount + 1) {
+      guard role(of: number) == .stray || role(of: number) == .unknown,
+        try image.kind(of: number) == TreePage.Kind.tableLeaf.rawValue,
+        let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.count > 0,
+        tree.isSound(in: page.bytes)
+      else { continue }
+      roles[number - 1] = .adopted
     }
   }
 
@@ -290,8 +315,10 @@ extension TreeMap {
 
   /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not reference
   /// them, as where that page is of before they were added.
-  private mutating func takeLastLeaves(_ unreached: [(page: Int, parent: Int)]) throws {
-    for (page, parent) in unreached where role(of: page) == .unknown {
+  private mutating func takeLastLeaves() throws {
+    var unreached = try unreachedPage(after: 1)
+    while let (page, parent) = unreached {
+      unreached = try unreachedPage(after: page)
       guard role(of: parent) == .interior, let (first, last) = try ends(of: page),
         try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue
       else { continue }
@@ -303,22 +330,22 @@ extension TreeMap {
     }
   }
 
-  /// Pages of tables that no tree references and that the map has under another page.
-  private mutating func unreachedPages() throws -> [(page: Int, parent: Int)] {
-    guard isMapped else { return [] }
-    var result: [(page: Int, parent: Int)] = []
-    for page in 2...max(2, image.pageCount) where role(of: page) == .unknown {
+  /// The next page of a table that no tree references and that the map has under another page. They are not listed:
+  /// without a schema they are nearly all pages there are.
+  private mutating func unreachedPage(after number: Int) throws -> (page: Int, parent: Int)? {
+    guard isMapped, number < image.pageCount else { return nil }
+    for page in number + 1...image.pageCount where role(of: page) == .unknown {
       let kind = try image.kind(of: page).flatMap { TreePage.Kind(rawValue: $0) }
       guard kind == .tableLeaf || kind == .tableInterior, let entry = try pointers?.entry(page),
         entry.kind == .tree
       else { continue }
-      result.append((page, entry.parent))
+      return (page, entry.parent)
     }
-    return result
+    return nil
   }
 
   /// Walks the trees of tables that no schema names, from where the pages say that they begin.
-  private mutating func walkUnknownRoots(_ parents: [Int: Int]) throws {
+  private mutating func walkUnknownRoots(_ parents: StrayParents) throws {
     for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
       let kind = try image.kind(of: page).flatMap { TreePage.Kind(rawValue: $0) }
       guard kind == .tableLeaf || kind == .tableInterior else { continue }
@@ -361,8 +388,8 @@ extension TreeMap {
   }
 
   /// The page above each that an interior page references which itself no tree reached.
-  private func strayParents() throws -> [Int: Int] {
-    var parents: [Int: Int] = [:]
+  private func strayParents() throws -> StrayParents {
+    var parents = StrayParents(pageCount: image.pageCount)
     for number in 1...max(1, image.pageCount) where role(of: number) == .unknown {
       guard try image.kind(of: number) == TreePage.Kind.tableInterior.rawValue,
         let page = try image.page(number),
@@ -376,7 +403,7 @@ extension TreeMap {
 
   /// The root above a page: by the pointer map, else by the interior pages that are there; 0 where it is
   /// not known, the page itself where nothing references it.
-  private mutating func root(of page: Int, _ parents: [Int: Int]) throws -> Int {
+  private mutating func root(of page: Int, _ parents: StrayParents) throws -> Int {
     var page = page
     // No tree is deeper.
     for _ in 0..<24 {
@@ -395,33 +422,4 @@ extension TreeMap {
     }
     return 0
   }
-}
-
-/// A place in a table's tree where a page could not be read, and the keys that it had.
-public struct TreeHole: Sendable, Equatable {
-  /// The first page of the table's tree.
-  public var root: Int
-  /// The page.
-  public var page: Int
-  /// Its keys are greater than this; `nil` where they may be any from the least on.
-  public var above: Int64?
-  /// Its keys are at most this; `nil` where they may be any up to the greatest.
-  public var upTo: Int64?
-
-  /// The keys that it may have had, without those that Core Data gives to no object.
-  package var keys: ClosedRange<Int64> {
-    let first = above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
-    return first...max(first, upTo ?? .max)
-  }
-
-  /// Whether a key could have been there.
-  package func holds(_ key: Int64) -> Bool { key > above ?? .min && key <= upTo ?? .max }
-}
-
-extension TreeHole {
-  /// One that may have had any key of a tree.
-  package init(anywhereIn root: Int) { self.init(root: root, page: root, above: nil, upTo: nil) }
-
-  /// Whether it may have had any key.
-  package var isOpen: Bool { above == nil && upTo == nil }
 }

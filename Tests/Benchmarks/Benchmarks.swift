@@ -57,8 +57,11 @@ struct Benchmarks {
         try SalvageFuzzing.target(in: folder), count: inputs,
         seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
       print(
-        "\(result.inputs) stores of mutated pages and logs, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+        "\(result.inputs) stores of mutated pages, logs and journals, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
       )
+      guard result.slowest < 20, Fuzzing.peakMemory <= 64 << 20 else {
+        throw CoreDataError(.failed, "an input took 20 s, or more than 64 MB")
+      }
     case "source":
       SourceBenchmark.run(
         lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000,

@@ -19,6 +19,52 @@ struct MovedBytesTests {
     try expectAll(of: demo, kind: "precedes the file", "precede the file")
   }
 
+  @Test("five bytes too many in a file of five pages are found by the count of its header")
+  func fewPages() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("few.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    for table in 1...4 {
+      try connection.execute(
+        """
+        CREATE TABLE t\(table) (a TEXT);
+        INSERT INTO t\(table) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+        SELECT 'row ' || i || ' of table \(table) with some words behind it' FROM n
+        """)
+    }
+    connection.close()
+    let whole = try FileSystem.read(path)
+    #expect(whole.count == 5 * 4096)
+    // Within the second table's page; it begins where it should, and those behind it do not.
+    let place = 2 * 4096 + 2048
+    try FileSystem.write(
+      Array(whole[..<place]) + [UInt8](repeating: 0, count: 5) + whole[place...], to: path)
+    let main = try MainFile(path, journal: nil, isRealigned: true)
+    #expect(main.shift == .moved([.init(page: 4, by: 5)]))
+    for page in [1, 2, 4, 5] {
+      let range = (page - 1) * 4096..<page * 4096
+      #expect(try main.read(at: range.lowerBound, count: 4096) == Array(whole[range]), "\(page)")
+    }
+    // What is behind the last page, or missing of it, moves none.
+    for bytes in [whole + [UInt8](repeating: 0x20, count: 100), Array(whole.dropLast(100))] {
+      try FileSystem.write(bytes, to: path)
+      #expect(try MainFile(path, journal: nil, isRealigned: true).shift == nil)
+    }
+  }
+
+  @Test("bytes behind the last page are counted as bytes")
+  func bytesBehind() throws {
+    let demo = try DamagedDemo(objects: 300)
+    let root = try #require(demo.roots["ZTAG"])
+    try demo.change { bytes in
+      bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: repeatElement(0, count: 4096))
+      bytes += [UInt8](repeating: 0x20, count: 100)
+    }
+    let finding = try #require(
+      try Diagnosis(of: demo.path).findings.first { $0.kind == .pageCount })
+    #expect(finding.sentence.contains("100 bytes more"), "\(finding.sentence)")
+  }
+
   @Test("a file that was saved as text is named so, and no other is")
   func savedAsText() throws {
     let demo = try DamagedDemo(objects: 700)

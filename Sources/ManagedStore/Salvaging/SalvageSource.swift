@@ -15,6 +15,9 @@ package struct SalvageSource {
     case none
     /// This one, whatever it is of.
     case file(String)
+
+    /// Whether somebody says which it is.
+    var isNamed: Bool { if case .file = self { true } else { false } }
   }
 
   /// A row of sqlite_master, with the page that its tree begins at.
@@ -133,6 +136,9 @@ package struct SalvageSource {
       } else if try kinship?.hasKeysBeyondCounters() == true {
         notes.append("\(FileSystem.name(of: log)): \(Self.keysBeyondCounters)")
         (isMixed, isPartial, hidesRows) = (true, true, true)
+      } else if !choice.isNamed, let count = try kinship?.unvouchedObjects(), count > 0 {
+        notes.append("\(FileSystem.name(of: log)): \(Self.unvouched(count))")
+        (isMixed, isPartial) = (true, true)
       }
     }
     let isLogApplied = image.log?.newest.isEmpty == false
@@ -200,9 +206,11 @@ package struct SalvageSource {
     let tables = objects.filter {
       $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
     }.map(\.root)
-    var trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+    var trees = try TreeMap(
+      image, roots: [1] + tables, isComplete: isSchemaWhole, isForAll: true)
     let mixed = try Self.mixed(image, hasHoles: !trees.holes.isEmpty)
     trees.doubt = mixed != nil ? .all : isMixed ? .frames : .none
+    if mixed != nil { try trees.adoptStrays() }
     self.trees = trees
     if let mixed {
       notes.append(mixed)
@@ -222,6 +230,11 @@ package struct SalvageSource {
   /// What is told of a -wal that may be another store's.
   package static let keysBeyondCounters =
     "It has objects with keys beyond the store's counters (Z_MAX), as only a -wal of another store has, or rows that were added by SQL without Core Data."
+
+  /// What is reported about a -wal of which nothing shows whose it is.
+  package static func unvouched(_ count: Int) -> String {
+    "Nothing in it contradicts the main file, but nothing shows that it belongs to this store either: no object on its pages is in the main file with the same values. \(count == 1 ? "1 object" : "\(count) objects") in it may be of another store."
+  }
 
   /// What is reported about a file that was saved as text.
   package static let savedAsText =

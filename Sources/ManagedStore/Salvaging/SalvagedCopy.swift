@@ -177,11 +177,12 @@ package final class SalvagedCopy {
     connection.limitValues()
     connection.extendLimit(
       by: source.image.size + (source.logPath.flatMap { FileSystem.status($0)?.size } ?? 0))
+    // What is kept of it, and once more as much to sort the keys of its indexes in.
     try connection.execute(
       """
       PRAGMA synchronous = OFF; PRAGMA page_size = \(source.image.pageSize); \
       PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; \
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16000
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000
       """)
     return connection
   }

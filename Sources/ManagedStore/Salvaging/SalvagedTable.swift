@@ -215,9 +215,10 @@ struct RowTables {
 
   /// The table of a row on any other page.
   mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
-    guard let table = named[row.root] ?? placing.table(for: record, in: row.root) else {
-      return .unknown
-    }
+    var (owner, root) = (named[row.root], row.root)
+    // Where pages of two stores are mixed, what leads to a page may have another table there.
+    if trees.doubt == .all, owner?.fits(record) == false { (owner, root) = (nil, 0) }
+    guard let table = owner ?? placing.table(for: record, in: root) else { return .unknown }
     guard table.fits(record) else { return .none }
     // A page without its list of cells has rows in room that is not in use, too.
     if trees.role(of: row.page) == .broken, ValueDoubts.areAny(in: record, encoding) {

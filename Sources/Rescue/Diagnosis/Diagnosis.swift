@@ -146,10 +146,11 @@ public struct Diagnosis: Sendable {
     let kinship =
       knownLog.frames > 0 && !isInUse
       ? try? LogKinship(of: files.walPath, store: files.path, journal: files.journalPath) : nil
+    let mayBeForeign = (try? kinship?.hasKeysBeyondCounters()) ?? false
     return found
       + WALLayer(
-        place: place, log: knownLog,
-        mayBeForeign: (try? kinship?.hasKeysBeyondCounters()) ?? false,
+        place: place, log: knownLog, mayBeForeign: mayBeForeign,
+        unvouched: mayBeForeign ? 0 : (try? kinship?.unvouchedObjects()) ?? 0,
         strays: store?.strays ?? StrayLog.all(beside: files.path),
         placeholders: store?.placeholders ?? CloudPlaceholder.companions(ofStore: files.path),
         isRolledBack: facts.isRolledBack, isInUse: isInUse, isLogged: facts.isLogged

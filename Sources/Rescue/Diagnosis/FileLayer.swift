@@ -136,6 +136,15 @@ struct FileLayer {
     if facts.size > pages * pageSize {
       // SQLite lets what stands behind the last page be.
       guard isDamaged else { return [] }
+      guard whole > pages else {
+        let more = facts.size - pages * pageSize
+        return [
+          finding(
+            .pageCount,
+            "The file has \(NumberText.counted(more, "byte")) more than the \(NumberText.counted(pages, "page")) that its header counts."
+          )
+        ]
+      }
       return [
         finding(
           .pageCount, "The header counts \(pages) pages; the file has \(whole).",

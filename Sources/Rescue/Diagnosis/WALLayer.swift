@@ -9,6 +9,8 @@ struct WALLayer {
   let log: WriteAheadLog
   /// Whether it has objects that another store's would have.
   let mayBeForeign: Bool
+  /// Objects on its pages, where nothing shows that it is the store's.
+  let unvouched: Int
   let strays: [StrayLog]
   /// Those of a -wal or a -journal that is not downloaded.
   let placeholders: [CloudPlaceholder]
@@ -18,6 +20,9 @@ struct WALLayer {
   let isInUse: Bool
   /// Whether the main file is in WAL mode.
   let isLogged: Bool
+
+  private static let undecided: Advice =
+    "The counts here include the -wal. If it came from another store, salvage the main file alone."
 
   func findings() -> [Finding] {
     var found: [Finding] = []
@@ -42,7 +47,14 @@ struct WALLayer {
       found.append(
         Finding(
           .walForeign, "The -wal may belong to another store. \(SalvageSource.keysBeyondCounters)",
-          severity: .warning, count: log.frames, in: place))
+          severity: .warning, count: log.frames, in: place, advice: Self.undecided))
+    } else if unvouched > 0 {
+      found.append(
+        Finding(
+          .walForeign,
+          "It is not known whose the -wal is. \(SalvageSource.unvouched(unvouched))",
+          severity: .note, count: log.frames, in: place, advice: Self.undecided,
+          hasConsequence: false))
     }
     for stray in strays where stray.kind == .journal {
       let isNeeded = !isRolledBack && !stray.isOfAnotherTime

@@ -135,11 +135,12 @@ extension Store {
   var tableOnly: String { trustsIndexes ? "" : "NOT INDEXED" }
 
   /// Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
-  static let cacheSize = 12_000
+  package static let cacheSize = 12_000
   /// For what is sorted: beyond that it goes to a file. Several cursors sort at once.
   private static let sorterSize = 2000
 
-  static func setCache(of connection: Connection, kilobytes: Int) {
+  /// Sets how many kilobytes of the file a connection keeps, and in how many it sorts.
+  package static func setCache(of connection: Connection, kilobytes: Int) {
     // One that cannot be set is SQLite's own.
     try? connection.execute("PRAGMA cache_size = -\(kilobytes)")
   }

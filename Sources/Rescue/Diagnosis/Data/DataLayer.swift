@@ -38,6 +38,8 @@ final class ChecksAhead: Sendable {
 
   /// Smaller stores are looked at before another handle is open.
   private static let leastBytes = 16 << 20
+  /// Kilobytes that each of the two handles keeps of the file, and sorts in.
+  private static let cacheOfOne = 4_000
 
   /// Begins with the checks of a store that nobody writes to, and that is whole.
   ///
@@ -54,6 +56,7 @@ final class ChecksAhead: Sendable {
         twin.connection.isImmutable, twin.entityTables.map(\.entity) == entities
       else { return }
       twin.trustAsInspected()
+      Store.setCache(of: twin.connection, kilobytes: Self.cacheOfOne)
       twin.connection.onProgress { self.tasks.isStopped }
       work(on: twin, place)
     }
@@ -61,6 +64,8 @@ final class ChecksAhead: Sendable {
 
   /// Helps until nothing is left; the findings of each check that was carried out.
   func findings(helpedBy store: Store, _ place: StorePlace) -> [Int: [Finding]] {
+    Store.setCache(of: store.connection, kilobytes: Self.cacheOfOne)
+    defer { Store.setCache(of: store.connection, kilobytes: Store.cacheSize) }
     work(on: store, place)
     tasks.wait { if store.connection.shouldStop { tasks.stop() } }
     return found.withLock(\.self)
