@@ -102,7 +102,9 @@ final class ChangeSignal {
 
     /// Takes in what happened: the folder does not say to which file.
     private func hasOwnEvent() -> Bool {
-      var events = [kevent](repeating: kevent(), count: 8)
+      // The function has the name of the structure: only with all fields it is the latter.
+      let empty = kevent(ident: 0, filter: 0, flags: 0, fflags: 0, data: 0, udata: nil)
+      var events = Array(repeating: empty, count: 8)
       var none = timespec(tv_sec: 0, tv_nsec: 0)
       return kevent(descriptor, nil, 0, &events, Int32(events.count), &none) > 0
     }
