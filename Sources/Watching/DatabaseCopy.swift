@@ -16,6 +16,9 @@ extension OpenFile {
 }
 
 /// A private copy of a database in one file, into which the pages of later transactions are written.
+///
+/// It keeps its name while it is open, since SQLite opens no file by its descriptor: it follows the links of /proc to a
+/// name that is gone. What a program that was killed leaves is removed by the next one that makes a private folder.
 final class DatabaseCopy {
   /// Where it is, in a folder that only this user can look into.
   let path: String
@@ -37,7 +40,9 @@ final class DatabaseCopy {
   init(of main: OpenFile, pageSize known: Int?, meanwhile: () -> Void) throws {
     folder = try PrivateFolder(.disk)
     path = folder.path + "/" + FileSystem.name(of: main.path)
-    try FileSystem.copy(main, into: FileSystem.createEmpty(path)) { _ in meanwhile() }
+    if !FileSystem.clone(main, to: path) {
+      try FileSystem.copy(main, into: FileSystem.createEmpty(path)) { _ in meanwhile() }
+    }
     file = try WritableFile(path)
     let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
     pageSize = known ?? head.pageSize ?? 4096
