@@ -124,9 +124,31 @@ package enum FileSystem {
     getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
   }
 
-  /// Makes a folder of an unused name in the temporary folder.
-  package static func makeTemporaryDirectory(prefix: String = "strata") throws -> String {
-    let base = temporaryFolder
+  /// Whether the files of a folder take memory: it is on a tmpfs or a ramfs, which only Linux has.
+  package static func isInMemory(_ path: String) -> Bool {
+    var info = stat()
+    // See proc(5): the third field is the device, and behind a lone “-” stands the type of the file system.
+    guard stat(path, &info) == 0, let mounts = try? OpenFile("/proc/self/mountinfo"),
+      let bytes = try? mounts.read(at: 0, count: 4 << 20)
+    else { return false }
+    let device = UInt64(truncatingIfNeeded: info.st_dev)
+    let major = device >> 8 & 0xfff | device >> 32 & ~0xfff
+    let minor = device & 0xff | device >> 12 & ~0xff
+    return bytes.split(separator: 0x0A).contains { line in
+      let fields = line.split(separator: 0x20)
+      guard fields.count > 2, fields[2].elementsEqual("\(major):\(minor)".utf8),
+        let dash = fields.firstIndex(where: { $0.elementsEqual([0x2D]) }), dash + 1 < fields.count
+      else { return false }
+      return fields[dash + 1].elementsEqual("tmpfs".utf8)
+        || fields[dash + 1].elementsEqual("ramfs".utf8)
+    }
+  }
+
+  /// Makes a folder of an unused name in the temporary folder, or in another.
+  package static func makeTemporaryDirectory(
+    prefix: String = "strata", in folder: String? = nil
+  ) throws -> String {
+    let base = folder ?? temporaryFolder
     var template = Array((base + "/" + prefix + ".XXXXXX").utf8CString)
     let made = template.withUnsafeMutableBufferPointer { buffer in
       buffer.baseAddress.flatMap(mkdtemp).map { String(cString: $0) }

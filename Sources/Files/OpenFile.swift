@@ -38,6 +38,21 @@ package final class OpenFile: Sendable {
   /// Which file it is; `nil` where that cannot be asked.
   package var identity: FileIdentity? { FileSnapshot(of: descriptor)?.identity }
 
+  /// The same file through another descriptor, with its size now: also where it has lost its name.
+  package func reopened() throws -> OpenFile {
+    let other = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard other >= 0 else { throw FileSystem.failure(.read, path) }
+    return try OpenFile(other, path)
+  }
+
+  /// When it was removed, in seconds since 2001; `nil` where it still has a name, or that cannot be asked.
+  package var removalTime: Double? {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0, info.st_nlink == 0 else { return nil }
+    let time = info.changed
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+  }
+
   /// Whether it is this user's, and nobody else may write to it.
   package var isPrivate: Bool {
     var info = stat()
@@ -95,6 +110,13 @@ package final class WritableFile {
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
     try FileSystem.read(descriptor, at: offset, count: count, path)
+  }
+
+  /// Reads the bytes from `offset` on into memory that is used again and again: as many as fit, or
+  /// fewer where the file ends.
+  package func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard offset >= 0 else { return 0 }
+    return try FileSystem.read(descriptor, at: offset, into: memory, path)
   }
 
   /// Writes bytes from `offset` on; the file grows where it must.

@@ -16,21 +16,45 @@ package final class PrivateFolder {
   /// Those of this process that are in use.
   private static let own = Mutex<Set<String>>([])
 
+  /// What a folder may take room of.
+  package enum Room {
+    /// Any: the temporary folder, wherever that is.
+    case any
+    /// A disk, and no memory, for what may be large.
+    case disk
+  }
+
   /// A new, empty folder.
   ///
   /// - Throws: ``CoreDataError`` where the temporary folder takes none.
-  package init() throws {
+  package init(_ room: Room = .any) throws {
     Self.removeAbandoned()
+    let base = Self.base(for: room)
     var made: (path: String, descriptor: Int32)?
-    while made == nil { made = try Self.make() }
+    while made == nil { made = try Self.make(in: base) }
     (path, descriptor) = made ?? ("", -1)
     _ = Self.own.withLock { $0.insert(path) }
   }
 
+  /// Where a folder is made: in the temporary folder, but for what may be large not where that is in memory.
+  ///
+  /// - Parameter usual: the temporary folder.
+  package static func base(
+    for room: Room, usual: String = FileSystem.temporaryFolder
+  ) -> String {
+    guard room == .disk, FileSystem.isInMemory(usual), !FileSystem.isInMemory(onDisk),
+      access(onDisk, W_OK | X_OK) == 0
+    else { return usual }
+    return onDisk
+  }
+
+  /// A temporary folder that a restart does not empty, by the Filesystem Hierarchy Standard.
+  private static let onDisk = "/var/tmp"
+
   /// - Returns: `nil` where another program removes it: until it is locked it looks like one that was left behind.
-  private static func make() throws -> (path: String, descriptor: Int32)? {
+  private static func make(in base: String) throws -> (path: String, descriptor: Int32)? {
     let new = FileSystem.canonical(
-      try FileSystem.makeTemporaryDirectory(prefix: String(newPrefix.dropLast())))
+      try FileSystem.makeTemporaryDirectory(prefix: String(newPrefix.dropLast()), in: base))
     let descriptor = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     // A file system without locks keeps it from being cleaned up, and nothing else; a name that is
     // taken, too.
@@ -67,11 +91,13 @@ package final class PrivateFolder {
   /// Removes the folders of programs that are gone.
   @discardableResult
   package static func removeAbandoned() -> Int {
-    let base = FileSystem.temporaryFolder
+    let usual = FileSystem.temporaryFolder
+    let bases = FileSystem.isInMemory(usual) ? [usual, onDisk] : [usual]
+    let paths = bases.flatMap { base in
+      ((try? FileSystem.list(base)) ?? []).map { (name: $0, path: base + "/" + $0) }
+    }
     var removed = 0
-    for name in (try? FileSystem.list(base)) ?? []
-    where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
-      let path = base + "/" + name
+    for (name, path) in paths where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
       var info = stat()
       guard lstat(path, &info) == 0, info.isFolder, info.st_uid == geteuid()
       else { continue }

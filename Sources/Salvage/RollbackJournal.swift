@@ -65,8 +65,14 @@ public final class RollbackJournal: Sendable {
   ///
   /// - Parameter main: the main file as it is.
   /// - Throws: `CoreDataError` where the file cannot be read.
-  package init(path: String, main: OpenFile) throws {
-    let file = try OpenFile(path)
+  package convenience init(path: String, main: OpenFile) throws {
+    try self.init(OpenFile(path), main: main)
+  }
+
+  /// Reads a journal that is open.
+  ///
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package init(_ file: OpenFile, main: OpenFile) throws {
     self.file = file
     let first = try file.read(at: 0, count: JournalHeader.size)
     let header = JournalHeader(first)
@@ -107,7 +113,7 @@ public final class RollbackJournal: Sendable {
   }
 
   /// A page that was saved.
-  func read(at offset: Int, count: Int) throws -> [UInt8] {
+  package func read(at offset: Int, count: Int) throws -> [UInt8] {
     try file.read(at: offset, count: count)
   }
 

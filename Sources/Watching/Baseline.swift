@@ -51,7 +51,8 @@ final class Baseline {
       let commits = files.logCommits
       guard let main = files.main else { continue }
       var tail = try files.logTail()
-      let copy = try DatabaseCopy(of: main, pageSize: tail?.pageSize)
+      let copy = try DatabaseCopy(
+        of: main, pageSize: tail?.pageSize, meanwhile: files.lookForJournal)
       var pageCount = copy.pageCount
       if let log = files.log, tail != nil {
         // The frames of a log that is another store's are not applied.
@@ -63,13 +64,18 @@ final class Baseline {
         }
       }
       try copy.finish(pageCount: pageCount)
-      let after = try StoreState(files)
+      var (state, after) = (before, try StoreState(files))
+      if tail == nil, after != before, try isQuiet(),
+        try copy.follow(main, files, from: before, to: after)
+      {
+        (state, after) = (after, try StoreState(files))
+      }
       // Whatever a checkpoint wrote meanwhile is in the log that was read behind the main file.
-      guard tail == nil ? after == before : after.header == before.header, try isQuiet() else {
+      guard tail == nil ? after == state : after.header == state.header, try isQuiet() else {
         continue
       }
       (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
-      (state, identity) = (before, main.identity)
+      (self.state, identity) = (state, main.identity)
       self.commits = files.logCommits == commits ? commits : nil
       store = try Store(
         path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names), model: model,
@@ -113,9 +119,9 @@ final class Baseline {
   /// A page; `nil` where the database has none of that number.
   func page(_ number: Int) throws -> [UInt8]? { try copy.page(number) }
 
-  /// Bytes of the copy from an offset on: as many as there are.
-  func read(at offset: Int, count: Int) throws -> [UInt8] {
-    try copy.read(at: offset, count: count)
+  /// Reads bytes of the copy from an offset on: as many as fit, or fewer where it ends.
+  func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Int {
+    try copy.read(at: offset, into: memory)
   }
 
   /// Raised where the list of tables changes, and by VACUUM.

@@ -16,6 +16,9 @@ extension OpenFile {
 }
 
 /// A private copy of a database in one file, into which the pages of later transactions are written.
+///
+/// It keeps its name while it is open, since SQLite opens no file by its descriptor: it follows the links of /proc to a
+/// name that is gone. What a program that was killed leaves is removed by the next one that makes a private folder.
 final class DatabaseCopy {
   /// Where it is, in a folder that only this user can look into.
   let path: String
@@ -30,12 +33,16 @@ final class DatabaseCopy {
 
   /// Copies the main file, in whatever state it is.
   ///
-  /// - Parameter pageSize: that of the -wal; `nil` where there is none.
+  /// - Parameters:
+  ///   - pageSize: that of the -wal; `nil` where there is none.
+  ///   - meanwhile: called again and again while it is copied.
   /// - Throws: ``CoreDataError`` where it cannot be read, or there is no room for it.
-  init(of main: OpenFile, pageSize known: Int?) throws {
-    folder = try PrivateFolder()
+  init(of main: OpenFile, pageSize known: Int?, meanwhile: () -> Void) throws {
+    folder = try PrivateFolder(.disk)
     path = folder.path + "/" + FileSystem.name(of: main.path)
-    try FileSystem.copy(main, into: FileSystem.createEmpty(path))
+    if !FileSystem.clone(main, to: path) {
+      try FileSystem.copy(main, into: FileSystem.createEmpty(path)) { _ in meanwhile() }
+    }
     file = try WritableFile(path)
     let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
     pageSize = known ?? head.pageSize ?? 4096
@@ -51,9 +58,28 @@ final class DatabaseCopy {
     return bytes + [UInt8](repeating: 0, count: pageSize - bytes.count)
   }
 
-  /// Bytes from an offset on: as many as there are.
-  func read(at offset: Int, count: Int) throws -> [UInt8] {
-    try file.read(at: offset, count: count)
+  /// Reads bytes from an offset on: as many as fit, or fewer where the file ends.
+  func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Int {
+    try file.read(at: offset, into: memory)
+  }
+
+  /// Copies again what was saved without a log while the file was copied.
+  ///
+  /// - Returns: false where journals do not name all of it.
+  /// - Throws: ``CoreDataError`` where a file cannot be read or written.
+  func follow(
+    _ main: OpenFile, _ files: WatchedFiles, from former: StoreState, to state: StoreState
+  ) throws -> Bool {
+    let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
+    let count = head.pageCount(ofBytes: main.bytes, pageSize: pageSize)
+    guard
+      let named = try files.pages(from: former, to: state, pageSize: pageSize, pageCount: count)
+    else { return false }
+    for page in named where page > 0 && page <= count {
+      try write(main.read(at: (page - 1) * pageSize, count: pageSize), to: page)
+    }
+    try finish(pageCount: count)
+    return true
   }
 
   /// Writes a page, which nobody may read before ``finish(pageCount:)``.

@@ -2,7 +2,9 @@ import Files
 import ManagedStore
 import Salvage
 
-/// The pages in which a store differs from a copy of it, for changes that no log shows: all of both is read.
+/// The pages in which a store differs from a copy of it, for changes that no log shows.
+///
+/// All of both is read, but where the journals of all saves since were seen: they name the pages.
 struct PageDifference {
   /// Those pages, as they are now.
   private(set) var pages: [Int: [UInt8]] = [:]
@@ -15,15 +17,16 @@ struct PageDifference {
   /// Commits to the -wal up to there, by the log's index; `nil` where nothing counts them.
   private(set) var commits: UInt32?
   /// What the files were.
-  let state: StoreState
+  private(set) var state: StoreState
 
   private static let stride = 1 << 20
 
   /// Compares both.
   ///
+  /// - Parameter former: what the files were when the copy was as they were.
   /// - Returns: `nil` where the store was written to meanwhile.
   /// - Throws: ``CoreDataError`` where it cannot be read.
-  init?(_ files: WatchedFiles, _ baseline: Baseline) throws {
+  init?(_ files: WatchedFiles, _ baseline: Baseline, since former: StoreState) throws {
     try files.refresh()
     state = try StoreState(files)
     commits = files.logCommits
@@ -47,7 +50,18 @@ struct PageDifference {
         }
       }
     }
-    if !isLarge { try addMain(main, besides: logged, baseline) }
+    if !isLarge, tail == nil, try addNamed(main, files, baseline, from: former, to: state) {
+      // No more is read.
+    } else if !isLarge {
+      try addMain(main, besides: logged, baseline, files)
+      let now = try StoreState(files)
+      // What was saved while the file was read is named by the journals.
+      if tail == nil, now != state, try Self.isQuiet(files),
+        try addNamed(main, files, baseline, from: state, to: now)
+      {
+        state = now
+      }
+    }
     let after = try StoreState(files)
     guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
     else { return nil }
@@ -77,25 +91,56 @@ struct PageDifference {
     }
   }
 
+  /// Adds what differs of the pages that journals name.
+  ///
+  /// - Returns: false where they do not name all.
+  private mutating func addNamed(
+    _ main: OpenFile, _ files: WatchedFiles, _ baseline: Baseline, from former: StoreState,
+    to state: StoreState
+  ) throws -> Bool {
+    let size = baseline.pageSize
+    let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
+    let count = head.pageCount(ofBytes: main.bytes, pageSize: size)
+    guard
+      let named = try files.pages(from: former, to: state, pageSize: size, pageCount: count)
+    else { return false }
+    pageCount = count
+    for page in named where page > 0 && page <= count && !isLarge {
+      let bytes = try main.read(at: (page - 1) * size, count: size)
+      guard bytes.count == size else { continue }
+      if try baseline.page(page) == bytes {
+        pages[page] = nil
+      } else {
+        add(bytes, page, baseline)
+      }
+    }
+    return true
+  }
+
   private mutating func addMain(
-    _ main: OpenFile, besides logged: Set<Int>, _ baseline: Baseline
+    _ main: OpenFile, besides logged: Set<Int>, _ baseline: Baseline, _ files: WatchedFiles
   ) throws {
     let size = baseline.pageSize
+    var now = [UInt8](repeating: 0, count: Self.stride)
+    var former = now
     var offset = 0
     while offset < pageCount * size, !isLarge {
-      let now = try main.read(at: offset, count: Self.stride)
-      guard !now.isEmpty else { return }
-      let former = try baseline.read(at: offset, count: Self.stride)
-      defer { offset += now.count }
+      let count = try now.withUnsafeMutableBytes { try main.read(at: offset, into: $0) }
+      guard count > 0 else { return }
+      let known = try former.withUnsafeMutableBytes { try baseline.read(at: offset, into: $0) }
+      defer { offset += count }
+      files.lookForJournal()
       // What is cut off within a page is read when it is whole.
-      guard now.count != former.count || !Self.isSame(now, former, in: now.indices) else {
-        continue
-      }
-      for start in Swift.stride(from: 0, to: now.count - size + 1, by: size) {
+      guard count != known || !Self.isSame(now, former, in: 0..<count) else { continue }
+      for start in Swift.stride(from: 0, to: count - size + 1, by: size) {
         let page = (offset + start) / size + 1
         guard !logged.contains(page) else { continue }
         let range = start..<start + size
-        if page <= baseline.pageCount, Self.isSame(now, former, in: range) { continue }
+        if page <= baseline.pageCount, range.upperBound <= known,
+          Self.isSame(now, former, in: range)
+        {
+          continue
+        }
         add(Array(now[range]), page, baseline)
       }
     }

@@ -218,7 +218,7 @@ public final class StoreWatch {
   private func compare(into saves: inout [ObservedSave]) throws {
     for attempt in 0..<Self.mostAttempts {
       if attempt > 0 { usleep(500) }
-      guard let difference = try PageDifference(files, baseline) else { continue }
+      guard let difference = try PageDifference(files, baseline, since: state) else { continue }
       let count = missed(difference.state, difference.commits)
       guard !difference.isLarge,
         case .saved(var save) = try baseline.follow(
@@ -229,6 +229,7 @@ public final class StoreWatch {
       baseline.tail = difference.tail
       state = difference.state
       (commits, consumed, logNumber) = (difference.commits, 0, files.logNumber)
+      files.journals.discard(before: state.changeCounter)
       return
     }
     // It is written to all the time: the next look tries again.
@@ -276,5 +277,8 @@ public final class StoreWatch {
   /// Waits until something may have been saved, at most that long.
   ///
   /// Not every change wakes it: look at least every 100 milliseconds.
-  public func wait(milliseconds: Int) { signal.wait(milliseconds: milliseconds) }
+  public func wait(milliseconds: Int) {
+    signal.wait(
+      milliseconds: milliseconds, noticing: files.usesJournals ? files.lookForJournal : nil)
+  }
 }

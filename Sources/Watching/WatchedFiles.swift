@@ -26,8 +26,37 @@ final class WatchedFiles {
   /// Raised where other files are the -wal and the -shm: these count commits from the beginning.
   private(set) var logNumber = 0
 
+  /// The journals of saves without a log.
+  let journals: SaveJournals
+
+  /// Bytes of a main file that is not read whole for each save without a log: less is read in a moment.
+  private static let fewestBytes = 4 << 20
+
   /// Nothing is opened before ``refresh()``.
-  init(_ names: StoreFiles) { self.names = names }
+  init(_ names: StoreFiles) {
+    self.names = names
+    journals = SaveJournals(path: names.journalPath)
+  }
+
+  /// Whether journals are worth being looked for.
+  var usesJournals: Bool { log == nil && (main?.bytes ?? 0) >= Self.fewestBytes }
+
+  /// Opens the journal of a save that is under way.
+  func lookForJournal() {
+    if usesJournals, let main { journals.look(main) }
+  }
+
+  /// The pages that saves without a log may have changed from one state to another; `nil` where that is not known.
+  ///
+  /// - Throws: ``CoreDataError`` where a file cannot be read.
+  func pages(
+    from former: StoreState, to state: StoreState, pageSize: Int, pageCount: Int
+  ) throws -> Set<Int>? {
+    guard usesJournals, let main, former.header.isEmpty, state.header.isEmpty else { return nil }
+    return try journals.pages(
+      from: former.changeCounter, to: state.changeCounter, main, pageSize: pageSize,
+      pageCount: pageCount)
+  }
 
   /// What has the name now; a link is not followed.
   var presence: Presence {
@@ -50,6 +79,7 @@ final class WatchedFiles {
     // Without it saves are not counted, and nothing else.
     index = try? Self.opened(names.shmPath, index)
     if former != (log?.identity, index?.identity) { logNumber += 1 }
+    lookForJournal()
   }
 
   /// The beginning of the -wal; `nil` where there is none that SQLite would use.

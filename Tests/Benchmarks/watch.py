@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
 """Runs `strata watch` beside a program that saves, and checks what it prints against that program's own log.
 
-    watch.py STRATA [--objects N] [--seconds S] [--rates R,…] [--modes WAL,DELETE] [--events E,…] [--rounds N]
+    watch.py STRATA [--parts saves,rest,writer] [--objects 5000,1000000] [--modes WAL,DELETE] [--rates 1,10,1000]
+             [--events E,…] [--seconds S] [--rounds N] [--store FILE]
 
-The writer has its own SQLite connection and knows nothing of strata. Each of its saves changes ten objects. For each
-mode, rate and event it is checked that every printed change goes on from the value before, that the last values are
-the store's, and that the counts of saves add up. Printed are the blocks, latencies from commit to line (median, worst),
-processor time at rest, and memory. At last the writer saves as fast as it can, in turns with and without a watcher.
+The writer has its own SQLite connection and knows nothing of strata. Each of its saves changes ten objects. The parts:
 
-Ends with 1 where a change is missing, is printed twice or is not what was saved.
+saves   For each store, mode, rate and event it is checked that every printed change goes on from the value before, that
+        the last values are the store's, and that the counts of saves add up. Printed are the blocks, the time from
+        commit to line (median, worst) and memory. Events (checkpoints, a long reader, VACUUM, a file that replaces the
+        store) come at ten saves a second. Some 15 s for each line; 5 min for 5,000 objects, 8 min for 1,000,000.
+rest    Processor time in 20 s while nobody saves. 25 s for each store and mode.
+writer  The writer saves 2,000 times as fast as it can, in turns with and without a watcher (--rounds of each). Half a
+        minute to two for each store and mode.
+
+Prints a line for each measurement as it is done, and at the end what passes a limit: a save shown after more than 300 ms
+(median, at up to ten saves a second), 0.5 % of a processor at rest, 64 MB, a writer that is 5 % slower. Ends with 1 where
+one does, or where a change is missing, is printed twice or is not what was saved.
 """
 
 import argparse
@@ -24,6 +32,8 @@ import threading
 import time
 
 KEYS = 10  # objects that a save changes
+PARTS = ["saves", "rest", "writer"]
+LATEST, MOST_AT_REST, MOST_MEMORY, MOST_SLOWER = 0.3, 0.5, 64 * 1e6 / (1 << 20), 5
 EVENTS = ["none", "PASSIVE", "FULL", "RESTART", "TRUNCATE", "reader", "VACUUM", "rename"]
 
 
@@ -175,77 +185,135 @@ def settled(watcher, before, path, log, seconds=60):
         time.sleep(0.5)
 
 
+class Bench:
+    """One run of this program."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self.path, self.log = os.path.join(folder, "Watched.sqlite"), os.path.join(folder, "log.json")
+        self.folder = folder
+        self.base = None
+        self.over = []
+
+    def make(self, objects):
+        """The store that each measurement has a copy of."""
+        if self.options.store:
+            self.base = self.options.store
+            return
+        made = os.path.join(self.folder, f"demo-{objects}")
+        start = time.monotonic()
+        subprocess.run([self.options.strata, "demo", made, "--objects", str(objects), "--no-open"],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.base = os.path.join(made, "Recipes.sqlite")
+        print(f"{objects:,} objects, {os.path.getsize(self.base) / 1e6:.0f} MB"
+              f"  (made in {time.monotonic() - start:.0f} s)", flush=True)
+
+    def fresh(self, mode):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            if os.path.exists(self.path + suffix):
+                os.remove(self.path + suffix)
+        shutil.copyfile(self.base, self.path)
+        connect(self.path, mode).close()
+
+    def keep(self, mode):
+        """A program that has the store open: in WAL mode the log is there as long as one has."""
+        keeper = connect(self.path, mode)
+        keeper.execute("SELECT count(*) FROM ZRECIPE").fetchone()
+        return keeper
+
+    def say(self, line, limits, start):
+        """Prints a measurement, and notes the limits that it passes."""
+        passed = [name for name, is_over in limits if is_over]
+        print(f"{line}  ({time.monotonic() - start:.0f} s)  {'ok' if not passed else 'OVER: ' + '; '.join(passed)}",
+              flush=True)
+        if passed:
+            self.over.append(f"{' '.join(line.split())[:40]} … {'; '.join(passed)}")
+
+    def saves(self, mode, rate, event):
+        start = time.monotonic()
+        self.fresh(mode)
+        before = titles(self.path)
+        keeper = self.keep(mode) if event != "rename" else None
+        watcher = Watcher(self.options.strata, self.path)
+        done = run_writer(self.path, mode, rate, max(3, int(rate * self.options.seconds)), event, self.log)
+        settled(watcher, before, self.path, done)
+        # Nothing comes twice, either.
+        time.sleep(0.5)
+        problems, blocks, latencies = check(watcher, before, self.path, done)
+        memory, status = watcher.memory(), watcher.end()
+        if keeper:
+            keeper.close()
+        if status != 0:
+            problems.append(f"ended with {status}")
+        late = sorted(latencies) or [float("inf")]
+        median = statistics.median(late)
+        self.say(
+            f"saves   {mode:6} {rate:5.0f}/s {event:8} {len(done['saves']):6} saves {blocks:6} blocks"
+            f"  shown after {median * 1000:5.0f} ms, worst {late[-1] * 1000:5.0f} ms  {memory:3.0f} MB",
+            [(text, True) for text in problems[:3]]
+            + [("late", rate <= 10 and median > LATEST), ("memory", memory > MOST_MEMORY)], start)
+
+    def rest(self, mode):
+        start = time.monotonic()
+        self.fresh(mode)
+        keeper = self.keep(mode)
+        watcher = Watcher(self.options.strata, self.path)
+        time.sleep(1)
+        rest, memory = watcher.rest(20), watcher.memory()
+        watcher.end()
+        keeper.close()
+        self.say(f"rest    {mode:6}  {rest:4.2f} % of a processor  {memory:3.0f} MB",
+                 [("at rest", rest >= MOST_AT_REST), ("memory", memory > MOST_MEMORY)], start)
+
+    def writer(self, mode):
+        start = time.monotonic()
+        spent = {False: [], True: []}
+        for turn in range(2 * self.options.rounds):
+            self.fresh(mode)
+            watcher = Watcher(self.options.strata, self.path, "20") if turn % 2 else None
+            spent[turn % 2 == 1].append(run_writer(self.path, mode, 0, 2000, "none", self.log)["spent"])
+            if watcher:
+                watcher.end()
+        alone, beside = statistics.median(spent[False]), statistics.median(spent[True])
+        slower = (beside / alone - 1) * 100
+        self.say(f"writer  {mode:6}  2,000 saves: {alone:.3f} s alone, {beside:.3f} s beside a watcher ({slower:+.1f} %)",
+                 [("slower", slower > MOST_SLOWER)], start)
+
+
 def main():
     if sys.argv[1:2] == ["--write"]:
         path, mode, rate, count, event, log = sys.argv[2:]
         return write(path, mode, float(rate), int(count), event, log)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("strata")
-    parser.add_argument("--objects", type=int, default=5000)
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--objects", default="5000,1000000")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--rates", default="1,10,1000")
     parser.add_argument("--modes", default="WAL,DELETE")
     parser.add_argument("--events", default=",".join(EVENTS))
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--store", help="use a copy of this store, with recipes, instead of a new demo")
+    parser.add_argument("--store", help="use a copy of this store, with recipes, instead of new demos")
     options = parser.parse_args()
-    isWrong = False
+    parts = options.parts.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory(prefix="strata-watch") as folder:
-        base = options.store
-        if base is None:
-            made = os.path.join(folder, "demo")
-            subprocess.run([options.strata, "demo", made, "--objects", str(options.objects), "--no-open"],
-                           check=True, stdout=subprocess.DEVNULL)
-            base = os.path.join(made, "Recipes.sqlite")
-        path, log = os.path.join(folder, "Watched.sqlite"), os.path.join(folder, "log.json")
-
-        def fresh(mode):
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                if os.path.exists(path + suffix):
-                    os.remove(path + suffix)
-            shutil.copyfile(base, path)
-            connect(path, mode).close()
-
-        for mode in options.modes.split(","):
-            for rate in map(float, options.rates.split(",")):
-                for event in options.events.split(",") if rate == 10 else ["none"]:
-                    if mode == "DELETE" and event in ("PASSIVE", "FULL", "RESTART", "TRUNCATE", "reader"):
-                        continue
-                    fresh(mode)
-                    before = titles(path)
-                    # In WAL mode the log is there as long as a program has the store open.
-                    keeper = connect(path, mode) if event != "rename" else None
-                    if keeper:
-                        keeper.execute("SELECT count(*) FROM ZRECIPE").fetchone()
-                    watcher = Watcher(options.strata, path)
-                    done = run_writer(path, mode, rate, max(3, int(rate * options.seconds)), event, log)
-                    settled(watcher, before, path, done)
-                    rest, memory = watcher.rest(), watcher.memory()
-                    # Nothing comes twice, either.
-                    problems, blocks, latencies = check(watcher, before, path, done)
-                    status = watcher.end()
-                    if keeper:
-                        keeper.close()
-                    if status != 0:
-                        problems.append(f"ended with {status}")
-                    isWrong |= bool(problems)
-                    late = sorted(latencies) or [0]
-                    print(f"{mode:6} {rate:6.0f}/s {event:8} {len(done['saves']):6} saves, {blocks:6} blocks"
-                          f"  latency {statistics.median(late) * 1000:5.0f} ms, worst {late[-1] * 1000:5.0f} ms"
-                          f"  at rest {rest:4.2f} %  memory {memory:3.0f} MB"
-                          f"  {'ok' if not problems else 'WRONG: ' + '; '.join(problems[:3])}", flush=True)
-            spent = {False: [], True: []}
-            for turn in range(2 * options.rounds):
-                fresh(mode)
-                watcher = Watcher(options.strata, path, "20") if turn % 2 else None
-                spent[turn % 2 == 1].append(run_writer(path, mode, 0, 2000, "none", log)["spent"])
-                if watcher:
-                    watcher.end()
-            if options.rounds:
-                alone, beside = statistics.median(spent[False]), statistics.median(spent[True])
-                print(f"{mode:6} 2,000 saves: {alone:.3f} s alone, {beside:.3f} s beside a watcher"
-                      f" ({(beside / alone - 1) * 100:+.1f} %)", flush=True)
-    return 1 if isWrong else 0
+        bench = Bench(options, folder)
+        for objects in [0] if options.store else map(int, options.objects.split(",")):
+            bench.make(objects)
+            for mode in options.modes.split(","):
+                for rate in map(float, options.rates.split(",")) if "saves" in parts else []:
+                    for event in options.events.split(",") if rate == 10 else ["none"]:
+                        if mode == "DELETE" and event in ("PASSIVE", "FULL", "RESTART", "TRUNCATE", "reader"):
+                            continue
+                        bench.saves(mode, rate, event)
+                if "rest" in parts:
+                    bench.rest(mode)
+                if "writer" in parts:
+                    bench.writer(mode)
+    print("no limit is passed" if not bench.over else "passed:\n  " + "\n  ".join(bench.over))
+    return 1 if bench.over else 0
 
 
 if __name__ == "__main__":

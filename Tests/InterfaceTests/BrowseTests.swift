@@ -72,6 +72,27 @@ struct BrowseTests {
     #expect(session.effects.contains(.cancel(stale)))
   }
 
+  @Test("Tab goes past the inspector where there is no object to show")
+  func emptyInspector() throws {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      guard case .ask(let id, .rows(let query)) = effect, query.entity != "Recipe" else {
+        return nil
+      }
+      return [.answer(id, .rows(RowPage(entity: query.entity, columns: [], rows: [])))]
+    }
+    try session.send("Tab")
+    #expect(session.state.browse.focus == .inspector)
+    try session.send("Tab", "k")
+    #expect(session.state.browse.focus == .entities)
+    #expect(session.state.browse.table?.entity == "Person")
+    #expect(session.state.browse.inspector.object == nil)
+    try session.send("Tab")
+    #expect(session.state.browse.focus == .rows)
+    try session.send("Tab")
+    #expect(session.state.browse.focus == .entities)
+  }
+
   @Test("a missing external file is told in words")
   func missingFile() throws {
     let session = try Session()

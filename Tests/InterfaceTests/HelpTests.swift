@@ -17,6 +17,16 @@ struct HelpTests {
     #expect(session.state.layers.isEmpty)
   }
 
+  @Test(
+    "it finds keys by what somebody asks",
+    arguments: [("happened", "history of this object"), ("backup", "what changed")])
+  func words(asked: String, title: String) throws {
+    var session = try Session(width: 100, height: 60)
+    try session.send("?", "/")
+    for letter in asked { try session.send(String(letter)) }
+    #expect(session.screen().description.contains(title))
+  }
+
   @Test("it begins with the keys of the screen and tells command lines")
   func first() throws {
     var session = try Session()

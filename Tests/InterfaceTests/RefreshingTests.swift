@@ -294,6 +294,29 @@ struct RefreshingTests {
     #expect(gone?.kind == .delete && gone?.attributes.first?.old == Self.text("a"))
   }
 
+  @Test("leads to the property that changed, and names the key of the list", arguments: [120, 80])
+  func changedProperty(width: Int) throws {
+    var session = try Self.session(width: width, height: width == 80 ? 24 : 30)
+    #expect(!session.screen().description.contains("C what changed"))
+    let changes = [Int64(31), 32].map { key in
+      var change = Self.update(key, "", "")
+      change.attributes = [
+        .init(
+          path: ["serves"], old: ObjectChange.Value(value: .value(.integer(1))),
+          new: ObjectChange.Value(value: .value(.integer(2))))
+      ]
+      return change
+    }
+    try Self.save(&session, changes)
+    #expect(session.screen().description.contains("C what changed"))
+    // Where somebody looks at an object already, nothing moves.
+    #expect(session.state.browse.inspector.object == Self.id(31))
+    #expect(session.state.browse.inspector.selectedProperty == "title")
+    try session.send("j")
+    #expect(session.state.browse.inspector.object == Self.id(32))
+    #expect(session.state.browse.inspector.selectedProperty == "serves")
+  }
+
   @Test("lists its saves, and leads to their objects", arguments: [120, 80])
   func list(width: Int) throws {
     var session = try Self.session(width: width, height: width == 80 ? 24 : 30)

@@ -36,6 +36,19 @@ struct PrivateFolderTests {
     #expect(!FileSystem.isDirectory(new), "of a program that was killed before it locked it")
   }
 
+  #if os(Linux)
+    @Test(
+      "what may be large is not kept in memory",
+      .enabled(if: FileSystem.isDirectory("/dev/shm") && !FileSystem.isInMemory("/var/tmp")))
+    func memory() throws {
+      #expect(!FileSystem.isInMemory("/proc"))
+      #expect(PrivateFolder.base(for: .any, usual: "/dev/shm") == "/dev/shm")
+      #expect(PrivateFolder.base(for: .disk, usual: "/nowhere") == "/nowhere")
+      #expect(FileSystem.isInMemory("/dev/shm"))
+      #expect(PrivateFolder.base(for: .disk, usual: "/dev/shm") == "/var/tmp")
+    }
+  #endif
+
   @Test func aFolderIsThereThoughOthersRemoveWhatIsNotLocked() async throws {
     // Between its making and its lock another program may take it for one that was left behind.
     try await withThrowingTaskGroup { group in

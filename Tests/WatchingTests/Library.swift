@@ -93,7 +93,11 @@ final class Library {
   }
 
   /// A transaction that changes a few things at random.
-  func randomSave(_ generator: inout SeededGenerator) throws {
+  ///
+  /// - Parameter meanwhile: called before its end.
+  func randomSave(
+    _ generator: inout SeededGenerator, end: String = "COMMIT", meanwhile: () throws -> Void = {}
+  ) throws {
     var statements: [String] = []
     let last = try connection.value("SELECT max(Z_PK) FROM ZBOOK")?.integer ?? 0
     for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -129,7 +133,9 @@ final class Library {
         }
       statements.append(statement)
     }
-    try save(statements.joined(separator: ";\n"))
+    try execute("BEGIN IMMEDIATE; " + statements.joined(separator: ";\n"))
+    try meanwhile()
+    try execute(end)
   }
 }
 

@@ -193,7 +193,7 @@ enum Footer {
     let items = bindings(state).map {
       HelpBar.Item(
         $0.label, $0.title, isAvailable: $0.isAvailable,
-        isEssential: ["nextPane", "help"].contains($0.action.name))
+        isEssential: ["nextPane", "changes", "help"].contains($0.action.name))
     }
     let note =
       !state.count.isEmpty

@@ -28,7 +28,7 @@ package enum Keymap {
   }
 
   /// What somebody types who looks for persistent history.
-  static let history = "transactions changes saves"
+  static let history = "transactions changes saves happened past who when"
 
   static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
@@ -60,7 +60,8 @@ package enum Keymap {
         Binding(
           ["C"], "what changed",
           Action("changes") { $0.showChanges() }, unless: noStore,
-          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil),
+          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil,
+          words: "saves differences backup"),
         Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },

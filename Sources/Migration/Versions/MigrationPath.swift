@@ -98,17 +98,20 @@ public struct MigrationPath: Sendable, Equatable {
   ) throws -> PathSearch.Outcome {
     // The search asks all edges of one node before those of the next.
     var current: Int?
-    func edge(_ from: Int, _ to: Int) throws -> VersionGraph.Edge {
+    func isOpen(_ from: Int, _ to: Int) throws -> Bool {
       if let last = current, last != from { graph.forget(last) }
       current = from
-      if PathSearch.isTowards(exit, from, to) { return try graph.edge(from, to) }
-      return try graph.custom(from, to).map { .open($0.kind) } ?? .refused(PathSearch.away)
+      if PathSearch.isTowards(exit, from, to) { return try graph.isOpen(from, to) }
+      return try graph.custom(from, to) != nil
     }
     return try PathSearch.search(
-      from: entry, to: exit, count: graph.nodes.count,
-      isOpen: { if case .open = try edge($0, $1) { true } else { false } },
-      refusal: { if case .refused(let error) = try edge($0, $1) { error } else { PathSearch.away } }
-    )
+      from: entry, to: exit, count: graph.nodes.count, isOpen: isOpen,
+      refusal: { from, to in
+        guard PathSearch.isTowards(exit, from, to),
+          case .refused(let error) = try graph.edge(from, to)
+        else { return PathSearch.away }
+        return error
+      })
   }
 
   private static func unknownSource(

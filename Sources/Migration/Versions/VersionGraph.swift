@@ -109,7 +109,20 @@ struct VersionGraph {
     return .open(.inferred)
   }
 
-  /// Whether a custom mapping is given for the pair.
+  /// Whether there is a step from one node straight to another.
+  ///
+  /// What is known at once is asked first: a search asks this of thousands of pairs, and inferring a mapping takes
+  /// most of its time.
+  ///
+  /// - Throws: what looking for a custom mapping ended in.
+  mutating func isOpen(_ from: Int, _ to: Int) throws -> Bool {
+    if try custom(from, to) != nil { return true }
+    guard !isEqual(from, to), try !hasCustom(within: from, to) else { return false }
+    if case .open = try edge(from, to) { return true }
+    return false
+  }
+
+  /// The custom mapping that is given for the pair.
   mutating func custom(_ from: Int, _ to: Int) throws -> MappingModel? {
     let pair = Pair(from: from, to: to)
     if let known = customs[pair] { return known }

@@ -61,9 +61,9 @@ extension BrowseScreen {
         ["L"], "label objects by…", shows("label") { LabelLayer($0, $1) },
         unless: labelledEntity.flatMap { context.store?.layout.table(of: $0) } == nil
           ? "there is no entity" : nil, footer: false),
-      Binding([.tab], "pane", changes("nextPane") { $0.focus = $0.focus.next(1) }),
+      Binding([.tab], "pane", changes("nextPane") { $0.changePane(1) }),
       Binding(
-        [.backTab], "previous pane", changes("previousPane") { $0.focus = $0.focus.next(-1) },
+        [.backTab], "previous pane", changes("previousPane") { $0.changePane(-1) },
         footer: false),
       Binding(
         [.left, "h"], label: "← h", focus == .rows ? "column left" : "fold",
@@ -233,6 +233,13 @@ extension BrowseScreen {
         command: "strata history \(store) \(selectedObject?.description ?? "REF")", footer: false,
         words: Keymap.history),
     ]
+  }
+
+  /// Goes to the next pane, past the inspector where it shows nothing.
+  private mutating func changePane(_ step: Int) {
+    repeat {
+      focus = focus.next(step)
+    } while focus == .inspector && inspector.object == nil
   }
 
   /// Enter shows a plain value in full, where it would do nothing else.

@@ -250,7 +250,7 @@ extension BrowseScreen {
       }
       context.notice = Notice(context.known.isMissing(id), .warning)
     }
-    inspector.take(inspection)
+    inspector.take(inspection, change: change(in: context))
     return nameInspected(in: &context)
   }
 

@@ -26,7 +26,8 @@ enum WatchCommand {
       saves may come as one block. If the store is vacuumed or replaced by another file, all objects are compared.
 
       Nothing is written to the store or its folder. A private copy in the temporary folder, as large as the
-      store, keeps what the store held before; it is removed at the end. ^C ends the command.
+      store, keeps what the store held before; it is removed at the end. If the temporary folder is in memory,
+      the copy is in /var/tmp. ^C ends the command.
       """,
     example: "strata watch Recipes.sqlite Recipe --where 'title CONTAINS \"soup\"'",
     run: Interruption.watched(run))

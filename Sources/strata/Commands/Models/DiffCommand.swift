@@ -16,10 +16,10 @@ enum DiffCommand {
     let destination = try ModelReference(arguments[Self.destination]).load()
     console.warn(source.model.warnings + destination.model.warnings)
     let difference = ModelDifference(from: source.model, to: destination.model)
+    let paths = [arguments[Self.source], arguments[Self.destination]]
     arguments[.json]
       ? console.json { write(difference, to: &$0) }
-      : print(difference, source.name, destination.name, console)
-    let paths = [arguments[Self.source], arguments[Self.destination]]
+      : print(difference, source.name, destination.name, paths, console)
     if !arguments[.json], paths.allSatisfy(FileSystem.isDatabase) {
       console.line(
         "The models were compared, not the objects: \(ShellText.command("compare", paths[0], paths[1]))"
@@ -29,8 +29,11 @@ enum DiffCommand {
   }
 
   private static func print(
-    _ difference: ModelDifference, _ source: String, _ destination: String, _ console: Console
+    _ difference: ModelDifference, _ source: String, _ destination: String, _ paths: [String],
+    _ console: Console
   ) {
+    // Of two stores of one name, or two versions of one, only the paths say which is which.
+    let (source, destination) = source == destination ? (paths[0], paths[1]) : (source, destination)
     guard !difference.isIdentical else {
       console.line("\(source) and \(destination) are the same model")
       return

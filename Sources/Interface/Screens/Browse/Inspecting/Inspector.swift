@@ -71,15 +71,26 @@ struct Inspector: Sendable, Equatable {
     list.setCount(0)
   }
 
-  mutating func take(_ inspection: Inspection?) {
+  /// - Parameter change: what became of the object: its first line that changed is selected, where the object is
+  ///   another than before.
+  mutating func take(_ inspection: Inspection?, change: ObjectChange? = nil) {
     // Of an object that is read again the same line stays selected, and names hold until others come.
     let former = self.inspection == nil ? nil : selectedLine?.id
     self.inspection = inspection
     self.inspection?.name(names)
     let shown = shown
     list.setCount(shown.count)
-    list.select(returning ?? former.flatMap { id in shown.firstIndex { $0.id == id } } ?? 0)
+    let place =
+      former.map { id in shown.firstIndex { $0.id == id } }
+      ?? shown.firstIndex { Self.former($0, in: change) != nil }
+    list.select(returning ?? place ?? 0)
     returning = nil
+  }
+
+  /// What a line held before; `nil` where it did not change.
+  private static func former(_ line: Inspection.Line, in change: ObjectChange?) -> ValueText? {
+    guard line.depth == 0, let change, change.kind == .update else { return nil }
+    return line.column.flatMap(change.former)
   }
 
   mutating func take(_ names: ObjectNames) {
@@ -144,7 +155,7 @@ struct Inspector: Sendable, Equatable {
         spans.append(theme.span(isSelected, line.type.fitted(to: typeWidth) + "  ", .dim))
       }
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
-      if change?.kind == .update, let former = line.column.flatMap({ change?.former($0) }) {
+      if let former = Self.former(line, in: change) {
         let text = Sanitize.text(former.text, limit: max(8, rect.width / 3))
         spans.append(theme.span(isSelected, "~ \(text) → ", .changed))
       }

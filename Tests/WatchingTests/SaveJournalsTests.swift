@@ -1,0 +1,176 @@
+import Files
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Watching
+
+@Suite("Following saves without a log by their journals")
+struct SaveJournalsTests {
+  /// A store of some megabytes, which is not read whole for each save.
+  private func library() throws -> Library {
+    let library = try Library(mode: "DELETE")
+    try library.save("UPDATE ZBOOK SET ZCOVER = randomblob(200000)")
+    return library
+  }
+
+  /// Saves, and looks for the journal while it is there and after that.
+  private func save(
+    _ sql: String, end: String = "COMMIT", in library: Library, _ files: WatchedFiles
+  ) throws {
+    try library.execute("BEGIN IMMEDIATE; \(sql)")
+    files.lookForJournal()
+    try library.execute(end)
+    files.lookForJournal()
+  }
+
+  private func pages(
+    _ files: WatchedFiles, since former: StoreState, _ library: Library
+  ) throws -> Set<Int>? {
+    try files.pages(
+      from: former, to: StoreState(files), pageSize: 4096,
+      pageCount: FileSystem.read(library.path).count / 4096)
+  }
+
+  @Test("the journals name every page that a save wrote, and few others")
+  func named() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    #expect(files.usesJournals)
+    // Free pages are taken, the file grows, and two saves come together.
+    let saves = [
+      ["UPDATE ZBOOK SET ZPAGES = 7 WHERE Z_PK = 3"],
+      ["UPDATE ZBOOK SET ZCOVER = NULL WHERE Z_PK IN (4, 5, 6)"],
+      ["UPDATE ZBOOK SET ZCOVER = randomblob(150000) WHERE Z_PK = 5"],
+      ["UPDATE ZBOOK SET ZCOVER = randomblob(900000) WHERE Z_PK = 6"],
+      [
+        "UPDATE ZBOOK SET ZCOVER = NULL WHERE Z_PK = 7",
+        "UPDATE ZBOOK SET ZCOVER = randomblob(180000) WHERE Z_PK = 8",
+      ],
+    ]
+    for together in saves {
+      let (former, before) = (try StoreState(files), try FileSystem.read(library.path))
+      for sql in together { try save(sql, in: library, files) }
+      let after = try FileSystem.read(library.path)
+      let named = try #require(try pages(files, since: former, library), "\(together)")
+      let written = (0..<after.count / 4096).filter { page in
+        let range = page * 4096..<(page + 1) * 4096
+        return range.upperBound > before.count || before[range] != after[range]
+      }.map { $0 + 1 }
+      #expect(named.isSuperset(of: written), "\(together)")
+      #expect(written.count > 1 && named.count < 600, "\(together): \(named.count)")
+      files.journals.discard(before: try StoreState(files).changeCounter)
+    }
+  }
+
+  @Test("where the journal of a save was not seen, or its save was rolled back, they name nothing")
+  func unseen() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    var former = try StoreState(files)
+    try save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1", in: library, files)
+    #expect(try pages(files, since: former, library) != nil)
+    // The second of two.
+    try library.save("UPDATE ZBOOK SET ZPAGES = 2 WHERE Z_PK = 30")
+    #expect(try pages(files, since: former, library) == nil)
+    // The first of two.
+    former = try StoreState(files)
+    try library.save("UPDATE ZBOOK SET ZPAGES = 3 WHERE Z_PK = 30")
+    try save("UPDATE ZBOOK SET ZPAGES = 3 WHERE Z_PK = 1", in: library, files)
+    #expect(try pages(files, since: former, library) == nil)
+    // One that was rolled back stands for none that was not seen.
+    former = try StoreState(files)
+    try save("UPDATE ZBOOK SET ZPAGES = 4 WHERE Z_PK = 1", end: "ROLLBACK", in: library, files)
+    try library.save("UPDATE ZBOOK SET ZPAGES = 4 WHERE Z_PK = 30")
+    #expect(try pages(files, since: former, library) == nil)
+  }
+
+  @Test(
+    "a journal that SQLite keeps for the next save does not count",
+    arguments: ["PERSIST", "TRUNCATE"]
+  )
+  func kept(mode: String) throws {
+    let library = try library()
+    _ = try library.connection.rows("PRAGMA journal_mode = \(mode)")
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    let former = try StoreState(files)
+    try save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1", in: library, files)
+    #expect(try pages(files, since: former, library) == nil)
+  }
+
+  @Test(
+    "what is reported adds up to what the store holds, whichever journals were seen",
+    arguments: TestScale.some(2, of: [1, 2, 3, 4] as [UInt64]))
+  func addsUp(seed: UInt64) throws {
+    let library = try library()
+    var generator = SeededGenerator(seed: seed)
+    var mirror = try Mirror(library.path)
+    let watch = try library.watch()
+    var problems: [String] = []
+    for _ in 0..<60 {
+      let isSeen = Int.random(in: 0..<4, using: &generator) > 0
+      let end = Int.random(in: 0..<6, using: &generator) == 0 ? "ROLLBACK" : "COMMIT"
+      try library.randomSave(&generator, end: end) {
+        if isSeen { problems += mirror.apply(try watch.look()) }
+      }
+      if Int.random(in: 0..<2, using: &generator) == 0 {
+        problems += mirror.apply(try watch.look())
+      }
+    }
+    problems += mirror.apply(try watch.look())
+    #expect(problems.isEmpty, "seed \(seed): \(problems.prefix(5))")
+    #expect(try mirror == Mirror(library.path), "seed \(seed)")
+  }
+
+  @Test("a copy that was made while a program saved is mended by the journal of that save")
+  func torn() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    let former = try StoreState(files)
+    let main = try #require(files.main)
+    var failure: (any Error)?
+    var isDone = false
+    func saveOnce() {
+      guard !isDone else { return }
+      isDone = true
+      do {
+        try save(
+          "UPDATE ZBOOK SET ZCOVER = randomblob(199000), ZPAGES = 9 WHERE Z_PK IN (1, 39)",
+          in: library, files)
+      } catch { failure = error }
+    }
+    let copy = try DatabaseCopy(of: main, pageSize: nil, meanwhile: saveOnce)
+    // Where the blocks are shared, nothing is copied.
+    saveOnce()
+    #expect(failure == nil)
+    #expect(try copy.follow(main, files, from: former, to: StoreState(files)))
+    let bytes = try FileSystem.read(library.path)
+    #expect(copy.pageCount == bytes.count / 4096)
+    // The first page has a change counter of its own.
+    for page in 2...copy.pageCount {
+      let known = try copy.page(page)
+      #expect(known == Array(bytes[(page - 1) * 4096..<page * 4096]), "page \(page)")
+    }
+  }
+
+  @Test("a change wakes who waits, and is told at once")
+  func signal() throws {
+    let library = try Library(mode: "DELETE")
+    let signal = ChangeSignal(path: library.path)
+    // The first wait begins with a rest.
+    signal.wait(milliseconds: 10, noticing: nil)
+    try library.save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1")
+    var count = 0
+    let start = ContinuousClock.now
+    signal.wait(milliseconds: 60_000) { count += 1 }
+    #expect(count > 0)
+    #expect(ContinuousClock.now - start < .seconds(30))
+    try library.save("UPDATE ZBOOK SET ZPAGES = 2 WHERE Z_PK = 1")
+    signal.wait(milliseconds: 60_000, noticing: nil)
+    #expect(ContinuousClock.now - start < .seconds(30))
+  }
+}
