@@ -18,6 +18,12 @@ struct BackupManifest {
     database path: String, properties: [UInt8]?, of container: String, limits: ContainerLimits
   ) throws {
     let list = properties.flatMap { try? PropertyList.read($0) }
+    guard properties != nil || FileSystem.isDatabase(path) else {
+      throw CoreDataError(
+        .unreadable,
+        "this iOS backup is encrypted, and its Manifest.plist is missing: the keys are in that file, so that no password opens the backup",
+        path: container, hint: "Ask for the whole folder of the backup.")
+    }
     guard list?["IsEncrypted"]?.boolean != true, FileSystem.isDatabase(path) else {
       throw CoreDataError(
         .unreadable, "this iOS backup is encrypted: only its password opens it",
@@ -42,7 +48,7 @@ struct BackupManifest {
         "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
       while try statement.step() {
         let name = statement.text(at: 0)
-        guard name.utf8.count == Self.digits else { continue }
+        guard Self.isFile(name) else { continue }
         guard names.count < limits.entries else {
           throw CoreDataError(
             .unreadable, "the backup has more than \(limits.entries) files", path: container)
@@ -62,25 +68,64 @@ struct BackupManifest {
 
   /// Whether a folder is a backup: older ones list their files in another form, and are named too.
   static func isBackup(_ folder: String) -> Bool {
-    FileSystem.isFile(folder + "/Manifest.plist")
-      && ["Manifest.db", "Manifest.mbdb"].contains { FileSystem.isFile(folder + "/" + $0) }
+    func has(_ name: String) -> Bool { FileSystem.isFile(folder + "/" + name) }
+    guard has("Manifest.db") else { return has("Manifest.mbdb") && has("Manifest.plist") }
+    if ["Manifest.plist", "Info.plist", "Status.plist"].contains(where: has) { return true }
+    // Other programs may have a file of that name too.
+    return (try? FileSystem.list(folder))?.contains { name in
+      isFile(name) || isPrefix(name) && FileSystem.isDirectory(folder + "/" + name)
+    } == true
   }
 
-  /// The files of a backup under the names that they had on the device, behind the folder that the
-  /// backup is in.
+  /// The same of a folder in an archive that has a `Manifest.db`, and no `Manifest.plist`.
+  ///
+  /// - Parameter folder: with a slash behind it; empty for all of it.
+  static func isBackup(_ entries: [ContainerEntry], in folder: String) -> Bool {
+    entries.contains { entry in
+      guard entry.kind == .file, let rest = FileSystem.rest(of: entry.name, after: folder) else {
+        return false
+      }
+      let parts = rest.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      switch parts.count {
+      case 1: return ["Info.plist", "Status.plist"].contains(parts[0]) || isFile(parts[0])
+      case 2: return isFile(parts[1]) && parts[1].hasPrefix(parts[0]) && isPrefix(parts[0])
+      default: return false
+      }
+    }
+  }
+
+  /// Whether a folder of a backup may have that name: the first two digits of those of its files.
+  private static func isPrefix(_ name: String) -> Bool { isHexadecimal(name, 2) }
+
+  /// Whether a file of a backup may have that name.
+  private static func isFile(_ name: String) -> Bool { isHexadecimal(name, digits) }
+
+  private static func isHexadecimal(_ name: String, _ count: Int) -> Bool {
+    name.utf8.count == count
+      && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
+  /// The names that the files of a backup had on the device, behind the folder that the backup is in; `nil` for
+  /// what is in its folder and is no file of it.
   ///
   /// - Parameter folder: the backup's own folder in the container, with a slash; empty for all of it.
-  func renamed(_ entries: [ContainerEntry], in folder: String) -> [ContainerEntry] {
-    entries.compactMap { entry in
-      guard folder.isEmpty || entry.name.hasPrefix(folder) else { return entry }
+  /// - Returns: a name for each entry; and how many files that the list names are not there, with the name of
+  ///   one: of a store if there is one among them.
+  func renamed(
+    _ entries: [ContainerEntry], in folder: String
+  ) -> (names: [String?], missing: (count: Int, example: String?)) {
+    var missing = names
+    let found = entries.map { entry -> String? in
+      guard folder.isEmpty || entry.name.hasPrefix(folder) else { return entry.name }
       let file = String(decoding: entry.name.utf8.suffix(Self.digits), as: UTF8.self)
       // `ab/abcdef…`, or `abcdef…` in a flat one: whatever the list says, a file of the backup.
       guard let name = names[file],
         entry.name == folder + file.prefix(2) + "/" + file || entry.name == folder + file
       else { return nil }
-      var renamed = entry
-      renamed.name = folder + name
-      return renamed
+      missing[file] = nil
+      return folder + name
     }
+    let stores = missing.values.lazy.filter { StoreFileName.isStore($0) }
+    return (found, (missing.count, stores.min() ?? missing.values.min()))
   }
 }

@@ -33,11 +33,19 @@ extension Container {
     for (entry, path) in wanted {
       switch entry.place {
       case .member(let index): members[index] = (entry, path)
+      case .nested(let archive, let index):
+        try requireFree(path, for: entry)
+        var last = 0
+        try archives[archive].unpack(index, to: path) {
+          count($0 - last)
+          last = $0
+        }
       case .file(let source):
         // Not what a link references by now.
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }
+        try requireFree(path, for: entry)
         var last = 0
         try FileSystem.copy(OpenFile(source), into: FileSystem.createEmpty(path)) {
           count($0 - last)
@@ -47,21 +55,50 @@ extension Container {
       }
     }
     guard !members.isEmpty, case .archive(let form) = self.form else { return }
-    if form == .zip {
-      try unpackZip(members, count)
-    } else {
+    switch form {
+    case .zip: try unpackZip(members, count)
+    case .packedFile: try members[0].map { try unpackFile($0, count) }
+    case .tar, .gzip, .bzip2, .xz, .zstd:
       try unpackTar(TarArchive(path: path, form: form, limits: limits), members, count)
     }
+  }
+
+  /// The names of two files may be one to the file system of the temporary folder, which tells no cases apart.
+  private func requireFree(_ path: String, for entry: ContainerEntry) throws {
+    guard FileIdentity(of: path) == nil else {
+      throw refused(
+        entry.name,
+        "and another file become one name, since the temporary folder takes them for one")
+    }
+  }
+
+  private func newFile(_ path: String, for entry: ContainerEntry) throws -> UnpackedFile {
+    try requireFree(path, for: entry)
+    return try UnpackedFile(path)
+  }
+
+  private func unpackFile(
+    _ member: (entry: ContainerEntry, path: String), _ count: (Int) -> Void
+  ) throws {
+    let file = try newFile(member.path, for: member.entry)
+    var bytes = 0
+    try PackedFile(path: path).read(limits: limits) { piece in
+      bytes += piece.count
+      guard bytes <= member.entry.bytes else { throw changed(member.entry) }
+      try file.write(piece)
+      count(piece.count)
+    }
+    guard bytes == member.entry.bytes else { throw changed(member.entry) }
   }
 
   private func unpackZip(
     _ members: [Int: (entry: ContainerEntry, path: String)], _ count: (Int) -> Void
   ) throws {
-    let zip = try ZipArchive(path, limits: limits)
+    let zip = try zipArchive ?? ZipArchive(path, limits: limits)
     for (index, member) in members.sorted(by: { $0.key < $1.key }) {
       guard zip.members.indices.contains(index), zip.members[index].bytes == member.entry.bytes
       else { throw changed(member.entry) }
-      let file = try UnpackedFile(member.path)
+      let file = try newFile(member.path, for: member.entry)
       try zip.read(zip.members[index]) { piece in
         try file.write(piece)
         count(piece.count)
@@ -86,7 +123,7 @@ extension Container {
             guard member.kind == .file, member.bytes == wanted.entry.bytes else {
               throw self.changed(wanted.entry)
             }
-            file = try UnpackedFile(wanted.path)
+            file = try self.newFile(wanted.path, for: wanted.entry)
             return true
           },
           data: { piece in

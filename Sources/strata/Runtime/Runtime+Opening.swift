@@ -126,6 +126,11 @@ extension Runtime {
         let store = try Runtime(
           request, storePath: name, copy: copy,
           against: former.map { $0.copy?.path ?? $0.name }, theme: theme)
+        let warning = copy.flatMap { copy in
+          copy.distantLogs.first.map { DistantLogs.sentence($0, in: copy.container) }
+            ?? copy.notes.first
+        }
+        store.state.notice = store.state.notice ?? warning.map { Notice($0, .warning) }
         let ending = try withExtendedLifetime((copy, former)) { try store.run() }
         guard ending.chosen != nil || ending.isLeftForOther else { return ending.status }
         theme = store.state.themeName

@@ -107,7 +107,7 @@ struct ContainerRefusalTests {
     let path = try written(tar.packed)
     var limits = ContainerLimits()
     #expect(try Container(path, limits: limits).stores().count == 1)
-    limits.suspiciousBytes = 1 << 20
+    limits.largeBytes = 1 << 20
     expectRefusal(path, naming: "“zeros.bin”", limits: limits)
   }
 

@@ -6,8 +6,10 @@ import ManagedModel
 /// `strata stores`: the stores in a folder, an app's data, an iOS backup or an archive.
 enum StoresCommand {
   private static let help = """
-    PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, or a .zip or .tar of
-    any of these. A .tar may be compressed (.tar.gz; .bz2, .xz and .zst if bzip2, xz or zstd is installed).
+    PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, a .zip or .tar of any of
+    these, or a store packed as .gz. A .tar may be compressed (.tar.gz; .bz2, .xz and .zst if bzip2, xz or
+    zstd is installed). A .zip in an archive is opened too. Of an archive that is cut off, the files before the
+    cut are listed.
     Every command that takes a STORE takes PATH//inner/path for a store in it; the inner path may be left
     out if there is only one store. The store is read through a private copy in the temporary folder
     (TMPDIR), with its -wal and external data; the copy is removed afterwards. The archive or folder is
@@ -123,12 +125,17 @@ enum StoresCommand {
       let container = try Container(path)
       return (container, try container.stores())
     }
+    let notes =
+      container.notes
+      + container.distantLogs(of: stores.map(\.name)).map {
+        DistantLogs.sentence($0, in: container.path)
+      }
     if arguments[.json] {
-      write(stores, of: container, console)
+      write(stores, of: container, notes, console)
     } else {
       print(stores, of: container, console)
     }
-    for note in container.notes { console.note("! " + note) }
+    for note in notes { console.note("! " + note) }
     return stores.isEmpty ? .no : .done
   }
 
@@ -188,7 +195,7 @@ enum StoresCommand {
   }
 
   private static func write(
-    _ stores: [ContainedStore], of container: Container, _ console: Console
+    _ stores: [ContainedStore], of container: Container, _ notes: [String], _ console: Console
   ) {
     console.json { json in
       json.fields(["path": container.path, "kind": container.form.identifier])
@@ -201,7 +208,7 @@ enum StoresCommand {
         write(store.look, to: &json)
         json.field("problem", store.problem)
       }
-      json.field("notes", container.notes)
+      json.field("notes", notes)
     }
   }
 }

@@ -127,13 +127,12 @@ enum ContainerReading {
       peeks[path] = store.peek
       return FolderListing.Entry(
         name: store.name, path: path, kind: .file,
-        bytes: store.bytes + (store.logBytes ?? 0) + store.externalBytes)
+        bytes: store.allBytes)
     }
-    return (
-      FolderListing(
-        path: container.path, parent: FileSystem.parent(of: container.path), entries: entries),
-      peeks
-    )
+    var listing = FolderListing(
+      path: container.path, parent: FileSystem.parent(of: container.path), entries: entries)
+    listing.notes = container.notes
+    return (listing, peeks)
   }
 }
 
