@@ -162,8 +162,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON",
+        "Containers", "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting",
+        "SQLite", "Files", "JSON",
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),
