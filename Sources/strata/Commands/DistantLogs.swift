@@ -11,7 +11,7 @@ enum DistantLogs {
       "salvage", store, "--wal", place(of: log.log, in: container), "--output",
       FileSystem.stem(of: log.store) + "-with-wal.sqlite")
     return
-      "\(log.log) looks like the -wal of \(log.store), which has none beside it. It is not applied: rows may be missing. To read both: \(command)"
+      "“\(log.log.printable)” looks like the -wal of “\(log.store.printable)”, which has none beside it. It is not applied: rows may be missing. To read both: \(command)"
   }
 
   /// The path that a command takes: a file's own where it has that name on the disk.

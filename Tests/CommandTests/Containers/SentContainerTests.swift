@@ -276,7 +276,7 @@ struct SentContainerTests {
     try FileSystem.makeDirectory(folder.path("other"))
     try FileSystem.write(store, to: folder.path("other/Manifest.db"))
     #expect(ContainerForm(at: folder.path("other")) == .folder)
-    #expect(Captured("info", folder.path("other")).status == .done)
+    #expect(try listing(folder.path("other")).stores.map(\.name) == ["Manifest.db"])
   }
 
   @Test("files that a backup's list names and that are missing are counted")
@@ -315,7 +315,7 @@ struct SentContainerTests {
       let command = ["salvage", store, "--wal", log, "--output", "Recipes-with-wal.sqlite"]
       let notes = try listing(path).notes
       #expect(notes.count == 1)
-      #expect(notes.first?.contains("b/Recipes.sqlite-wal looks like the -wal of") == true)
+      #expect(notes.first?.contains("b/Recipes.sqlite-wal” looks like the -wal of") == true)
       #expect(notes.first?.hasSuffix(ShellText.command(command)) == true, "\(notes)")
       let plain = Captured("dump", path)
       #expect(plain.status == .done)
@@ -385,8 +385,11 @@ struct SentContainerTests {
       #expect(listed.notes.contains { $0.contains("“App.sqlite”") })
       #expect(Captured("dump", path + "//App.sqlite").status == .unreadable)
     }
-    let backup = try BackupWriter(folder.path("piped"))
-    let place = try backup.add("AppDomain-x", "App.sqlite", store)
+    let place: String
+    do {
+      let backup = try BackupWriter(folder.path("piped"))
+      place = try backup.add("AppDomain-x", "App.sqlite", store)
+    }
     FileSystem.remove(place)
     #expect(mkfifo(place, 0o600) == 0)
     #expect(Captured("stores", folder.path("piped")).status == .no)
@@ -429,10 +432,11 @@ struct SentContainerTests {
     try cut.add(evil, store)
     var outer = ZipWriter()
     try outer.add(evil + ".zip", inner.bytes)
-    let backup = try BackupWriter(folder.path("named"))
-    try backup.add("AppDomain-x", "App.sqlite", store)
-    let missing = try backup.add("AppDomain-" + evil, evil + ".sqlite", store)
-    FileSystem.remove(missing)
+    do {
+      let backup = try BackupWriter(folder.path("named"))
+      try backup.add("AppDomain-x", "App.sqlite", store)
+      FileSystem.remove(try backup.add("AppDomain-" + evil, evil + ".sqlite", store))
+    }
     var paths = [folder.path("named")]
     for (index, bytes) in [
       distant.bytes, twice.bytes, Array(cut.members.dropLast(3)), outer.bytes,
@@ -444,7 +448,7 @@ struct SentContainerTests {
         let result = Captured(words)
         let text = result.out + result.err
         #expect(!text.unicodeScalars.contains { ["\u{1B}", "\u{7}", "\u{9B}", "\r"].contains($0) })
-        #expect(!result.err.isEmpty, "\(words)")
+        #expect(!text.isEmpty, "\(words)")
       }
     }
   }
