@@ -205,6 +205,12 @@ package final class Container {
         guard let name else { return nil }
         var renamed = entry
         renamed.name = try checked(name, nil)
+        // Links in a folder count as their files, but a backup has none.
+        if form == .folder, case .file(let place) = entry.place,
+          FileSystem.target(ofLink: place) != nil, !name.utf8.elementsEqual(entry.name.utf8)
+        {
+          renamed.kind = .link
+        }
         if case .member(let index) = entry.place, given[index] == nil { given[index] = entry.name }
         return renamed
       }
@@ -377,8 +383,8 @@ enum EntryName {
   static func checked(_ name: String) -> (name: String, fault: String?) {
     let bytes = name.utf8
     // Nearly all of them: what C finds is found at once.
-    if bytes.count <= 255, strlen(name) == bytes.count, !name.hasPrefix("/"), !name.hasPrefix("./"),
-      !name.hasSuffix("/"), !name.isEmpty, name != ".",
+    if bytes.count <= 255, strlen(name) == bytes.count, bytes.first != slash,
+      bytes.last != slash, !bytes.starts(with: "./".utf8), !bytes.isEmpty, name != ".",
       strstr(name, "..") == nil, strstr(name, "//") == nil, strstr(name, "/./") == nil,
       !name.hasSuffix("/.")
     {

@@ -83,12 +83,15 @@ struct ZipScan {
     guard member.method == 8, !member.isEncrypted else {
       return try member.method == 0 && follower(after: start) != nil
     }
-    let inflation = try Inflation(.raw)
+    let inflation = try Inflation(.raw, chunk: 1 << 14)
     var (place, bytes, checksum) = (start, 0, crc32(0, nil, 0))
+    // Most are small, and may be many.
+    var size = 1 << 12
     while place < file.size, !inflation.isFinished {
       try Task.checkCancellation()
-      let packed = try file.read(at: place, count: min(1 << 17, file.size - place))
+      let packed = try file.read(at: place, count: min(size, file.size - place))
       guard !packed.isEmpty else { return false }
+      size = min(size * 2, 1 << 17)
       place += packed.count
       let isSound = try inflation.read(packed) { piece in
         bytes += piece.count

@@ -279,6 +279,26 @@ struct SentContainerTests {
     #expect(try listing(folder.path("other")).stores.map(\.name) == ["Manifest.db"])
   }
 
+  @Test("links in a backup that lies in a folder are not followed")
+  func linkedBackup() throws {
+    let (path, inner) = try samples.make(.backup)
+    try FileSystem.makeDirectory(folder.path("sent"))
+    let place = folder.path("sent/Backup")
+    #expect(rename(path, place) == 0)
+    #expect(try listing(folder.path("sent")).stores.map(\.name) == ["Backup/" + inner])
+    let external = try #require(samples.files.last).name
+    let name = ByteText.hex(
+      Digest.sha1(Array("AppDomain-com.example.recipes-Documents/\(external)".utf8)))
+    let file = "\(place)/\(name.prefix(2))/\(name)"
+    FileSystem.remove(file)
+    #expect(symbolicLink(file, to: samples.store))
+    for words in [["stores", folder.path("sent")], ["dump", folder.path("sent"), "--blobs"]] {
+      let result = Captured(words)
+      #expect(result.status == .unreadable)
+      #expect(result.err.contains("is a link"), "\(result.err)")
+    }
+  }
+
   @Test("files that a backup's list names and that are missing are counted")
   func missingFiles() throws {
     let (path, inner) = try samples.make(.backup)
