@@ -7,28 +7,24 @@ import SQLite
 struct BackupManifest {
   /// Where a file was on the device, by its name in the backup.
   private let names: [String: String]
+  /// What opens the files of an encrypted backup.
+  private let encryption: EncryptedFiles?
 
   /// Reads `Manifest.db`.
   ///
   /// - Parameters:
   ///   - path: where it is, without a trace left beside it.
-  ///   - properties: the bytes of the `Manifest.plist` beside it.
+  ///   - keys: what opens the files of an encrypted backup. The database is a copy in plain text, which loses
+  ///     its name as soon as it is open.
   ///   - container: what errors are about.
   init(
-    database path: String, properties: [UInt8]?, of container: String, limits: ContainerLimits
+    database path: String, keys: ClassKeys? = nil, of container: String, limits: ContainerLimits
   ) throws {
-    let list = properties.flatMap { try? PropertyList.read($0) }
-    guard list?["IsEncrypted"]?.boolean != true, FileSystem.isDatabase(path) else {
-      throw CoreDataError(
-        .unreadable, "this iOS backup is encrypted: only its password opens it",
-        path: container,
-        hint:
-          "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and give the decrypted folder."
-      )
-    }
     var names: [String: String] = [:]
+    var encryption = keys.map { EncryptedFiles(keys: $0) }
     do {
       let connection = try Connection(path: path, mode: .immutable)
+      if keys != nil { FileSystem.remove(path) }
       // A view would have SQLite run whatever is in it.
       guard
         try connection.value("SELECT type FROM sqlite_schema WHERE name = 'Files'")
@@ -38,16 +34,20 @@ struct BackupManifest {
           .unreadable, "the backup's list of files (Manifest.db) has no table Files",
           path: container, hint: "The backup is damaged or of an unknown kind: make another.")
       }
+      let record =
+        keys == nil
+        ? "NULL" : "CASE WHEN length(file) <= \(BackupFileRecord.mostBytes) THEN file END"
       let statement = try connection.prepare(
-        "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
+        "SELECT fileID, domain, relativePath, \(record) FROM Files WHERE flags = 1")
       while try statement.step() {
         let name = statement.text(at: 0)
-        guard name.utf8.count == Self.digits else { continue }
+        guard Self.isDigest(name) else { continue }
         guard names.count < limits.entries else {
           throw CoreDataError(
             .unreadable, "the backup has more than \(limits.entries) files", path: container)
         }
         names[name] = statement.text(at: 1) + "/" + statement.text(at: 2)
+        encryption?.add(statement.bytes(at: 3), of: name)
       }
     } catch let error as SQLiteError {
       throw CoreDataError(
@@ -55,10 +55,23 @@ struct BackupManifest {
         path: container, hint: "The backup is damaged or of an unknown kind: make another.")
     }
     self.names = names
+    self.encryption = encryption
   }
+
+  /// How many files cannot be read since what the list says of their keys is damaged.
+  var damagedRecords: Int { encryption?.damaged ?? 0 }
 
   /// Digits of a SHA-1, which files are named by.
   private static let digits = 40
+
+  /// Whether a name is one of the backup's own, and no path.
+  private static func isDigest(_ name: String) -> Bool {
+    name.utf8.count == digits
+      && name.utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+      }
+  }
 
   /// Whether a folder is a backup: older ones list their files in another form, and are named too.
   static func isBackup(_ folder: String) -> Bool {
@@ -80,7 +93,7 @@ struct BackupManifest {
       else { return nil }
       var renamed = entry
       renamed.name = folder + name
-      return renamed
+      return encryption?.opened(renamed, file) ?? renamed
     }
   }
 }

@@ -38,6 +38,11 @@ extension Container {
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }
+        if entry.cipher != nil {
+          try decrypt(entry, at: source, to: path, count)
+          guard FileIdentity(of: source) == identity else { throw changed(entry) }
+          continue
+        }
         var last = 0
         try FileSystem.copy(OpenFile(source), into: FileSystem.createEmpty(path)) {
           count($0 - last)
@@ -59,13 +64,16 @@ extension Container {
   ) throws {
     let zip = try ZipArchive(path, limits: limits)
     for (index, member) in members.sorted(by: { $0.key < $1.key }) {
-      guard zip.members.indices.contains(index), zip.members[index].bytes == member.entry.bytes
+      guard zip.members.indices.contains(index),
+        zip.members[index].bytes == member.entry.storedBytes
       else { throw changed(member.entry) }
       let file = try UnpackedFile(member.path)
+      var pieces = try plainPieces(of: member.entry)
       try zip.read(zip.members[index]) { piece in
-        try file.write(piece)
+        try file.write(pieces.plain(piece)[...])
         count(piece.count)
       }
+      guard pieces.isWhole else { throw tooShort(member.entry) }
     }
   }
 
@@ -76,6 +84,8 @@ extension Container {
     struct Enough: Error {}
     var (index, left) = (-1, members.count)
     var file: UnpackedFile?
+    var pieces: PlainPieces?
+    var current: ContainerEntry?
     var fault: CoreDataError?
     do {
       fault = try tar.read(
@@ -83,18 +93,21 @@ extension Container {
           begin: { member in
             index += 1
             guard let wanted = members[index] else { return false }
-            guard member.kind == .file, member.bytes == wanted.entry.bytes else {
+            guard member.kind == .file, member.bytes == wanted.entry.storedBytes else {
               throw self.changed(wanted.entry)
             }
             file = try UnpackedFile(wanted.path)
+            pieces = try self.plainPieces(of: wanted.entry)
+            current = wanted.entry
             return true
           },
           data: { piece in
-            try file?.write(piece)
+            if let plain = pieces?.plain(piece) { try file?.write(plain[...]) }
             count(piece.count)
           },
           end: {
             file = nil
+            if let current, pieces?.isWhole == false { throw self.tooShort(current) }
             left -= 1
             // What follows is nobody's.
             if left == 0 { throw Enough() }

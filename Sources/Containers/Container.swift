@@ -25,7 +25,12 @@ package final class Container {
 
   /// - Throws: ``CoreDataError`` of kind unreadable where there is nothing, or no container; where an
   ///   entry would lead out of it; where it is larger than the limits; an encrypted backup.
-  package init(_ path: String, limits: ContainerLimits = ContainerLimits()) throws {
+  /// - Parameter unlocking: where the password of an encrypted backup comes from. A folder that has backups
+  ///   further down is listed without asking.
+  package init(
+    _ path: String, limits: ContainerLimits = ContainerLimits(),
+    unlocking: BackupUnlocking = .none
+  ) throws {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let form = ContainerForm(at: path) else {
       throw CoreDataError(
@@ -54,12 +59,12 @@ package final class Container {
         notes.append(
           "\(walk.unreadable.count - notes.count) more folders could not be read.")
       }
-      try nameBackups()
+      try nameBackups(unlocking)
       sort()
       return
     }
     try archive == .zip ? listZip() : listTar(TarArchive(path: path, form: archive, limits: limits))
-    try nameBackups()
+    try nameBackups(unlocking)
     sort()
   }
 
@@ -107,7 +112,7 @@ package final class Container {
     notes.append(fault.message + ": only what precedes it is listed.")
   }
 
-  private static let headSize = 16
+  static let headSize = 16
 
   /// The path of an entry, where it does not lead out of the container.
   private func checked(_ name: String) throws -> String {
@@ -126,7 +131,7 @@ package final class Container {
   }
 
   /// Gives the files of backups the names that they had on the device.
-  private func nameBackups() throws {
+  private func nameBackups(_ unlocking: BackupUnlocking) throws {
     for manifest in entries
     where manifest.kind == .file && manifest.name.hasSuffix("Manifest.db")
       && FileSystem.name(of: manifest.name) == "Manifest.db"
@@ -136,14 +141,14 @@ package final class Container {
       guard let properties = entries.first(where: { $0.name == list }) else { continue }
       let names: BackupManifest
       do {
-        names = try withFile(of: manifest) { database in
-          try BackupManifest(
-            database: database, properties: try? bytes(of: properties), of: path, limits: limits)
-        }
+        names = try self.manifest(
+          manifest, properties, info: entries.first { $0.name == folder + "Info.plist" },
+          form == .folder ? unlocking.withoutAsking : unlocking)
       } catch let error as CoreDataError where form == .folder {
         notes.append("\(EntryName.quoted(folder)): \(error.message).")
         continue
       }
+      noteDamagedRecords(of: names)
       entries = try names.renamed(entries, in: folder).map { entry in
         var entry = entry
         entry.name = try checked(entry.name)
@@ -186,8 +191,13 @@ package final class Container {
     return Array(entries[low...].prefix { $0.name.utf8.starts(with: folder.utf8) })
   }
 
-  /// The first bytes of a file.
+  /// The first bytes of a file; of an encrypted one that cannot be opened, none.
   func head(of entry: ContainerEntry) -> [UInt8] {
+    entry.cipher == nil ? storedHead(of: entry) : plainHead(of: entry)
+  }
+
+  /// The first bytes of a file as they are stored.
+  func storedHead(of entry: ContainerEntry) -> [UInt8] {
     switch entry.place {
     case .file(let path): return (try? FileSystem.read(path, limit: Self.headSize)) ?? []
     case .member(let index):
@@ -210,7 +220,7 @@ package final class Container {
 
   /// Gives a path where an entry's bytes can be read: its own, or that of a private copy.
   func withFile<T>(of entry: ContainerEntry, _ body: (String) throws -> T) throws -> T {
-    if case .file(let path) = entry.place { return try body(path) }
+    if case .file(let path) = entry.place, entry.cipher == nil { return try body(path) }
     let folder = try PrivateFolder()
     let path = folder.path + "/file"
     return try withExtendedLifetime(folder) {
@@ -247,6 +257,8 @@ package struct ContainerEntry: Sendable, Equatable {
   /// The size that it has, or says it has.
   package var bytes: Int
   var place: Place
+  /// How it is decrypted; `nil` for a file that is stored as it is.
+  var cipher: FileCipher?
 }
 
 /// Paths of entries in a container.
