@@ -165,8 +165,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON",
+        "Containers", "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting",
+        "SQLite", "Files", "JSON", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),

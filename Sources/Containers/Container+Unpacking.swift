@@ -73,7 +73,7 @@ extension Container {
         try file.write(pieces.plain(piece)[...])
         count(piece.count)
       }
-      guard pieces.isWhole else { throw tooShort(member.entry) }
+      try file.write(end(of: pieces, member.entry)[...])
     }
   }
 
@@ -106,8 +106,8 @@ extension Container {
             count(piece.count)
           },
           end: {
+            if let current, let pieces { try file?.write(self.end(of: pieces, current)[...]) }
             file = nil
-            if let current, pieces?.isWhole == false { throw self.tooShort(current) }
             left -= 1
             // What follows is nobody's.
             if left == 0 { throw Enough() }

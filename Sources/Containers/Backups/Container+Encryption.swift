@@ -21,7 +21,7 @@ extension Container {
     var entry = database
     if !isDatabase {
       guard let key = encryption.manifestKey else { throw damagedManifest("has no key") }
-      entry.cipher = FileCipher(key: key, keys: keys, stored: database.bytes)
+      entry.cipher = FileCipher(key: key, keys: keys, stored: database.bytes, stated: nil)
       if let fault = entry.cipherFault { throw damagedManifest(fault) }
       do { _ = try keys.unwrapped(key) } catch { throw damagedManifest(error.clause) }
       guard FileSystem.isDatabaseHead(head(of: entry)) else {
@@ -61,7 +61,7 @@ extension Container {
     guard entry.cipherFault == nil, let decryption = try? entry.cipher?.decryption() else {
       return []
     }
-    return Array(decryption.update(storedHead(of: entry)[...]).prefix(entry.bytes))
+    return decryption.update(storedHead(of: entry)[...])
   }
 
   /// Begins to decrypt a member of an archive, if it is encrypted.
@@ -85,10 +85,16 @@ extension Container {
       try copy.append(pieces.plain(piece[...]))
       count(piece.count)
     }
-    guard pieces.isWhole else { throw tooShort(entry) }
+    try copy.append(end(of: pieces, entry))
   }
 
-  func tooShort(_ entry: ContainerEntry) -> CoreDataError {
+  /// The last bytes of a file that is decrypted.
+  func end(of pieces: PlainPieces, _ entry: ContainerEntry) throws -> [UInt8] {
+    if entry.cipherFault == nil, let end = pieces.end() { return end }
+    throw tooShort(entry)
+  }
+
+  private func tooShort(_ entry: ContainerEntry) -> CoreDataError {
     CoreDataError(
       .unreadable, "\(EntryName.quoted(entry.name)) in it is shorter than the backup's list says",
       path: path, hint: "The backup is damaged: use another copy of it, or make a new one.")
@@ -114,8 +120,13 @@ extension Container {
     let secret: Secret
     do { secret = try cipher.keys.unwrapped(cipher.key) } catch { return .locked(error.clause) }
     do {
-      let tables = try EncryptedTables(
-        DecryptedFile(OpenFile(main), secret, size: group.main.bytes))
+      let file = try DecryptedFile(OpenFile(main), secret)
+      let last = try file.read(
+        at: file.size - FileDecryption.block, count: FileDecryption.block)
+      guard FileEnd.kept(of: last, total: file.size, stated: cipher.stated) != nil else {
+        return .damaged("it is shorter than the backup's list says")
+      }
+      let tables = try EncryptedTables(file)
       if tables.areOfStore { return .store(entities: [], versionIdentifiers: []) }
     } catch EncryptedTables.Fault.notDatabase {
       return isStoreLog(group, log) ? .store(entities: [], versionIdentifiers: []) : .nothing
@@ -127,7 +138,7 @@ extension Container {
   private func isStoreLog(_ group: Group, _ path: String?) -> Bool {
     guard let entry = group.log, let cipher = entry.cipher, let path,
       let secret = try? cipher.keys.unwrapped(cipher.key), let file = try? OpenFile(path),
-      let log = try? DecryptedFile(file, secret, size: entry.bytes).read(at: 0, count: 1 << 18)
+      let log = try? DecryptedFile(file, secret).read(at: 0, count: 1 << 18)
     else { return false }
     return log.firstRange(of: "Z_METADATA".utf8) != nil
   }

@@ -22,8 +22,10 @@ struct EncryptedFiles {
   func opened(_ entry: ContainerEntry, _ name: String) -> ContainerEntry? {
     guard let record = records[name], let key = record.key, entry.kind == .file else { return nil }
     var opened = entry
-    opened.cipher = FileCipher(key: key, keys: keys, stored: entry.bytes)
-    opened.bytes = record.size
+    let stored = entry.bytes
+    opened.cipher = FileCipher(key: key, keys: keys, stored: stored, stated: record.size)
+    let isLikely = record.size <= stored && stored - record.size <= FileDecryption.block
+    opened.bytes = isLikely ? record.size : stored
     return opened
   }
 }
@@ -39,14 +41,12 @@ extension ContainerEntry {
     return entry
   }
 
-  /// Why its bytes cannot be what the list of files says; `nil` where they can.
+  /// Why its bytes cannot be decrypted; `nil` where they can.
   var cipherFault: String? {
-    guard let cipher else { return nil }
-    if !cipher.stored.isMultiple(of: FileDecryption.block) {
-      return "is encrypted and cut off: \(cipher.stored) bytes are no whole number of blocks"
+    guard let stored = cipher?.stored, !stored.isMultiple(of: FileDecryption.block) else {
+      return nil
     }
-    return bytes > cipher.stored
-      ? "has \(NumberText.grouped(cipher.stored)) bytes, and the backup's list says \(NumberText.grouped(bytes))"
-      : nil
+    return
+      "is encrypted and cut off: \(NumberText.grouped(stored)) bytes are not a whole number of blocks"
   }
 }

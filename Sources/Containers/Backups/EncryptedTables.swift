@@ -6,13 +6,10 @@ import Salvage
 struct DecryptedFile {
   private let file: OpenFile
   private let key: Secret
-  /// Bytes of the file in plain.
-  let size: Int
+  /// Bytes of the file, with those that fill up its last block.
+  var size: Int { file.size }
 
-  init(_ file: OpenFile, _ key: Secret, size: Int) {
-    (self.file, self.key) = (file, key)
-    self.size = min(size, file.size)
-  }
+  init(_ file: OpenFile, _ key: Secret) { (self.file, self.key) = (file, key) }
 
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   func read(at offset: Int, count: Int) throws -> [UInt8] {

@@ -78,37 +78,73 @@ struct FileCipher: Sendable, Equatable {
   let keys: ClassKeys
   /// Bytes of the file as it is stored: whole blocks.
   let stored: Int
+  /// Bytes of the file by the backup's list; `nil` for the list itself.
+  let stated: Int?
 
   /// Begins to decrypt.
-  func decryption(vector: [UInt8]? = nil) throws(ClassKeys.Fault) -> FileDecryption {
-    let secret = try keys.unwrapped(key)
-    guard
-      let decryption = vector.map({ FileDecryption(secret, vector: $0) }) ?? FileDecryption(secret)
-    else { throw .damaged }
+  func decryption() throws(ClassKeys.Fault) -> FileDecryption {
+    guard let decryption = FileDecryption(try keys.unwrapped(key)) else { throw .damaged }
     return decryption
   }
 }
 
-/// A file that is decrypted a piece at a time: no more than its size comes out.
+/// The end of an encrypted file: its last block is filled up, each byte of the filling being its length
+/// (PKCS #7).
+///
+/// The list's size is no measure: of a file that an app had open during the backup it is often another. The
+/// padding decides, and the size only where there is none.
+enum FileEnd {
+  /// Bytes of the last block that belong to the file; `nil` where the file is shorter than it should be.
+  ///
+  /// - Parameters:
+  ///   - last: the last block in plain.
+  ///   - total: bytes of the whole file with it.
+  static func kept(of last: [UInt8], total: Int, stated: Int?) -> Int? {
+    guard stated != total else { return last.count }
+    if let padding = padding(of: last) { return last.count - padding }
+    guard let stated else { return last.count }
+    guard stated <= total else { return nil }
+    // What was written before the last block is not taken back.
+    return max(0, min(last.count, stated - (total - last.count)))
+  }
+
+  private static func padding(of block: [UInt8]) -> Int? {
+    guard block.count == FileDecryption.block, let length = block.last.map(Int.init),
+      (1...block.count).contains(length), block.suffix(length).allSatisfy({ $0 == block.last })
+    else { return nil }
+    return length
+  }
+}
+
+/// A file that is decrypted a piece at a time, without what fills up its last block.
 struct PlainPieces {
   private let decryption: FileDecryption?
-  private var left: Int
+  private let stated: Int?
+  /// The last block so far.
+  private var last: [UInt8] = []
+  private var written = 0
 
   /// - Parameter entry: a file of a container, encrypted or not.
   init(_ entry: ContainerEntry) throws(ClassKeys.Fault) {
     decryption = try entry.cipher?.decryption()
-    left = entry.bytes
+    stated = entry.cipher?.stated
   }
 
   /// The next bytes as they are to be written.
   mutating func plain(_ piece: ArraySlice<UInt8>) -> [UInt8] {
     guard let decryption else { return Array(piece) }
-    let plain = decryption.update(piece)
-    let kept = min(left, plain.count)
-    left -= kept
-    return kept == plain.count ? plain : Array(plain[..<kept])
+    let plain = last + decryption.update(piece)
+    last = Array(plain.suffix(FileDecryption.block))
+    let ready = Array(plain.dropLast(FileDecryption.block))
+    written += ready.count
+    return ready
   }
 
-  /// Whether all of the file has come.
-  var isWhole: Bool { decryption == nil || left == 0 }
+  /// The bytes that remain when all have come; `nil` where the file is shorter than it should be.
+  func end() -> [UInt8]? {
+    guard decryption != nil else { return [] }
+    return FileEnd.kept(of: last, total: written + last.count, stated: stated).map {
+      Array(last.prefix($0))
+    }
+  }
 }
