@@ -67,7 +67,10 @@ let package = Package(
     // What stores come in: folders, apps' data, backups, archives.
     .target(
       name: "Containers",
-      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
+      dependencies: [
+        "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files", "CZlib",
+        .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: unoptimized),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(name: "SwiftModels", dependencies: ["ManagedModel", "Values"], swiftSettings: small),
@@ -163,7 +166,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "Containers", "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON",
+        "SQLite", "Files", "JSON", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),

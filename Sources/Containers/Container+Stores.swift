@@ -112,14 +112,18 @@ extension Container {
       func path(_ entry: ContainerEntry, _ suffix: String) -> String {
         if case .file(let path) = entry.place { return path }
         let path = (folder?.path ?? "") + "/\(index)" + suffix
-        wanted.append((entry, path))
+        // What is encrypted stays so until it is wanted.
+        wanted.append((entry.sealed, path))
         return path
       }
       paths.append((path(group.main, ""), group.log.map { path($0, "-wal") }))
     }
     return try withExtendedLifetime(folder) {
       if !wanted.isEmpty { try unpack(wanted) }
-      return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
+      return zip(groups, paths).map { group, paths in
+        look(atEncrypted: group, paths.main, paths.log)
+          ?? StoreLook(at: paths.main, log: paths.log ?? "")
+      }
     }
   }
 
@@ -241,6 +245,7 @@ package struct ContainedStore: Sendable, Equatable {
         ? nil
         : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
     case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
+    case .locked(let clause): "cannot be decrypted: it \(clause)"
     case .damaged(let message): "damaged: \(message)"
     case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
     }
@@ -311,6 +316,8 @@ package enum StoreLook: Sendable, Equatable {
   case nothing
   /// A placeholder of iCloud Drive stands in its place.
   case notDownloaded
+  /// A file of an encrypted backup that the password does not open, with the reason as a clause.
+  case locked(String)
 
   /// Looks at a main file as if nobody could write, so that nothing appears beside it.
   ///

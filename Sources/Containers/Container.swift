@@ -31,12 +31,19 @@ package final class Container {
 
   /// - Throws: ``CoreDataError`` of kind unreadable where there is nothing, or no container; where an
   ///   entry would lead out of it; where it is larger than the limits; an encrypted backup.
-  package convenience init(_ path: String, limits: ContainerLimits = ContainerLimits()) throws {
-    try self.init(path, limits: limits, opensArchives: true)
+  /// - Parameter unlocking: where the password of an encrypted backup comes from. A folder that has backups
+  ///   further down is listed without asking.
+  package convenience init(
+    _ path: String, limits: ContainerLimits = ContainerLimits(),
+    unlocking: BackupUnlocking = .none
+  ) throws {
+    try self.init(path, limits: limits, unlocking: unlocking, opensArchives: true)
   }
 
   /// - Parameter opensArchives: whether archives in an archive are opened too.
-  init(_ path: String, limits: ContainerLimits, opensArchives: Bool) throws {
+  init(
+    _ path: String, limits: ContainerLimits, unlocking: BackupUnlocking, opensArchives: Bool
+  ) throws {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let form = ContainerForm(at: path) else {
       throw CoreDataError(
@@ -65,7 +72,7 @@ package final class Container {
         notes.append(
           "\(walk.unreadable.count - notes.count) more folders could not be read.")
       }
-      try nameBackups()
+      try nameBackups(unlocking)
       try sort()
       return
     }
@@ -75,10 +82,10 @@ package final class Container {
     case .tar, .gzip, .bzip2, .xz, .zstd:
       try listTar(TarArchive(path: path, form: archive, limits: limits))
     }
-    try nameBackups()
+    try nameBackups(unlocking)
     try sort()
     guard opensArchives else { return }
-    try openArchives()
+    try openArchives(unlocking)
     try sort()
   }
 
@@ -150,7 +157,7 @@ package final class Container {
     notes.append(fault.message + Self.rest)
   }
 
-  private static let headSize = 16
+  static let headSize = 16
   /// What is said behind why an archive is not whole.
   private static let rest = ": only what precedes it is listed."
 
@@ -174,7 +181,7 @@ package final class Container {
   }
 
   /// Gives the files of backups the names that they had on the device.
-  private func nameBackups() throws {
+  private func nameBackups(_ unlocking: BackupUnlocking) throws {
     let manifests = entries.filter { entry in
       entry.kind == .file && entry.name.hasSuffix("Manifest.db")
         && FileSystem.name(of: entry.name) == "Manifest.db"
@@ -191,23 +198,21 @@ package final class Container {
       guard properties != nil || BackupManifest.isBackup(entries, in: folder) else { continue }
       let names: BackupManifest
       do {
-        names = try withFile(of: manifest) { database in
-          try BackupManifest(
-            database: database, properties: properties.flatMap { try? bytes(of: $0) }, of: path,
-            limits: limits)
-        }
+        names = try self.manifest(
+          manifest, properties, info: entries.first { $0.name == folder + "Info.plist" },
+          form == .folder ? unlocking.withoutAsking : unlocking)
       } catch let error as CoreDataError where form == .folder {
         notes.append("\(EntryName.quoted(folder)): \(error.message).")
         continue
       }
+      noteDamagedRecords(of: names)
       let (renamed, missing) = names.renamed(entries, in: folder)
-      entries = try zip(entries, renamed).compactMap { entry, name in
-        guard let name else { return nil }
-        var renamed = entry
-        renamed.name = try checked(name, nil)
+      entries = try zip(entries, renamed).compactMap { entry, renamed in
+        guard var renamed else { return nil }
+        renamed.name = try checked(renamed.name, nil)
         // Links in a folder count as their files, but a backup has none.
         if form == .folder, case .file(let place) = entry.place,
-          FileSystem.target(ofLink: place) != nil, !name.utf8.elementsEqual(entry.name.utf8)
+          FileSystem.target(ofLink: place) != nil, !renamed.name.utf8.elementsEqual(entry.name.utf8)
         {
           renamed.kind = .link
         }
@@ -283,8 +288,13 @@ package final class Container {
     return Array(entries[low...].prefix { $0.name.utf8.starts(with: folder.utf8) })
   }
 
-  /// The first bytes of a file.
+  /// The first bytes of a file; of an encrypted one that cannot be opened, none.
   func head(of entry: ContainerEntry) -> [UInt8] {
+    entry.cipher == nil ? storedHead(of: entry) : plainHead(of: entry)
+  }
+
+  /// The first bytes of a file as they are stored.
+  func storedHead(of entry: ContainerEntry) -> [UInt8] {
     switch entry.place {
     case .file(let path): return (try? FileSystem.read(path, limit: Self.headSize)) ?? []
     case .nested(let archive, let index): return archives[archive].head(at: index)
@@ -301,9 +311,12 @@ package final class Container {
   }
 
   /// Takes in what is in an archive in it, which was unpacked.
-  func open(_ entry: ContainerEntry, in folder: PrivateFolder) throws {
+  func open(
+    _ entry: ContainerEntry, in folder: PrivateFolder, _ unlocking: BackupUnlocking
+  ) throws {
     do {
-      let archive = try NestedArchive(entry.name, in: folder, of: path, limits: limits)
+      let archive = try NestedArchive(
+        entry.name, in: folder, of: path, limits: limits, unlocking: unlocking)
       let inner = archive.entries(archives.count)
       guard entries.count + inner.count <= limits.entries else {
         throw CoreDataError(
@@ -333,7 +346,7 @@ package final class Container {
 
   /// Gives a path where an entry's bytes can be read: its own, or that of a private copy.
   func withFile<T>(of entry: ContainerEntry, _ body: (String) throws -> T) throws -> T {
-    if case .file(let path) = entry.place { return try body(path) }
+    if case .file(let path) = entry.place, entry.cipher == nil { return try body(path) }
     let folder = try PrivateFolder()
     let path = folder.path + "/file"
     return try withExtendedLifetime(folder) {
@@ -372,6 +385,8 @@ package struct ContainerEntry: Sendable, Equatable {
   /// The size that it has, or says it has.
   package var bytes: Int
   var place: Place
+  /// How it is decrypted; `nil` for a file that is stored as it is.
+  var cipher: FileCipher?
 }
 
 /// Paths of entries in a container.

@@ -17,10 +17,14 @@ struct NestedArchive {
   /// Opens one that was unpacked.
   ///
   /// - Parameter outer: the path of the archive that it is in.
-  init(_ name: String, in folder: PrivateFolder, of outer: String, limits: ContainerLimits) throws {
+  init(
+    _ name: String, in folder: PrivateFolder, of outer: String, limits: ContainerLimits,
+    unlocking: BackupUnlocking
+  ) throws {
     (self.name, self.folder, self.outer) = (name, folder, outer)
     do {
-      container = try Container(Self.place(in: folder), limits: limits, opensArchives: false)
+      container = try Container(
+        Self.place(in: folder), limits: limits, unlocking: unlocking, opensArchives: false)
     } catch let error as CoreDataError {
       throw Self.told(error, name, outer)
     }
@@ -41,13 +45,13 @@ struct NestedArchive {
   /// What of it could not be looked into, as sentences.
   var notes: [String] { container.notes.map { "\(EntryName.quoted(name)): \($0)" } }
 
-  /// The first bytes of a file in it.
-  func head(at index: Int) -> [UInt8] { container.head(of: container.entries[index]) }
+  /// The first bytes of a file in it, as they are stored.
+  func head(at index: Int) -> [UInt8] { container.storedHead(of: container.entries[index]) }
 
-  /// Writes a file in it to where it is wanted.
+  /// Writes a file in it to where it is wanted, as it is stored.
   func unpack(_ index: Int, to path: String, progress: @escaping Container.Progress) throws {
     do {
-      try container.unpack([(container.entries[index], path)], progress: progress)
+      try container.unpack([(container.entries[index].sealed, path)], progress: progress)
     } catch let error as CoreDataError {
       throw Self.told(error, name, outer)
     }
@@ -66,7 +70,7 @@ struct NestedArchive {
 
 extension Container {
   /// Opens the ZIP archives in an archive; what is wrong with one is noted.
-  func openArchives() throws {
+  func openArchives(_ unlocking: BackupUnlocking) throws {
     guard case .archive(let form) = form else { return }
     let found = entries.filter { entry in
       entry.kind == .file && entry.name.lowercased().hasSuffix(".zip")
@@ -84,7 +88,7 @@ extension Container {
       do {
         let unpacked = try group.map { ($0, try PrivateFolder()) }
         try unpack(unpacked.map { ($0, NestedArchive.place(in: $1)) })
-        for (entry, folder) in unpacked { try open(entry, in: folder) }
+        for (entry, folder) in unpacked { try open(entry, in: folder, unlocking) }
       } catch let error as CoreDataError {
         note(error, of: group[0])
       }

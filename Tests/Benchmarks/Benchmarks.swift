@@ -14,6 +14,7 @@ import TestSupport
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift run -c release Benchmarks fuzz-containers 100000
+///     swift run -c release Benchmarks fuzz-backups 100000
 ///     swift run -c release Benchmarks source
 ///     swift run -c release Benchmarks matrix
 ///     swift run -c release Benchmarks walk 1200
@@ -68,6 +69,14 @@ struct Benchmarks {
         seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
       print(
         "\(result.inputs) mutated archives, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+      )
+    case "fuzz-backups":
+      let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 100_000
+      let result = Fuzzing.run(
+        try BackupFuzzing.target(in: TemporaryFolder()), count: inputs,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+      print(
+        "\(result.inputs) encrypted backups with mutated keybags, records and lists, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
       )
     case "source":
       SourceBenchmark.run(

@@ -55,12 +55,13 @@ enum GivenStores {
       }
     }
     guard !inside.isEmpty else { return try command.run(arguments, console) }
+    let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
     try refuseChanges(inside[0].container, inside[0].inner, command, arguments)
     return try Interruption.removingCopies {
       var copies: [StoreCopy] = []
       var shown: [(root: String, container: String)] = []
       for (slot, path, inner) in inside {
-        let copy = try self.copy(of: inner, in: path, console)
+        let copy = try self.copy(of: inner, in: path, passwords, console)
         for note in copy.notes { console.note("! " + note) }
         if !isLog(slot.parameter) { note(copy.distantLogs, in: path, arguments, console) }
         arguments[slot.parameter][slot.index] = copy.path
@@ -82,10 +83,10 @@ enum GivenStores {
 
   /// A private copy of a store, put together with a bar where that takes long.
   static func copy(
-    of inner: String?, in path: String, _ console: Console
+    of inner: String?, in path: String, _ passwords: BackupPasswords, _ console: Console
   ) throws -> StoreCopy {
-    let (container, inner) = try Waiting.tell("looking into \(path)", on: console) {
-      let container = try Container(path)
+    let (container, inner) = try Waiting.tell("looking into \(path)", on: console) { draft in
+      let container = try Container(path, unlocking: passwords.unlocking(pausing: draft))
       return (container, try inner ?? onlyStore(of: container))
     }
     let bar = ProgressBar(console)

@@ -270,13 +270,37 @@ struct SentContainerTests {
       let result = Captured("stores", path)
       #expect(result.status == .unreadable)
       #expect(result.err.contains("is encrypted"))
-      #expect(result.err.contains("Manifest.plist is missing"))
+      #expect(result.err.contains("its keybag (BackupKeyBag in Manifest.plist) is missing"))
     }
     // A file of that name alone makes no backup.
     try FileSystem.makeDirectory(folder.path("other"))
     try FileSystem.write(store, to: folder.path("other/Manifest.db"))
     #expect(ContainerForm(at: folder.path("other")) == .folder)
     #expect(try listing(folder.path("other")).stores.map(\.name) == ["Manifest.db"])
+  }
+
+  @Test("an encrypted backup that was packed twice is opened with its password")
+  func nestedEncrypted() throws {
+    let writer = try EncryptedBackupWriter(folder.path("Sealed")) { _ in }
+    for file in samples.files {
+      try writer.add("AppDomain-x", "Documents/" + file.name, file.bytes)
+    }
+    try writer.finish()
+    var inner = ZipWriter()
+    for entry in try Tree(folder.path("Sealed")).files {
+      try inner.add("0000/" + entry.name, entry.bytes)
+    }
+    var outer = ZipWriter()
+    try outer.add("mail/Backup.zip", inner.bytes, isPacked: false)
+    let path = try written(outer.bytes)
+    let password = try written(Array("correct horse\n".utf8), as: "password")
+    let result = Captured("dump", path, "--blobs", "--password-file", password)
+    #expect(result.status == .done, "\(result.err)")
+    #expect(result.out == dump)
+    let locked = Captured("stores", path)
+    #expect(locked.status == .unreadable)
+    #expect(locked.err.contains("“mail/Backup.zip”"))
+    #expect(locked.err.contains("only its password opens it"))
   }
 
   @Test("links in a backup that lies in a folder are not followed")

@@ -88,6 +88,7 @@ enum FolderReading {
     case .damaged: .damaged("damaged")
     case .nothing: .nothing
     case .notDownloaded: .damaged("not downloaded")
+    case .locked: .damaged("cannot be decrypted")
     }
   }
 
@@ -186,6 +187,7 @@ extension StoreLook {
     case .database: .database
     case .damaged, .nothing: .damaged("damaged")
     case .notDownloaded: .damaged("not downloaded")
+    case .locked: .damaged("cannot be decrypted")
     }
   }
 }
