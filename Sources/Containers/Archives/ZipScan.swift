@@ -36,10 +36,9 @@ struct ZipScan {
       members.append(member)
       place = next
     }
-    let name = last ?? members.last?.name
     fault.message =
       "the ZIP archive is cut off or damaged"
-      + (name.map { " in or after \(EntryName.quoted($0))" } ?? "")
+      + (last.map { " in or after \(EntryName.quoted($0))" } ?? "")
     fault.hint = "Ask for it again, or unpack what is left of it and give the folder."
   }
 
