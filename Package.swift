@@ -67,7 +67,10 @@ let package = Package(
     // What stores come in: folders, apps' data, backups, archives.
     .target(
       name: "Containers",
-      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
+      dependencies: [
+        "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files", "CZlib",
+        .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: unoptimized),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(name: "SwiftModels", dependencies: ["ManagedModel", "Values"], swiftSettings: small),
@@ -164,8 +167,9 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "Salvage", "SwiftModels", "ManagedModel", "ModelWriting",
-        "SQLite", "Files", "JSON",
+        "Containers", "Migration", "ManagedStore", "Salvage", "SwiftModels", "ManagedModel",
+        "ModelWriting", "SQLite", "Files", "JSON",
+        .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),

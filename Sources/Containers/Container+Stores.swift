@@ -47,14 +47,18 @@ extension Container {
       candidates.append(try group(of: entry))
     }
     let looks = try self.looks(at: candidates)
-    if candidates.isEmpty { noteArchives() }
+    if candidates.isEmpty {
+      // What is wrong with an archive in it is why there is none.
+      if let archiveFault { throw archiveFault }
+      noteArchives()
+    }
     let stores = zip(candidates, looks).compactMap { group, look -> ContainedStore? in
       guard look != .database else { return nil }
       let external = group.external.filter { $0.kind == .file }
       return ContainedStore(
         name: group.main.name, app: ContainedStore.app(of: group.main.name, in: path),
         bytes: group.main.bytes, logBytes: group.log?.bytes, externalFiles: external.count,
-        externalBytes: external.reduce(0) { $0 + $1.bytes }, look: look,
+        externalBytes: external.reduce(0) { FileSystem.sum($0, $1.bytes) }, look: look,
         notDownloaded: group.placeholders.compactMap {
           CloudPlaceholder.file(ofPlaceholder: $0.name).map(FileSystem.name(of:))
         })
@@ -85,13 +89,16 @@ extension Container {
 
   /// Says which archives are in it, where stores are not.
   private func noteArchives() {
-    let archives = entries.lazy.filter { entry in
-      entry.kind == .file
+    let opened = Set(archives.map(\.name))
+    let closed = entries.lazy.filter { entry in
+      entry.kind == .file && !opened.contains(entry.name)
         && [".zip", ".tar", ".tgz", ".tar.gz"].contains(where: entry.name.hasSuffix)
     }
-    for archive in archives.prefix(3) {
+    for archive in closed.prefix(3) {
       notes.append(
-        "\(EntryName.quoted(archive.name)) is an archive inside this one: unpack it, and give the result."
+        form == .folder
+          ? "\(EntryName.quoted(archive.name)) in it is an archive: give its path to look into it."
+          : "\(EntryName.quoted(archive.name)) is an archive inside this one: unpack it, and give the result."
       )
     }
   }
@@ -105,14 +112,18 @@ extension Container {
       func path(_ entry: ContainerEntry, _ suffix: String) -> String {
         if case .file(let path) = entry.place { return path }
         let path = (folder?.path ?? "") + "/\(index)" + suffix
-        wanted.append((entry, path))
+        // What is encrypted stays so until it is wanted.
+        wanted.append((entry.sealed, path))
         return path
       }
       paths.append((path(group.main, ""), group.log.map { path($0, "-wal") }))
     }
     return try withExtendedLifetime(folder) {
       if !wanted.isEmpty { try unpack(wanted) }
-      return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
+      return zip(groups, paths).map { group, paths in
+        look(atEncrypted: group, paths.main, paths.log)
+          ?? StoreLook(at: paths.main, log: paths.log ?? "")
+      }
     }
   }
 
@@ -216,6 +227,10 @@ package struct ContainedStore: Sendable, Equatable {
   package var externalFiles: Int
   /// Their bytes together.
   package var externalBytes: Int
+  /// Bytes of its main file, its -wal and its external data together.
+  package var allBytes: Int {
+    FileSystem.sum(FileSystem.sum(bytes, logBytes ?? 0), externalBytes)
+  }
   /// What its main file shows; ``StoreLook/damaged(_:)``, ``StoreLook/nothing`` and
   /// ``StoreLook/notDownloaded`` for one that is only a store by its name.
   package var look: StoreLook
@@ -230,6 +245,7 @@ package struct ContainedStore: Sendable, Equatable {
         ? nil
         : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
     case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
+    case .locked(let clause): "cannot be decrypted: it \(clause)"
     case .damaged(let message): "damaged: \(message)"
     case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
     }
@@ -300,6 +316,8 @@ package enum StoreLook: Sendable, Equatable {
   case nothing
   /// A placeholder of iCloud Drive stands in its place.
   case notDownloaded
+  /// A file of an encrypted backup that the password does not open, with the reason as a clause.
+  case locked(String)
 
   /// Looks at a main file as if nobody could write, so that nothing appears beside it.
   ///

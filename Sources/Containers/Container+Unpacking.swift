@@ -33,11 +33,28 @@ extension Container {
     for (entry, path) in wanted {
       switch entry.place {
       case .member(let index): members[index] = (entry, path)
+      case .nested(let archive, let index):
+        try requireFree(path, for: entry)
+        guard entry.cipher == nil else {
+          try decryptNested(entry, archives[archive], index, to: path, count)
+          continue
+        }
+        var last = 0
+        try archives[archive].unpack(index, to: path) {
+          count($0 - last)
+          last = $0
+        }
       case .file(let source):
         // Not what a link references by now.
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }
+        try requireFree(path, for: entry)
+        if entry.cipher != nil {
+          try decrypt(entry, at: source, to: path, count)
+          guard FileIdentity(of: source) == identity else { throw changed(entry) }
+          continue
+        }
         var last = 0
         try FileSystem.copy(OpenFile(source), into: FileSystem.createEmpty(path)) {
           count($0 - last)
@@ -47,25 +64,70 @@ extension Container {
       }
     }
     guard !members.isEmpty, case .archive(let form) = self.form else { return }
-    if form == .zip {
-      try unpackZip(members, count)
-    } else {
+    switch form {
+    case .zip: try unpackZip(members, count)
+    case .packedFile: try members[0].map { try unpackFile($0, count) }
+    case .tar, .gzip, .bzip2, .xz, .zstd:
       try unpackTar(TarArchive(path: path, form: form, limits: limits), members, count)
     }
+  }
+
+  /// Writes an encrypted file of an archive in an archive in plain.
+  private func decryptNested(
+    _ entry: ContainerEntry, _ archive: NestedArchive, _ index: Int, to path: String,
+    _ count: (Int) -> Void
+  ) throws {
+    let folder = try PrivateFolder()
+    let sealed = folder.path + "/sealed"
+    try withExtendedLifetime(folder) {
+      try archive.unpack(index, to: sealed) { _ in }
+      try decrypt(entry, at: sealed, to: path, count)
+    }
+  }
+
+  /// The names of two files may be one to the file system of the temporary folder, which tells no cases apart.
+  private func requireFree(_ path: String, for entry: ContainerEntry) throws {
+    guard FileIdentity(of: path) == nil else {
+      throw refused(
+        entry.name,
+        "and another file become one name, since the temporary folder takes them for one")
+    }
+  }
+
+  private func newFile(_ path: String, for entry: ContainerEntry) throws -> UnpackedFile {
+    try requireFree(path, for: entry)
+    return try UnpackedFile(path)
+  }
+
+  private func unpackFile(
+    _ member: (entry: ContainerEntry, path: String), _ count: (Int) -> Void
+  ) throws {
+    let file = try newFile(member.path, for: member.entry)
+    var bytes = 0
+    try PackedFile(path: path).read(limits: limits) { piece in
+      bytes += piece.count
+      guard bytes <= member.entry.bytes else { throw changed(member.entry) }
+      try file.write(piece)
+      count(piece.count)
+    }
+    guard bytes == member.entry.bytes else { throw changed(member.entry) }
   }
 
   private func unpackZip(
     _ members: [Int: (entry: ContainerEntry, path: String)], _ count: (Int) -> Void
   ) throws {
-    let zip = try ZipArchive(path, limits: limits)
+    let zip = try zipArchive ?? ZipArchive(path, limits: limits)
     for (index, member) in members.sorted(by: { $0.key < $1.key }) {
-      guard zip.members.indices.contains(index), zip.members[index].bytes == member.entry.bytes
+      guard zip.members.indices.contains(index),
+        zip.members[index].bytes == member.entry.storedBytes
       else { throw changed(member.entry) }
-      let file = try UnpackedFile(member.path)
+      let file = try newFile(member.path, for: member.entry)
+      var pieces = try plainPieces(of: member.entry)
       try zip.read(zip.members[index]) { piece in
-        try file.write(piece)
+        try file.write(pieces.plain(piece)[...])
         count(piece.count)
       }
+      try file.write(end(of: pieces, member.entry)[...])
     }
   }
 
@@ -76,6 +138,8 @@ extension Container {
     struct Enough: Error {}
     var (index, left) = (-1, members.count)
     var file: UnpackedFile?
+    var pieces: PlainPieces?
+    var current: ContainerEntry?
     var fault: CoreDataError?
     do {
       fault = try tar.read(
@@ -83,17 +147,20 @@ extension Container {
           begin: { member in
             index += 1
             guard let wanted = members[index] else { return false }
-            guard member.kind == .file, member.bytes == wanted.entry.bytes else {
+            guard member.kind == .file, member.bytes == wanted.entry.storedBytes else {
               throw self.changed(wanted.entry)
             }
-            file = try UnpackedFile(wanted.path)
+            file = try self.newFile(wanted.path, for: wanted.entry)
+            pieces = try self.plainPieces(of: wanted.entry)
+            current = wanted.entry
             return true
           },
           data: { piece in
-            try file?.write(piece)
+            if let plain = pieces?.plain(piece) { try file?.write(plain[...]) }
             count(piece.count)
           },
           end: {
+            if let current, let pieces { try file?.write(self.end(of: pieces, current)[...]) }
             file = nil
             left -= 1
             // What follows is nobody's.

@@ -64,6 +64,8 @@ package enum ArchiveForm: String, Sendable, Equatable {
   case bzip2 = "tar.bz2"
   case xz = "tar.xz"
   case zstd = "tar.zst"
+  /// One file, packed with gzip, and no archive in it.
+  case packedFile = "gz"
 
   /// What it is, as a noun.
   package var noun: String {
@@ -71,13 +73,14 @@ package enum ArchiveForm: String, Sendable, Equatable {
     case .zip: "a ZIP archive"
     case .tar: "a tar archive"
     case .gzip, .bzip2, .xz, .zstd: "a packed tar archive (.\(rawValue))"
+    case .packedFile: "a packed file (.gz)"
     }
   }
 
   /// The program that unpacks it, where none is linked, and the package it comes in.
   var program: (name: String, package: String)? {
     switch self {
-    case .zip, .tar, .gzip: nil
+    case .zip, .tar, .gzip, .packedFile: nil
     case .bzip2: ("bzip2", "bzip2")
     case .xz: ("xz", "xz-utils")
     case .zstd: ("zstd", "zstd")
@@ -92,34 +95,11 @@ package enum ArchiveForm: String, Sendable, Equatable {
       (.zstd, [0x28, 0xB5, 0x2F, 0xFD]),
     ]
     if let found = signatures.first(where: { head.starts(with: $0.1) }) {
-      self = found.0
+      self = found.0 == .gzip && !PackedFile(path: path).holdsTar ? .packedFile : found.0
     } else if TarHeader.isHeader(head) {
       self = .tar
     } else {
       return nil
     }
-  }
-}
-
-/// How much of a container is taken in, lest a small archive fill the disk or the memory.
-package struct ContainerLimits: Sendable, Equatable {
-  /// Most files and folders.
-  package var entries = 500_000
-  /// Most bytes of one file that belongs to a store.
-  package var fileBytes = 8 << 30
-  /// Most bytes of all that is unpacked at once.
-  package var totalBytes = 16 << 30
-  /// What no honest data is packed to: a file of more than ``suspiciousBytes`` that is this many times
-  /// what it takes packed is refused. Zeros reach 230 to 1,032, stores 3 to 10.
-  package var ratio = 100
-  /// From which size on ``ratio`` counts.
-  package var suspiciousBytes = 1 << 30
-
-  /// What a person's computer can take.
-  package init() {}
-
-  /// Whether so much out of so little is a trap.
-  func isBomb(bytes: Int, packed: Int) -> Bool {
-    bytes > suspiciousBytes && bytes / max(1, packed) >= ratio
   }
 }

@@ -151,7 +151,7 @@ package struct SimulatorStores: Sendable {
         inner.look = StoreLook(at: inner.path)
         switch inner.look {
         case .store, .damaged: stores.append(inner)
-        case .database, .nothing, .notDownloaded: break
+        case .database, .nothing, .notDownloaded, .locked: break
         }
       case .folder
       where depth < Self.depth && !name.hasSuffix("_SUPPORT") && !StoreFileName.isModelBundle(name):

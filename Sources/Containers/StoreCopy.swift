@@ -10,6 +10,10 @@ package final class StoreCopy {
   package let container: String
   /// The store's path in the container.
   package let name: String
+  /// What of the container could not be looked into or is missing, as sentences.
+  package let notes: [String]
+  /// Files elsewhere in the container that look like its -wal.
+  package let distantLogs: [DistantLog]
   /// The folder that stands for the container.
   package let root: String
   private let folder: PrivateFolder
@@ -25,6 +29,8 @@ package final class StoreCopy {
     folder = try PrivateFolder()
     self.container = FileSystem.canonical(container.path)
     name = main
+    notes = container.notes
+    distantLogs = container.distantLogs(of: [main])
     root = folder.path + "/" + rootName
     path = root + "/" + main
     let root = self.root

@@ -41,6 +41,13 @@ package enum FileSystem {
       inode: UInt64(info.st_ino), permissions: info.st_mode & 0o7777)
   }
 
+  /// The sizes of two files together; the largest number where they are more, since a file with holes may
+  /// have any size.
+  package static func sum(_ one: Int, _ other: Int) -> Int {
+    let (sum, isTooLarge) = one.addingReportingOverflow(other)
+    return isTooLarge ? .max : sum
+  }
+
   /// When a file was last written to, in seconds since 2001-01-01 UTC.
   package static func modification(_ path: String) -> Double? {
     var info = stat()

@@ -152,11 +152,11 @@ package final class Folder: Sendable {
     for name in (try? list()) ?? [] where depth < Self.depth {
       guard let entry = try? entry(name) else { continue }
       guard entry.kind == .folder else {
-        total = (total.bytes + entry.size, total.files + 1)
+        total = (FileSystem.sum(total.bytes, entry.size), total.files + 1)
         continue
       }
       guard let inner = try? folder(name)?.size(depth: depth + 1) else { continue }
-      total = (total.bytes + inner.bytes, total.files + inner.files)
+      total = (FileSystem.sum(total.bytes, inner.bytes), total.files + inner.files)
     }
     return total
   }

@@ -141,6 +141,7 @@ extension Interruption {
         tries += 1
         usleep(10_000)
       }
+      TerminalPassword.restoreTerminal()
       signal(Int32(number), SIG_DFL)
       kill(getpid(), Int32(number))
     }

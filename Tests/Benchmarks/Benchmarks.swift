@@ -13,6 +13,8 @@ import TestSupport
 ///     swift run -c release Benchmarks seed 1000000 [MODEL…]
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
+///     swift run -c release Benchmarks fuzz-containers 100000
+///     swift run -c release Benchmarks fuzz-backups 100000
 ///     swift run -c release Benchmarks source
 ///     swift run -c release Benchmarks matrix
 ///     swift run -c release Benchmarks walk 1200
@@ -62,6 +64,23 @@ struct Benchmarks {
       guard result.slowest < 20, Fuzzing.peakMemory <= 64 << 20 else {
         throw CoreDataError(.failed, "an input took 20 s, or more than 64 MB")
       }
+    case "fuzz-containers":
+      let folder = try TemporaryFolder()
+      let result = Fuzzing.run(
+        try ContainerFuzzing.target(in: folder),
+        count: words.dropFirst().first.flatMap { Int($0) } ?? 100_000,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+      print(
+        "\(result.inputs) mutated archives, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+      )
+    case "fuzz-backups":
+      let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 100_000
+      let result = Fuzzing.run(
+        try BackupFuzzing.target(in: TemporaryFolder()), count: inputs,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+      print(
+        "\(result.inputs) encrypted backups with mutated keybags, records and lists, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+      )
     case "source":
       SourceBenchmark.run(
         lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000,
@@ -85,7 +104,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | fuzz-containers [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

@@ -99,10 +99,8 @@ struct TarArchive {
 
   private func check(_ unpacked: Int, of packed: Int, _ reader: TarReader) throws {
     guard limits.isBomb(bytes: unpacked, packed: packed) else { return }
-    throw CoreDataError(
-      .unreadable,
-      "the archive unpacks to \(unpacked / max(1, packed)) times its size in \(EntryName.quoted(reader.last)): no store compresses so well",
-      hint: "The archive is malicious or has no content: ask for another.")
+    throw ContainerLimits.bomb(
+      bytes: unpacked, packed: packed, in: EntryName.quoted(reader.last))
   }
 
   private func cutOff(_ reader: TarReader) -> TarReader.Damage { broken("cut off", reader) }

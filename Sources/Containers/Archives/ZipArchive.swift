@@ -4,8 +4,10 @@ import ManagedModel
 import ManagedStore
 
 /// A ZIP archive: its members as the directory at its end has them, and their bytes.
+///
+/// Of one that is cut off, the members are those that lie whole before the cut, by their own headers.
 final class ZipArchive {
-  /// What the directory says of a member.
+  /// What the directory, or a header of its own, says of a member.
   struct Member {
     var name: String
     var kind: ContainerEntry.Kind
@@ -16,24 +18,43 @@ final class ZipArchive {
     var bytes: Int
     /// Where its own header is.
     var offset: Int
+
+    var isEncrypted: Bool { flags & 1 != 0 }
+    /// Whether sizes and checksum stand behind its bytes, since its writer did not know them before.
+    var hasDescriptor: Bool { flags & 8 != 0 }
   }
 
-  private let file: OpenFile
+  let file: OpenFile
   private(set) var members: [Member] = []
+  /// Why not all members are there, where that is so.
+  private(set) var fault: CoreDataError?
+  /// Where the members end.
+  private var end: Int
 
   /// Most bytes of a directory that are read.
   private static let directoryLimit = 256 << 20
 
+  /// - Throws: ``CoreDataError`` where it is no ZIP archive, is damaged, or has too many members.
   init(_ path: String, limits: ContainerLimits) throws {
     file = try OpenFile(path)
-    let (offset, size) = try findDirectory()
-    let directory = try file.read(at: offset, count: size)
+    end = file.size
+    guard let (offset, size) = try findDirectory() else {
+      let scan = try ZipScan(file, limits: limits)
+      (members, fault) = (scan.members, scan.fault)
+      guard members.isEmpty else { return }
+      throw CoreDataError(
+        .unreadable,
+        "the ZIP archive is cut off: its directory, which is at its end, is missing, and no file before the cut is whole",
+        path: path, hint: "Ask for it again.")
+    }
+    end = offset
+    try readDirectory(file.read(at: offset, count: size), limits)
+  }
+
+  private func readDirectory(_ directory: [UInt8], _ limits: ContainerLimits) throws {
     var place = 0
     while place + 46 <= directory.count, directory.number32(at: place) == 0x0201_4B50 {
-      guard members.count < limits.entries else {
-        throw CoreDataError(
-          .unreadable, "the archive has more than \(limits.entries) files", path: path)
-      }
+      try Self.require(members.count, limits, file.path)
       let (nameLength, extraLength, noteLength) = (
         directory.number16(at: place + 28), directory.number16(at: place + 30),
         directory.number16(at: place + 32)
@@ -56,10 +77,34 @@ final class ZipArchive {
       members.append(member)
       place = extra + extraLength + noteLength
     }
-    guard !members.isEmpty || size == 0 else { throw damaged("its directory") }
+    guard !members.isEmpty || directory.isEmpty else { throw damaged("its directory") }
+    // A signature may follow the last entry.
+    if place < directory.count, directory.number32(at: place) != 0x0505_4B50 {
+      fault = damaged("the rest of its directory")
+    }
   }
 
-  private static func kind(name: String, mode: Int) -> ContainerEntry.Kind {
+  static func require(_ count: Int, _ limits: ContainerLimits, _ path: String) throws {
+    guard count < limits.entries else {
+      throw CoreDataError(
+        .unreadable, "the archive has more than \(limits.entries) files", path: path)
+    }
+  }
+
+  /// A member that lies over another's bytes, or over the directory: none of an honest archive does, and
+  /// many such members make a small file unpack to a large one.
+  var overlapping: Member? {
+    let order = members.indices.sorted { members[$0].offset < members[$1].offset }
+    for (place, index) in order.enumerated() {
+      let member = members[index]
+      let next = place + 1 < order.count ? members[order[place + 1]].offset : end
+      guard member.packed <= file.size, next - member.offset >= ZipScan.headerSize + member.packed
+      else { return member }
+    }
+    return nil
+  }
+
+  static func kind(name: String, mode: Int) -> ContainerEntry.Kind {
     switch mode & 0o170000 {
     case 0o120000: .link
     case 0o040000: .folder
@@ -69,7 +114,7 @@ final class ZipArchive {
   }
 
   /// Takes sizes of more than four bytes from the field that holds them.
-  private static func widen(_ member: inout Member, with extra: [UInt8]) -> Bool {
+  static func widen(_ member: inout Member, with extra: [UInt8]) -> Bool {
     let most = 0xFFFF_FFFF
     guard member.bytes == most || member.packed == most || member.offset == most else {
       return true
@@ -92,20 +137,25 @@ final class ZipArchive {
     return false
   }
 
-  /// Where the directory is: the end of the archive says so, before a comment.
-  private func findDirectory() throws -> (offset: Int, size: Int) {
+  /// Where the directory is: the end of the archive says so, before a comment; `nil` where it does not.
+  private func findDirectory() throws -> (offset: Int, size: Int)? {
     let tail = min(file.size, 22 + 65_535)
     let start = file.size - tail
     let bytes = try file.read(at: start, count: tail)
-    guard bytes.count >= 22,
-      let end = stride(from: bytes.count - 22, through: 0, by: -1).first(where: {
-        bytes[$0] == 0x50 && bytes.number32(at: $0) == 0x0605_4B50
-      })
-    else {
-      throw CoreDataError(
-        .unreadable, "the ZIP archive is cut off: its directory, which is at its end, is missing",
-        path: file.path, hint: "Send it again, or unpack what is left of it and give the folder.")
+    guard bytes.count >= 22 else { return nil }
+    for end in stride(from: bytes.count - 22, through: 0, by: -1)
+    where bytes[end] == 0x50 && bytes.number32(at: end) == 0x0605_4B50 {
+      if let found = try directory(before: end, in: bytes, from: start) { return found }
+      // The last of the file is its own. One before the cut of another may be of an archive in it.
+      if end + 22 + bytes.number16(at: end + 20) == bytes.count { throw damaged("its directory") }
     }
+    return nil
+  }
+
+  /// The directory that a record at the end of the archive leads to; `nil` where none is there.
+  private func directory(
+    before end: Int, in bytes: [UInt8], from start: Int
+  ) throws -> (offset: Int, size: Int)? {
     var (size, offset) = (bytes.number32(at: end + 12), bytes.number32(at: end + 16))
     // A locator before it leads to one with wider numbers.
     if end >= 20, bytes.number32(at: end - 20) == 0x0706_4B50,
@@ -114,12 +164,12 @@ final class ZipArchive {
       let wide = try file.read(at: place, count: 56)
       guard wide.number32(at: 0) == 0x0606_4B50, let wideSize = wide.number64(at: 40),
         let wideOffset = wide.number64(at: 48)
-      else { throw damaged("its directory") }
+      else { return nil }
       (size, offset) = (wideSize, wideOffset)
     }
-    guard offset <= file.size, size <= file.size - offset, size <= Self.directoryLimit else {
-      throw damaged("its directory")
-    }
+    guard offset <= start + end, size <= start + end - offset, size <= Self.directoryLimit,
+      try size == 0 || file.read(at: offset, count: 4).number32(at: 0) == 0x0201_4B50
+    else { return nil }
     return (offset, size)
   }
 
@@ -130,14 +180,22 @@ final class ZipArchive {
     _ member: Member, chunk: Int = 1 << 17, _ output: (ArraySlice<UInt8>) throws -> Void
   ) throws {
     let name = EntryName.quoted(member.name)
-    guard member.flags & 1 == 0 else {
+    guard !member.isEncrypted else {
       throw CoreDataError(
         .unreadable, "\(name) in the archive is encrypted", path: file.path,
         hint: "Unpack the archive with its password and give the folder.")
     }
-    let header = try file.read(at: member.offset, count: 30)
-    guard header.number32(at: 0) == 0x0403_4B50 else { throw damaged(name) }
-    var place = member.offset + 30 + header.number16(at: 26) + header.number16(at: 28)
+    let header = try file.read(at: member.offset, count: ZipScan.headerSize)
+    guard header.number32(at: 0) == ZipScan.signature else { throw damaged(name) }
+    let nameLength = header.number16(at: 26)
+    let ownName = try file.read(at: member.offset + ZipScan.headerSize, count: nameLength)
+    guard member.agrees(with: header, name: ownName) else {
+      throw CoreDataError(
+        .unreadable,
+        "what the archive's directory says of \(name) is not what is said before its bytes",
+        path: file.path, hint: "The archive is damaged or malicious: ask for another.")
+    }
+    var place = member.offset + ZipScan.headerSize + nameLength + header.number16(at: 28)
     guard place <= file.size, member.packed <= file.size - place else { throw damaged(name) }
     let end = place + member.packed
     let inflation: Inflation?
@@ -183,6 +241,22 @@ final class ZipArchive {
     CoreDataError(
       .unreadable, "the ZIP archive is damaged: \(what) cannot be read", path: file.path,
       hint: "Ask for it again, or unpack what is left of it and give the folder.")
+  }
+}
+
+extension ZipArchive.Member {
+  /// Whether a member's own header says the same of it: programs that go by the one would else see
+  /// another file than those that go by the other.
+  fileprivate func agrees(with header: [UInt8], name own: [UInt8]) -> Bool {
+    let isLater = header.number16(at: 6) & 8 != 0
+    func isSame(_ place: Int, _ value: Int) -> Bool {
+      let stated = header.number32(at: place)
+      // Wider numbers stand elsewhere.
+      return stated == value || stated == 0xFFFF_FFFF || isLater && stated == 0
+    }
+    return String(decoding: own, as: UTF8.self).utf8.elementsEqual(name.utf8)
+      && header.number16(at: 6) & 1 == flags & 1 && header.number16(at: 8) == method
+      && isSame(14, checksum) && isSame(18, packed) && isSame(22, bytes)
   }
 }
 

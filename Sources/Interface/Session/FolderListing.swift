@@ -32,6 +32,8 @@ package struct FolderListing: Sendable, Equatable {
   package var entries: [Entry]
   /// Whether there were more than are here.
   var isCut: Bool
+  /// What of a container could not be looked into or is missing, as sentences.
+  package var notes: [String] = []
 
   /// A folder with what is in it.
   package init(path: String, parent: String?, entries: [Entry], isCut: Bool = false) {

@@ -16,6 +16,8 @@ package final class Inflation {
   private let wrapping: Wrapping
   /// Whether the packed bytes have come to their end.
   package private(set) var isFinished = false
+  /// How many of the packed bytes were needed: up to the end, where it was reached.
+  package var consumed: Int { Int(clamping: stream.pointee.total_in) }
 
   package init(_ wrapping: Wrapping, chunk: Int = 1 << 17) throws {
     self.wrapping = wrapping

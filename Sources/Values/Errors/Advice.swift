@@ -145,6 +145,8 @@ extension Advice.Choice {
   package static let log = Advice.Choice("log", "log")
   /// The store without its -wal.
   package static let ignoresLog = Advice.Choice("ignoresLog", "ignoresLog")
+  /// The password of an encrypted backup.
+  package static let password = Advice.Choice("password", "BackupUnlocking")
 
   /// Whether it is done with a store, whose path is all that it needs.
   fileprivate var isOfStore: Bool { ["undeletion", "diagnosis", "repair"].contains(id) }

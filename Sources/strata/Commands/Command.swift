@@ -39,7 +39,13 @@ struct Command: Sendable {
     self.group = group
     self.summary = summary
     self.arguments = arguments.map(\.declaration)
-    self.options = options.map(\.declaration) + Self.common
+    let own = options.map(\.declaration)
+    // What may lie in a container may lie in an encrypted one.
+    let isAnyInContainer = (self.arguments + own).contains {
+      $0.kind == .store || $0.kind == .model
+    }
+    self.options =
+      own + (isAnyInContainer ? [Option.passwordFile.declaration] : []) + Self.common
     self.details = details
     self.example = example
     self.statuses = statuses

@@ -64,6 +64,7 @@ enum InterfaceCommand {
     request.destination = arguments[.to]
     request.plan = try PlanOptions(arguments)
     request.isFresh = arguments[fresh]
+    request.passwordFile = arguments[.passwordFile]
     return try Runtime.open(request, console: console)
   }
 }

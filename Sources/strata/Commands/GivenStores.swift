@@ -37,25 +37,33 @@ enum GivenStores {
           !slot.parameter.isRepeatable,
           !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
-        let store = try Waiting.tell("looking into \(folder)", on: console) {
-          try onlyStore(of: Container(folder))
+        let (store, logs) = try Waiting.tell("looking into \(folder)", on: console) {
+          let container = try Container(folder)
+          let store = try onlyStore(of: container)
+          return (store, container.distantLogs(of: [store]))
         }
         if FileSystem.isFile(folder + "/" + store) {
-          arguments[slot.parameter][slot.index] = joined(folder, store)
+          note(logs, in: folder, arguments, console)
+          arguments[slot.parameter][slot.index] = DistantLogs.place(of: store, in: folder)
         } else {
           // Of a backup further down, under a name of its own.
           inside.append((slot, folder, store))
         }
-      case .inside(let container, let inner): inside.append((slot, container, inner))
+      case .inside(let container, let inner):
+        // A log alone is no store that could be meant.
+        if inner != nil || !isLog(slot.parameter) { inside.append((slot, container, inner)) }
       }
     }
     guard !inside.isEmpty else { return try command.run(arguments, console) }
+    let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
     try refuseChanges(inside[0].container, inside[0].inner, command, arguments)
     return try Interruption.removingCopies {
       var copies: [StoreCopy] = []
       var shown: [(root: String, container: String)] = []
       for (slot, path, inner) in inside {
-        let copy = try self.copy(of: inner, in: path, console)
+        let copy = try self.copy(of: inner, in: path, passwords, console)
+        for note in copy.notes { console.note("! " + note) }
+        if !isLog(slot.parameter) { note(copy.distantLogs, in: path, arguments, console) }
         arguments[slot.parameter][slot.index] = copy.path
         copies.append(copy)
         shown.append(
@@ -75,10 +83,10 @@ enum GivenStores {
 
   /// A private copy of a store, put together with a bar where that takes long.
   static func copy(
-    of inner: String?, in path: String, _ console: Console
+    of inner: String?, in path: String, _ passwords: BackupPasswords, _ console: Console
   ) throws -> StoreCopy {
-    let (container, inner) = try Waiting.tell("looking into \(path)", on: console) {
-      let container = try Container(path)
+    let (container, inner) = try Waiting.tell("looking into \(path)", on: console) { draft in
+      let container = try Container(path, unlocking: passwords.unlocking(pausing: draft))
       return (container, try inner ?? onlyStore(of: container))
     }
     let bar = ProgressBar(console)
@@ -120,11 +128,26 @@ enum GivenStores {
     let options = command.shownOptions.filter { !$0.isRepeatable }
     let places = isInterface ? [] : command.arguments.map { ($0, isOption: false) }
     return (places + options.map { ($0, isOption: true) }).flatMap { parameter, isOption in
-      guard parameter.kind == .store || parameter.kind == .model else { return [Slot]() }
+      guard parameter.kind == .store || parameter.kind == .model || isLog(parameter) else {
+        return [Slot]()
+      }
       return arguments[parameter].indices.map {
         Slot(parameter: parameter, index: $0, isOption: isOption)
       }
     }
+  }
+
+  /// Whether a -wal is to be named, which may lie in a container as well.
+  private static func isLog(_ parameter: Declaration) -> Bool {
+    parameter.kind == .file && parameter.name == Option.wal.declaration.name
+  }
+
+  /// Says which logs may be missing from what is read, unless it was said which log to read.
+  private static func note(
+    _ logs: [DistantLog], in container: String, _ arguments: Arguments, _ console: Console
+  ) {
+    guard arguments[.wal] == nil, !arguments[.ignoreWAL] else { return }
+    for log in logs { console.note("! " + DistantLogs.sentence(log, in: container)) }
   }
 
   private static func refuseChanges(
@@ -145,7 +168,4 @@ enum GivenStores {
       path: inner.map { container + "//" + $0 } ?? container, hint: hint)
   }
 
-  private static func joined(_ folder: String, _ name: String) -> String {
-    folder.hasSuffix("/") ? folder + name : folder + "/" + name
-  }
 }

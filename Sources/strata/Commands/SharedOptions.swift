@@ -45,6 +45,11 @@ extension Option where Value == String? {
   static var predicate: Self {
     Self("where", "PREDICATE", "only objects that match, as an NSPredicate")
   }
+  static var passwordFile: Self {
+    Self(
+      "password-file", "FILE", .file,
+      "read the password of an encrypted iOS backup from this file; - is standard input")
+  }
   static var wal: Self {
     Self("wal", "FILE", .file, "read this -wal with the main file, instead of the one beside it")
   }

@@ -12,6 +12,8 @@ final class Console {
   /// Whether messages go to a person at a terminal, so that a line may be rewritten in place.
   let isErrorTerminal: Bool
   let isTerminal: Bool
+  /// Whether a person can be asked at the terminal of this process.
+  let canAsk: Bool
   /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
   let width: Int
   /// Whether reports are read aloud, a sentence a line, instead of looked at.
@@ -26,12 +28,13 @@ final class Console {
   /// - Parameter environment: what TERM and NO_COLOR say.
   init(
     isTerminal: Bool = false, isErrorTerminal: Bool = false, width: Int = 100,
-    errorWidth: @escaping () -> Int = { 80 },
+    canAsk: Bool = false, errorWidth: @escaping () -> Int = { 80 },
     environment: @escaping (String) -> String? = { _ in nil },
     out: @escaping ([UInt8]) -> Void,
     err: @escaping ([UInt8]) -> Void
   ) {
     self.isTerminal = isTerminal
+    self.canAsk = canAsk
     self.width = width
     self.errorWidth = errorWidth
     // A terminal that cannot move its cursor is as good as a file.
@@ -45,7 +48,8 @@ final class Console {
   static var process: Console {
     Console(
       isTerminal: Output.isTerminal, isErrorTerminal: Output.isErrorTerminal,
-      width: Output.width ?? 120, errorWidth: { Output.errorWidth ?? 80 },
+      width: Output.width ?? 120, canAsk: TerminalPassword.canAsk,
+      errorWidth: { Output.errorWidth ?? 80 },
       environment: Output.environment, out: { Output.write($0) },
       err: { Output.error($0) })
   }

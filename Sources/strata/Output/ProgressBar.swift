@@ -133,6 +133,9 @@ enum Waiting {
       guard let foot else { return }
       foot.change { $0.draft = console.lines(of: body) }
     }
+
+    /// Takes the lines away while something else is at the foot of the terminal, or shows them again.
+    func pause(_ isPaused: Bool) { foot?.change { $0.isPaused = isPaused } }
   }
 
   /// The last lines of the terminal.
@@ -140,12 +143,13 @@ enum Waiting {
     struct State {
       var isOver = false
       var isDue = false
+      var isPaused = false
       var draft: [String] = []
       var text: String?
       var shown: [String] = []
 
       func lines(of height: Int) -> [String] {
-        guard isDue, !isOver else { return [] }
+        guard isDue, !isOver, !isPaused else { return [] }
         let room = max(0, height - (text == nil ? 1 : 2))
         let cut =
           draft.count <= room

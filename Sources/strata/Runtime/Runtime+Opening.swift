@@ -22,6 +22,8 @@ extension Runtime {
     var destination: String?
     /// What `--via` and `--mapping` named.
     var plan = PlanOptions()
+    /// What `--password-file` named.
+    var passwordFile: String?
     /// Whether to start without the last session.
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
@@ -70,7 +72,7 @@ extension Runtime {
     case models([String])
   }
 
-  private static func way(_ request: Request) throws -> Way {
+  private static func way(_ request: Request, _ passwords: BackupPasswords) throws -> Way {
     guard let given = request.path else { return .picker(nil) }
     if !request.models.isEmpty { return .models(request.models) }
     let path = request.other ?? given
@@ -80,7 +82,9 @@ extension Runtime {
     case .inside(_, .some): return .store(path)
     case .inside(let container, nil):
       // The only one is what is meant.
-      let stores = try Interruption.removingCopies { try Container(container).stores() }
+      let stores = try Interruption.removingCopies {
+        try Container(container, unlocking: passwords.unlocking()).stores()
+      }
       return stores.count == 1 ? .store(container + "//" + stores[0].name) : .picker(container)
     }
   }
@@ -116,16 +120,25 @@ extension Runtime {
     var showsRecent = request.path == nil
     var theme: String?
     var mistake: CoreDataError?
+    let passwords = BackupPasswords(
+      file: request.passwordFile, on: .process, ring: BackupPasswords.ringOfInterface)
     /// - Returns: the status to end with; `nil` where another store is to be picked.
     func show(_ path: String) throws -> CommandStatus? {
       var path = path
       while true {
         // Until another is shown; then it is gone.
-        let (copy, name) = try opened(path)
-        let former = try request.other == nil ? nil : request.path.map(opened)
+        let (copy, name) = try opened(path, passwords)
+        let former =
+          try request.other == nil
+          ? nil : request.path.map { try opened($0, passwords) }
         let store = try Runtime(
           request, storePath: name, copy: copy,
           against: former.map { $0.copy?.path ?? $0.name }, theme: theme)
+        let warning = copy.flatMap { copy in
+          copy.distantLogs.first.map { DistantLogs.sentence($0, in: copy.container) }
+            ?? copy.notes.first
+        }
+        store.state.notice = store.state.notice ?? warning.map { Notice($0, .warning) }
         let ending = try withExtendedLifetime((copy, former)) { try store.run() }
         guard ending.chosen != nil || ending.isLeftForOther else { return ending.status }
         theme = store.state.themeName
@@ -136,7 +149,7 @@ extension Runtime {
         path = next
       }
     }
-    switch try way(request) {
+    switch try way(request, passwords) {
     case .models(let models):
       let session = try Runtime(request, storePath: nil, models: models, theme: theme)
       let ending = try session.run()
@@ -165,10 +178,12 @@ extension Runtime {
   }
 
   /// A private copy of a store in a container, and what the person calls it.
-  private static func opened(_ path: String) throws -> (copy: StoreCopy?, name: String) {
+  private static func opened(
+    _ path: String, _ passwords: BackupPasswords
+  ) throws -> (copy: StoreCopy?, name: String) {
     guard case .inside(let container, let inner) = StoreLocation(path) else { return (nil, path) }
     let copy = try Interruption.removingCopies {
-      try GivenStores.copy(of: inner, in: container, .process)
+      try GivenStores.copy(of: inner, in: container, passwords, .process)
     }
     return (copy, copy.container + "//" + copy.name)
   }

@@ -127,25 +127,12 @@ struct ContainerReadingTests {
   @Test("damaged archives end in an answer or an error, never otherwise")
   func fuzz() throws {
     let folder = try TemporaryFolder()
-    var zip = ZipWriter()
-    var tar = TarWriter()
-    for name in ["a/App.sqlite", "a/App.sqlite-wal", "b/notes.txt"] {
-      let bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 3, count: 300)
-      try zip.add(name, bytes)
-      tar.add(name, bytes)
-    }
-    tar.add("a/" + String(repeating: "long/", count: 30) + "App.sqlite", [1, 2, 3])
-    let corpus = [zip.bytes, tar.bytes, try tar.packed]
-    let path = folder.path("fuzzed")
     let seed = UInt64.random(in: 0...UInt64.max)
-    let result = Fuzzing.run(
-      Fuzzing.Target("containers", corpus: corpus) { bytes in
-        FileSystem.remove(path)
-        try FileSystem.write(bytes, to: path)
-        let container = try Container(path)
-        for store in try container.stores() { _ = try StoreCopy(of: store.name, in: container) }
-      }, count: 400, seed: seed)
-    #expect(result.inputs == 400, "seed \(seed)")
+    let count = TestScale.count(2_500, ofAll: 20_000)
+    let result = Fuzzing.run(try ContainerFuzzing.target(in: folder), count: count, seed: seed)
+    #expect(result.inputs == count, "seed \(seed)")
+    #expect(result.accepted > 0, "seed \(seed)")
+    #expect(result.slowest < 1, "seed \(seed)")
   }
 
   @Test("the picker lists what is in one, and archives of a folder can be entered")

@@ -190,6 +190,10 @@ extension PickerScreen {
       self.listing = listing
       folder = listing.path
       if start == nil { start = listing.path }
+      if let note = listing.notes.first {
+        let more = listing.notes.count - 1
+        context.notice = Notice(note + (more > 0 ? " (and \(more) more)" : ""), .warning)
+      }
       defer { returning = nil }
       list = List(count: lines.count, height: context.body.height - 2)
       if hasMoved,

@@ -6,12 +6,18 @@ import ManagedModel
 /// `strata stores`: the stores in a folder, an app's data, an iOS backup or an archive.
 enum StoresCommand {
   private static let help = """
-    PATH is a folder, an .xcappdata, the folder of an iOS backup without encryption, or a .zip or .tar of
-    any of these. A .tar may be compressed (.tar.gz; .bz2, .xz and .zst if bzip2, xz or zstd is installed).
+    PATH is a folder, an .xcappdata, the folder of an iOS backup, encrypted or not, a .zip or .tar of any of
+    these, or a store packed as .gz. A .tar may be compressed (.tar.gz; .bz2, .xz and .zst if bzip2, xz or
+    zstd is installed). A .zip in an archive is opened too. Of an archive that is cut off, the files before the
+    cut are listed.
     Every command that takes a STORE takes PATH//inner/path for a store in it; the inner path may be left
     out if there is only one store. The store is read through a private copy in the temporary folder
     (TMPDIR), with its -wal and external data; the copy is removed afterwards. The archive or folder is
     never modified.
+
+    The password of an encrypted backup is asked for on the terminal, or read with --password-file: never
+    from an argument or the environment. Only the backup's list of files and the files of the chosen store
+    are decrypted, into the private copy. The model of its stores is not listed for this reason.
 
     --simulators lists the stores of apps on the simulators of Xcode, in Library/Developer/CoreSimulator/Devices
     of the home folder: when each was changed, its size, the simulator, the bundle identifier of the app or the
@@ -25,7 +31,7 @@ enum StoresCommand {
     "home", "DIR", .folder, "the home folder in which simulators are looked for")
   static let command = Command(
     "stores", .look, "lists the stores in a folder, an app's data, an iOS backup or an archive",
-    arguments: [path], options: [simulators, home, Option.json], details: help,
+    arguments: [path], options: [simulators, home, Option.passwordFile, Option.json], details: help,
     example: "strata stores Backup.zip",
     statuses: "1 if there is none", run: run)
 
@@ -119,16 +125,22 @@ enum StoresCommand {
   private static func list(
     _ path: String, _ arguments: Arguments, _ console: Console
   ) throws -> CommandStatus {
-    let (container, stores) = try Waiting.tell("looking into \(path)", on: console) {
-      let container = try Container(path)
+    let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
+    let (container, stores) = try Waiting.tell("looking into \(path)", on: console) { draft in
+      let container = try Container(path, unlocking: passwords.unlocking(pausing: draft))
       return (container, try container.stores())
     }
+    let notes =
+      container.notes
+      + container.distantLogs(of: stores.map(\.name)).map {
+        DistantLogs.sentence($0, in: container.path)
+      }
     if arguments[.json] {
-      write(stores, of: container, console)
+      write(stores, of: container, notes, console)
     } else {
       print(stores, of: container, console)
     }
-    for note in container.notes { console.note("! " + note) }
+    for note in notes { console.note("! " + note) }
     return stores.isEmpty ? .no : .done
   }
 
@@ -188,7 +200,7 @@ enum StoresCommand {
   }
 
   private static func write(
-    _ stores: [ContainedStore], of container: Container, _ console: Console
+    _ stores: [ContainedStore], of container: Container, _ notes: [String], _ console: Console
   ) {
     console.json { json in
       json.fields(["path": container.path, "kind": container.form.identifier])
@@ -201,7 +213,7 @@ enum StoresCommand {
         write(store.look, to: &json)
         json.field("problem", store.problem)
       }
-      json.field("notes", container.notes)
+      json.field("notes", notes)
     }
   }
 }

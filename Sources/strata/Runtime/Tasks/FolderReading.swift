@@ -88,6 +88,7 @@ enum FolderReading {
     case .damaged: .damaged("damaged")
     case .nothing: .nothing
     case .notDownloaded: .damaged("not downloaded")
+    case .locked: .damaged("cannot be decrypted")
     }
   }
 
@@ -127,13 +128,12 @@ enum ContainerReading {
       peeks[path] = store.peek
       return FolderListing.Entry(
         name: store.name, path: path, kind: .file,
-        bytes: store.bytes + (store.logBytes ?? 0) + store.externalBytes)
+        bytes: store.allBytes)
     }
-    return (
-      FolderListing(
-        path: container.path, parent: FileSystem.parent(of: container.path), entries: entries),
-      peeks
-    )
+    var listing = FolderListing(
+      path: container.path, parent: FileSystem.parent(of: container.path), entries: entries)
+    listing.notes = container.notes
+    return (listing, peeks)
   }
 }
 
@@ -187,6 +187,7 @@ extension StoreLook {
     case .database: .database
     case .damaged, .nothing: .damaged("damaged")
     case .notDownloaded: .damaged("not downloaded")
+    case .locked: .damaged("cannot be decrypted")
     }
   }
 }
