@@ -44,6 +44,14 @@ package final class BackupKeyRing: Sendable {
   /// Without any.
   package init() {}
 
+  /// Whether the folder of a backup is encrypted, and its keys are not here.
+  package func isMissing(forBackup folder: String) -> Bool {
+    guard let bytes = try? FileSystem.read(folder + "/Manifest.plist", limit: 16 << 20),
+      let list = try? PropertyList.read(bytes), list["IsEncrypted"]?.boolean == true
+    else { return false }
+    return list["BackupKeyBag"]?.data.flatMap(keys(of:)) == nil
+  }
+
   func keys(of keybag: [UInt8]) -> ClassKeys? { keys.withLock { $0[keybag] } }
 
   func add(_ opened: ClassKeys, of keybag: [UInt8]) { keys.withLock { $0[keybag] = opened } }
