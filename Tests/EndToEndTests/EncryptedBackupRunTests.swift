@@ -31,17 +31,7 @@ struct EncryptedBackupRunTests {
 
   /// One whose derivation takes a minute.
   private func slowBackup() throws -> String {
-    try backup { options in
-      options.keybag = { bag in
-        var bag = bag
-        if let tag = bag.firstRange(of: Array("DPIC".utf8)) {
-          let place = tag.upperBound + 4
-          // 50,000,000
-          bag.replaceSubrange(place..<(place + 4), with: [0x02, 0xFA, 0xF0, 0x80])
-        }
-        return bag
-      }
-    }
+    try backup { $0.rounds = 50_000_000 }
   }
 
   private func run(_ words: String) -> String {
@@ -138,7 +128,11 @@ struct EncryptedBackupRunTests {
       let printed = Shell.output(
         of: """
           TMPDIR='\(temporary)' '\(Shell.strata)' info '\(path)' --password-file '\(passwordFile)' &
-          child=$!; sleep 1; grep 'Max core' /proc/$child/limits
+          child=$!
+          for i in $(seq 100); do
+            grep -q 'Max core file size  *0  *0' /proc/$child/limits && break; sleep 0.1
+          done
+          grep 'Max core' /proc/$child/limits
           cat /proc/$child/cmdline /proc/$child/environ | grep -ac horse; kill -9 $child
           """, through: demo.folder + "/printed")
       let core = try #require(printed.split(separator: "\n").first)
