@@ -32,7 +32,7 @@ final class BackupPasswords {
   func unlocking(pausing draft: Waiting.Draft? = nil) -> BackupUnlocking {
     var bar: ProgressBar?
     return BackupUnlocking(
-      ring: ring,
+      ring: ring, asks: file == nil,
       progress: { [console] fraction in
         let shown = bar ?? ProgressBar(console)
         bar = shown

@@ -186,6 +186,9 @@ struct EncryptedBackupTests {
     let patient = try Patient()
     let listed = Captured("stores", patient.samples.folder.path)
     #expect(listed.err.contains("encrypted"), "\(listed.err)")
+    #expect(!listed.out.contains(Patient.domain))
+    let opened = patient.run("stores", patient.samples.folder.path)
+    #expect(opened.out.contains("Backup/" + patient.inner), "\(opened.out) \(opened.err)")
   }
 
   @Test("a private copy has the chosen store and nothing else, and no key is in a file")
