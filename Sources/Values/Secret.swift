@@ -9,7 +9,7 @@
 /// A password or a key: bytes at one place in memory, which are overwritten when it is let go.
 ///
 /// An array would leave copies behind wherever it grew.
-package final class Secret: Sendable {
+package final class Secret: Sendable, Equatable {
   // Written only while it is made and when it goes away; in between it is read.
   nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
   /// How many bytes it has.
@@ -53,8 +53,8 @@ package final class Secret: Sendable {
   }
 
   /// Whether both are the same bytes.
-  package func equals(_ other: Secret) -> Bool {
-    withBytes { own in other.withBytes { own.elementsEqual($0) } }
+  package static func == (one: Secret, other: Secret) -> Bool {
+    one.withBytes { own in other.withBytes { own.elementsEqual($0) } }
   }
 
   /// Overwrites memory in a way that the compiler does not leave out.

@@ -119,6 +119,95 @@ struct PickerTests {
     scene.send(.answer(id, .folder(Self.listing)))
   }
 
+  @Test(
+    "an encrypted backup is locked, asks for its password without showing it, and is read again")
+  func locked() throws {
+    var scene = Scene()
+    let path = "/home/ann/Backup"
+    try scene.press("~")
+    guard case .find(let list, .folder)? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(
+      .answer(
+        list,
+        .folder(
+          FolderListing(
+            path: "/home/ann", parent: "/home",
+            entries: [.init(name: "Backup", path: path, kind: .folder)]))))
+    scene.send(.answer(list, .peeked([path: .locked("an iOS backup")])))
+    #expect(scene.text.contains("locked: an iOS backup"))
+    try scene.press("g", "⏎")
+    guard case .find(let folder, .folder(path))? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    let backup = LockedBackup(path: path, parent: "/home/ann", name: "“Anna\u{1B}[2J”, iOS 18.1")
+    scene.send(.answer(folder, .locked(backup)))
+    #expect(scene.text.contains("Locked backup") && scene.text.contains("iOS 18.1"))
+    #expect(!scene.text.contains("\u{1B}"))
+    // Closed, Enter asks again.
+    try scene.press("esc", "⏎")
+
+    func type(_ text: String) { for letter in text { scene.send(.key(.character(letter))) } }
+    type("pässeq?:")
+    for _ in 0..<4 { scene.send(.key(.backspace)) }
+    #expect(!scene.text.contains("pä"))
+    #expect(scene.text.contains("••••") && !scene.text.contains("•••••"))
+    try scene.press("⏎")
+    guard case .unlock(let wrong, path, let password)? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    #expect(password == Secret(Array("päss".utf8)))
+    let before = scene.text
+    scene.send(.answer(wrong, .unlocking(0.5)))
+    #expect(scene.text != before && !scene.text.contains("•"))
+    scene.send(.failed(wrong, CoreDataError(.unreadable, "the password is wrong")))
+    #expect(scene.text.contains("The password is wrong"))
+
+    type("right")
+    try scene.press("⏎")
+    guard case .unlock(let right, path, _)? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(.answer(right, .unlocked))
+    #expect(scene.state.layers.isEmpty)
+    guard case .find(_, .folder(path))? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+  }
+
+  @Test("a key that is derived can be called off, and the password is asked for again")
+  func unlockingStopped() throws {
+    var scene = Scene()
+    guard
+      case .find(let list, .folder)? = scene.effects.last(where: {
+        if case .find(_, .folder) = $0 { true } else { false }
+      })
+    else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(.answer(list, .locked(LockedBackup(path: "/b", parent: "/", name: ""))))
+    scene.send(.key(.character("x")))
+    try scene.press("⏎")
+    guard case .unlock(let task, "/b", _)? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    try scene.press("esc")
+    #expect(scene.effects.last == .cancel(task))
+    scene.send(.failed(task, CoreDataError(.cancelled, "cancelled")))
+    #expect(scene.text.contains("Locked backup"))
+    try scene.press("esc")
+    #expect(scene.state.layers.isEmpty)
+    #expect(scene.text.contains("locked"))
+  }
+
   @Test("the store is selected, and Enter opens it")
   func opening() throws {
     var scene = Scene()

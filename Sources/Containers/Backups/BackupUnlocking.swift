@@ -44,6 +44,14 @@ package final class BackupKeyRing: Sendable {
   /// Without any.
   package init() {}
 
+  /// Whether the folder of a backup is encrypted, and its keys are not here.
+  package func isMissing(forBackup folder: String) -> Bool {
+    guard let bytes = try? FileSystem.read(folder + "/Manifest.plist", limit: 16 << 20),
+      let list = try? PropertyList.read(bytes), list["IsEncrypted"]?.boolean == true
+    else { return false }
+    return list["BackupKeyBag"]?.data.flatMap(keys(of:)) == nil
+  }
+
   func keys(of keybag: [UInt8]) -> ClassKeys? { keys.withLock { $0[keybag] } }
 
   func add(_ opened: ClassKeys, of keybag: [UInt8]) { keys.withLock { $0[keybag] = opened } }
@@ -58,15 +66,19 @@ package struct BackupUnlocking {
   package typealias Password = (_ backup: BackupIdentity, _ attempt: Int) throws -> Secret?
 
   let ring: BackupKeyRing
+  /// Whether a person is asked: not for each backup of a folder that has several further down.
+  let asks: Bool
   let password: Password
   let progress: (Double) throws -> Void
 
-  /// - Parameter progress: gets 0 to 1 while a key is derived; it throws to stop.
+  /// - Parameters:
+  ///   - asks: whether a person is asked, who knows only which backup was named.
+  ///   - progress: gets 0 to 1 while a key is derived; it throws to stop.
   package init(
-    ring: BackupKeyRing, progress: @escaping (Double) throws -> Void = { _ in },
+    ring: BackupKeyRing, asks: Bool = true, progress: @escaping (Double) throws -> Void = { _ in },
     password: @escaping Password
   ) {
-    (self.ring, self.password, self.progress) = (ring, password, progress)
+    (self.ring, self.asks, self.password, self.progress) = (ring, asks, password, progress)
   }
 
   /// No password at all.
@@ -74,8 +86,10 @@ package struct BackupUnlocking {
     BackupUnlocking(ring: BackupKeyRing()) { _, _ in nil }
   }
 
-  /// The same with no password but those that were given already.
-  var withoutAsking: BackupUnlocking { BackupUnlocking(ring: ring) { _, _ in nil } }
+  /// The same without asking a person: only with what was given already.
+  var withoutAsking: BackupUnlocking {
+    asks ? BackupUnlocking(ring: ring) { _, _ in nil } : self
+  }
 }
 
 /// What Manifest.plist says of a backup's encryption.

@@ -116,7 +116,7 @@ extension Container {
   /// encrypted.
   func look(atEncrypted group: Group, _ main: String, _ log: String?) -> StoreLook? {
     guard let cipher = group.main.cipher else { return nil }
-    if let fault = group.main.cipherFault { return .damaged(fault) }
+    if let fault = group.main.cipherFault { return .damaged("it " + fault) }
     let secret: Secret
     do { secret = try cipher.keys.unwrapped(cipher.key) } catch { return .locked(error.clause) }
     do {

@@ -42,6 +42,8 @@ package enum Effect: Sendable, Equatable {
   case compare(TaskID, with: String)
   case writeChanges(TaskID, ChangesFile)
   // Files
+  /// Opens an encrypted backup with a password.
+  case unlock(TaskID, path: String, Secret)
   /// Goes on with the store at this path; without one the store is left for the choice of another.
   case choose(String?)
   case cancel(TaskID)

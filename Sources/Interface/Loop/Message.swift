@@ -99,12 +99,17 @@ package enum Answer: Sendable {
   /// What is at some of the folder's paths; they come a few at a time.
   case peeked([String: StorePeek])
   case recentStores([RecentStore])
+  /// The folder has an encrypted backup, which waits for its password.
+  case locked(LockedBackup)
+  /// How far the key of a backup is derived: 0 to 1.
+  case unlocking(Double)
+  case unlocked
 
   /// Whether nothing more comes of the same task.
   var isLast: Bool {
     switch self {
     case .counted, .outlined, .progress, .verified, .folder, .peeked, .searching, .exporting,
-      .diagnosed, .rescuing:
+      .diagnosed, .rescuing, .unlocking:
       false
     default: true
     }

@@ -49,10 +49,27 @@ package enum StorePeek: Sendable, Equatable {
   case folder(stores: Int, models: Int)
   /// An archive, a backup or an app's data, that stores may be in; what it is, as a noun.
   case container(String)
+  /// The same of an encrypted backup whose password is not known yet.
+  case locked(String)
   /// What should be a store and cannot be read as one, and why.
   case damaged(String)
   /// Neither.
   case nothing
+}
+
+/// An encrypted backup whose password is not known yet.
+package struct LockedBackup: Sendable, Equatable {
+  /// Where it is.
+  package var path: String
+  /// The folder that it is in.
+  package var parent: String?
+  /// Device, system and date, as the backup says.
+  package var name: String
+
+  /// A backup at a path.
+  package init(path: String, parent: String?, name: String) {
+    (self.path, self.parent, self.name) = (path, parent, name)
+  }
 }
 
 /// A store that was looked at before.

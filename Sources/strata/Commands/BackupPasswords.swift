@@ -21,13 +21,18 @@ final class BackupPasswords {
     (self.file, self.console, self.ring) = (file, console, ring)
   }
 
+  /// Whether the folder of a backup waits for its password in the interface.
+  static func isLocked(_ folder: String) -> Bool {
+    ringOfInterface.isMissing(forBackup: folder)
+  }
+
   /// How a container's backups are opened.
   ///
   /// - Parameter draft: what is shown meanwhile at the foot of the terminal.
   func unlocking(pausing draft: Waiting.Draft? = nil) -> BackupUnlocking {
     var bar: ProgressBar?
     return BackupUnlocking(
-      ring: ring,
+      ring: ring, asks: file == nil,
       progress: { [console] fraction in
         let shown = bar ?? ProgressBar(console)
         bar = shown

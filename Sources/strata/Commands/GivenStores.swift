@@ -22,6 +22,7 @@ enum GivenStores {
     _ command: Command, _ arguments: Arguments, _ console: Console
   ) throws -> CommandStatus {
     var arguments = arguments
+    let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
     var inside: [(slot: Slot, container: String, inner: String?)] = []
     for slot in named(in: arguments, of: command) {
       let text = arguments[slot.parameter][slot.index]
@@ -37,8 +38,8 @@ enum GivenStores {
           !slot.parameter.isRepeatable,
           !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
-        let (store, logs) = try Waiting.tell("looking into \(folder)", on: console) {
-          let container = try Container(folder)
+        let (store, logs) = try Waiting.tell("looking into \(folder)", on: console) { draft in
+          let container = try Container(folder, unlocking: passwords.unlocking(pausing: draft))
           let store = try onlyStore(of: container)
           return (store, container.distantLogs(of: [store]))
         }
@@ -55,7 +56,6 @@ enum GivenStores {
       }
     }
     guard !inside.isEmpty else { return try command.run(arguments, console) }
-    let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
     try refuseChanges(inside[0].container, inside[0].inner, command, arguments)
     return try Interruption.removingCopies {
       var copies: [StoreCopy] = []

@@ -137,8 +137,8 @@ struct BackupCryptoTests {
     let secret = Secret([1, 2, 3])
     #expect(secret.count == 3)
     #expect(secret.withBytes { Array($0) } == [1, 2, 3])
-    #expect(secret.equals(Secret([1, 2, 3])))
-    #expect(!secret.equals(Secret([1, 2])))
+    #expect(secret == Secret([1, 2, 3]))
+    #expect(secret != Secret([1, 2]))
     #expect(Secret(capacity: 8) { _ in 99 }.count == 8)
     // What is cleansed is zeros.
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16)

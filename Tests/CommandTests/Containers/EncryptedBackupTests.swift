@@ -7,6 +7,12 @@ import Testing
 @testable import Containers
 @testable import strata
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A backup of the sample store, encrypted, and what opens it.
 private final class Patient {
   static let domain = "AppDomain-com.example.recipes"
@@ -180,6 +186,9 @@ struct EncryptedBackupTests {
     let patient = try Patient()
     let listed = Captured("stores", patient.samples.folder.path)
     #expect(listed.err.contains("encrypted"), "\(listed.err)")
+    #expect(!listed.out.contains(Patient.domain))
+    let opened = patient.run("stores", patient.samples.folder.path)
+    #expect(opened.out.contains("Backup/" + patient.inner), "\(opened.out) \(opened.err)")
   }
 
   @Test("a private copy has the chosen store and nothing else, and no key is in a file")
@@ -392,6 +401,44 @@ struct EncryptedBackupTests {
     let dump = patient.run("dump", patient.path, "--blobs")
     #expect(dump.status == .done, "\(dump.err)")
     #expect(dump.out == Captured("dump", patient.samples.store, "--blobs").out)
+  }
+
+  private struct Read: Decodable {
+    var name: String
+    var sha256: String
+  }
+
+  @Test(
+    "iphone-backup-decrypt reads the same bytes out of the backup",
+    .enabled(if: Tool.python3.isAvailable, "python3 is not installed"))
+  func otherReader() throws {
+    let patient = try Patient()
+    let script =
+      #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+      .joined(separator: "/") + "/Independent/backup.py"
+    var words = ["-B", script, patient.path, patient.passwordFile]
+    // It is fetched only where everything is tried.
+    if TestScale.isFull { words.append(patient.samples.folder.path("venv")) }
+    var out: [UInt8] = []
+    let result = try #require(
+      try Subprocess.run(Tool.python3.path, words, environment: Subprocess.environment()) {
+        out += $0
+      })
+    guard result.status != 77 else {
+      print(result.message)
+      return
+    }
+    #expect(result.status == 0, "\(result.message)")
+    let read = try out.split(separator: UInt8(ascii: "\n")).map {
+      try Captured.decoded(Read.self, from: Array($0))
+    }
+    let digests = Dictionary(read.map { ($0.name, $0.sha256) }) { $1 }
+    for file in patient.samples.files {
+      #expect(
+        digests[Patient.domain + "/Documents/" + file.name]
+          == ByteText.hex(Digest.sha256(file.bytes)), "\(file.name)")
+    }
+    #expect(digests.count == patient.samples.files.count + 1)
   }
 
   @Test("every command that takes a store takes --password-file")

@@ -34,6 +34,8 @@ package struct PickerScreen: ScreenContent {
   var list = List()
   /// Why the folder could not be read.
   private(set) var error: CoreDataError?
+  /// The backup that is shown and waits for its password.
+  private var locked: LockedBackup?
   private var listTask: TaskID?
   private var recentTask: TaskID?
   /// The first folder; the recent stores are shown with it.
@@ -134,9 +136,11 @@ extension PickerScreen {
     let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
     return [
       Binding(
-        [.enter], isFolder ? "open the folder" : "open the store",
+        [.enter],
+        locked != nil
+          ? "enter the password" : isFolder ? "open the folder" : "open the store",
         does("open") { $0.open(in: &$1) },
-        unless: line.map(\.isHeading) == false ? nil : "nothing is selected",
+        unless: locked != nil || line.map(\.isHeading) == false ? nil : "nothing is selected",
         command: "strata STORE"),
       Binding(
         [.right, "l"], label: "→ l", "into the folder",
@@ -170,7 +174,7 @@ extension PickerScreen {
   }
 
   private mutating func read(in context: inout Context) -> [Effect] {
-    (listing, peeks, error) = (nil, [:], nil)
+    (listing, peeks, error, locked) = (nil, [:], nil, nil)
     isTouched = returning != nil
     return context.ask(&listTask) { [folder] in .find($0, .folder(folder)) }
   }
@@ -205,6 +209,16 @@ extension PickerScreen {
       } else {
         leaveHeading(from: 0)
       }
+    case .locked(let backup) where task == listTask:
+      listTask = nil
+      locked = backup
+      folder = backup.path
+      // The way back up stays open, and the line says why nothing is here.
+      error = CoreDataError(.unreadable, "locked: Enter asks for the password")
+      listing = FolderListing(path: backup.path, parent: backup.parent, entries: [])
+      if start == nil { start = backup.path }
+      list.setCount(lines.count)
+      context.show(PasswordLayer(backup))
     case .peeked(let peeks) where task == listTask:
       keepingSelection { $0.peeks.merge(peeks) { $1 } }
       selectFirstStore()
@@ -246,7 +260,11 @@ extension PickerScreen {
   }
 
   private mutating func open(in context: inout Context) -> [Effect] {
-    switch selectedLine {
+    if let locked {
+      context.show(PasswordLayer(locked))
+      return []
+    }
+    return switch selectedLine {
     case .recent(let store)?: [.choose(store.path)]
     case .entry(let entry)? where entry.kind != .folder: open(entry, in: &context)
     default: enter(in: &context)
@@ -256,6 +274,11 @@ extension PickerScreen {
   private mutating func enter(in context: inout Context) -> [Effect] {
     guard case .entry(let entry)? = selectedLine, entry.kind == .folder else { return [] }
     return go(to: entry.path, in: &context)
+  }
+
+  /// Reads a folder again, which opens by now.
+  mutating func read(again path: String, in context: inout Context) -> [Effect] {
+    go(to: path, in: &context)
   }
 
   private mutating func leave(in context: inout Context) -> [Effect] {
@@ -348,6 +371,7 @@ extension PickerScreen {
         facts = parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", ")
         isStore = false
       case .container(let noun)?: (facts, isStore) = (noun, false)
+      case .locked(let noun)?: (facts, isStore) = ("locked: " + noun, false)
       case .damaged(let problem)?: (facts, isStore) = ("✗ " + problem, false)
       case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
       }

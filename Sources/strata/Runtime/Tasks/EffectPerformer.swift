@@ -87,6 +87,13 @@ final class EffectPerformer: Sendable {
     case .writeChanges(let id, let file): write(id, file)
     case .ask(let id, let request): ask(id, request)
     case .find(let id, let request): find(id, request)
+    case .unlock(let id, let path, let password):
+      start(id) { [mailbox] in
+        try ContainerReading.unlock(path, with: password) {
+          mailbox.post(.answer(id, .unlocking($0)))
+        }
+        return .unlocked
+      }
     case .compute(let id, let computation):
       start(id) { try await Self.onQueue("strata.computation") { try computation.answer() } }
     case .names(let id, let request):
@@ -235,10 +242,14 @@ extension EffectPerformer {
       }
     case .folder(let path):
       start(id) { [mailbox] in
-        if let (listing, peeks) = try SimulatorReading.list(path) ?? ContainerReading.list(path) {
-          mailbox.post(.answer(id, .folder(listing)))
-          mailbox.post(.answer(id, .peeked(peeks)))
-          return nil
+        do {
+          if let (listing, peeks) = try SimulatorReading.list(path) ?? ContainerReading.list(path) {
+            mailbox.post(.answer(id, .folder(listing)))
+            mailbox.post(.answer(id, .peeked(peeks)))
+            return nil
+          }
+        } catch let locked as ContainerReading.Locked {
+          return .locked(locked.backup)
         }
         let listing = try FolderReading.list(path)
         mailbox.post(.answer(id, .folder(listing)))

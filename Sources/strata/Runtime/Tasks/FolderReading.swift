@@ -102,7 +102,10 @@ enum FolderReading {
   }
 
   private static func folder(_ path: String) -> StorePeek {
-    if let form = ContainerForm(at: path), form != .folder { return .container(form.noun) }
+    if let form = ContainerForm(at: path), form != .folder {
+      return form == .backup && BackupPasswords.isLocked(path)
+        ? .locked(form.noun) : .container(form.noun)
+    }
     var (stores, models) = (0, 0)
     for name in ((try? FileSystem.list(path)) ?? []).prefix(inner) {
       if isModel(name) { models += 1 }
@@ -118,10 +121,36 @@ enum FolderReading {
 
 /// The stores of an archive, a backup or an app's data, to be picked from as those of a folder are.
 enum ContainerReading {
+  /// Opens the backups in a container with a password; the keys are kept for as long as the interface runs.
+  ///
+  /// - Throws: ``CoreDataError`` for a wrong one; `CancellationError` where the task is cancelled.
+  static func unlock(
+    _ path: String, with password: Secret, _ progress: @escaping (Double) -> Void
+  ) throws {
+    _ = try Container(
+      path,
+      unlocking: BackupUnlocking(
+        ring: BackupPasswords.ringOfInterface, progress: progress,
+        password: { _, attempt in attempt == 0 ? password : nil }))
+  }
+
+  /// An encrypted backup is met whose password is not known yet.
+  struct Locked: Error {
+    var backup: LockedBackup
+  }
+
   /// - Returns: `nil` for a folder with files under their own names.
+  /// - Throws: ``Locked``.
   static func list(_ path: String) throws -> (FolderListing, [String: StorePeek])? {
     guard let form = ContainerForm(at: path), form != .folder else { return nil }
-    let container = try Container(FileSystem.canonical(path))
+    let path = FileSystem.canonical(path)
+    let container = try Container(
+      path,
+      unlocking: BackupUnlocking(ring: BackupPasswords.ringOfInterface) { backup, _ in
+        throw Locked(
+          backup: LockedBackup(
+            path: path, parent: FileSystem.parent(of: path), name: backup.text))
+      })
     var peeks: [String: StorePeek] = [:]
     let entries = try container.stores().map { store in
       let path = container.path + "//" + store.name
