@@ -20,6 +20,9 @@ public struct ToMany: Sendable, Hashable {
   public var count: Int
   /// In the relationship's order where it is ordered, else by entity and key; empty in a row page.
   public var first: [ObjectID] = []
+  /// What a column of a key path holds that leads through a to-many, such as `tags.name`; `nil` for the
+  /// relationship itself.
+  public var values: [AttributeValue]?
 }
 
 /// Bytes of a Binary or Transformable attribute.
@@ -296,7 +299,10 @@ extension JSONWriter {
       }
     case .toOne(let id): string(id?.description)
     case .toMany(let many):
-      array { writer in for id in many.first { writer.string(id.description) } }
+      array { writer in
+        for value in many.values ?? [] { writer.value(value, blobs: blobs) }
+        for id in many.first { writer.string(id.description) }
+      }
     }
   }
 
