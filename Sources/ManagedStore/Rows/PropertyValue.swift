@@ -23,6 +23,11 @@ public struct ToMany: Sendable, Hashable {
   /// What a column of a key path holds that leads through a to-many, such as `tags.name`; `nil` for the
   /// relationship itself.
   public var values: [AttributeValue]?
+
+  /// A relationship by its number and the first of its objects, or a key path by its values.
+  package init(count: Int, first: [ObjectID] = [], values: [AttributeValue]? = nil) {
+    (self.count, self.first, self.values) = (count, first, values)
+  }
 }
 
 /// Bytes of a Binary or Transformable attribute.
