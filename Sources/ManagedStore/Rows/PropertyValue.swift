@@ -51,6 +51,11 @@ public struct DataValue: Sendable, Hashable {
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
 
+  /// Bytes that are somewhere, or the beginning of as many.
+  package init(location: Location, count: Int, bytes: [UInt8]) {
+    (self.location, self.count, self.bytes) = (location, count, bytes)
+  }
+
   /// Whether the content can be read.
   public var isReadable: Bool { location.problem == nil }
 }

@@ -145,12 +145,17 @@ enum ObjectCommand {
     case .value(let plain): return [plain.line]
     case .data(let data):
       if let problem = data.location.problem { return ["! " + problem] }
-      let content = UnfoldedData(data.bytes, isWhole: data.bytes.count == data.count)
-      var head = "\(content.kind), \(data.count) bytes"
+      let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
+      let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
+      var head =
+        String(repeating: "gzip of ", count: decoded.layers)
+        + "\(content.kind), \(data.count) bytes"
+      if decoded.layers > 0 { head += ", unpacked \(decoded.bytes.count)" }
+      if let problem = decoded.problem { head += ", ! " + problem }
       if case .file(let name) = data.location { head += ", in the file \(name)" }
       guard content.kind != .bytes || data.bytes.isEmpty else {
-        let hex = ByteText.hex(data.bytes.prefix(32))
-        return [head, hex + (data.count > 32 ? "…" : "")]
+        let hex = ByteText.hex(decoded.bytes.prefix(32))
+        return [head, hex + (max(data.count, decoded.bytes.count) > 32 ? "…" : "")]
       }
       return [head] + content.lines
     }
@@ -193,11 +198,17 @@ enum ObjectCommand {
 
   private static func write(_ data: DataValue, to json: inout JSONWriter) {
     let isWhole = data.bytes.count == data.count
-    let content = UnfoldedData(data.bytes, isWhole: isWhole)
+    let decoded = DecodedData(data.bytes, isWhole: isWhole)
+    let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
     json.object { json in
       json.field("bytes", data.count)
       if !content.lines.isEmpty { json.field("content", content.lines) }
-      json.field("kind", content.kind.description)
+      json.field("kind", DataKind(data.bytes, isWhole: isWhole).description)
+      if decoded.layers > 0 {
+        json.field("unpacked", decoded.bytes.count)
+        json.field("unpackedKind", content.kind.description)
+      }
+      if let problem = decoded.problem { json.field("problem", problem) }
       if isWhole { json.field("sha256", ByteText.hex(Digest.sha256(data.bytes))) }
     }
   }
