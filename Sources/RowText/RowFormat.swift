@@ -14,16 +14,19 @@ package enum RowFormat: String, CaseIterable {
   ///     what could steer a terminal is replaced.
   ///   - layout: how a table is laid out.
   ///   - width: cells that a line of a table may take; `nil` for any number.
+  ///   - quotesFormulas: whether CSV has an apostrophe before text that a spreadsheet would run.
+  ///   - blobs: whether JSON has bytes as Base64; else their number.
   ///   - heading: what the line of a table's column names is to look like.
   package func writer(
     isExact: Bool = false, layout: RowLayout = .auto, width: Int? = nil,
+    quotesFormulas: Bool = false, blobs: Bool = false,
     heading: @escaping (String) -> String = { $0 }, _ out: @escaping ([UInt8]) throws -> Void
   ) -> any RowWriter {
     switch self {
     case .table: TableRows(layout: layout, width: width, heading: heading, out: out)
-    case .json: JSONRows(isArray: true, out: out)
-    case .ndjson: JSONRows(isArray: false, out: out)
-    case .csv: CSVRows(isExact: isExact, out: out)
+    case .json: JSONRows(isArray: true, blobs: blobs, out: out)
+    case .ndjson: JSONRows(isArray: false, blobs: blobs, out: out)
+    case .csv: CSVRows(isExact: isExact, quotesFormulas: quotesFormulas, out: out)
     case .markdown: MarkdownRows(isExact: isExact, out: out)
     }
   }
@@ -49,47 +52,13 @@ package protocol RowWriter {
   mutating func end() throws
   /// Names of the columns for which there is no room.
   var leftOut: [String] { get }
+  /// Cells written so far whose text a spreadsheet would take for a formula, and run.
+  var formulas: Int { get }
 }
 
 extension RowWriter {
   package var leftOut: [String] { [] }
-}
-
-/// Rows as RFC 4180 has them: commas, quotes where needed, CR LF.
-///
-/// Text is kept to the last character unless it goes to a terminal.
-struct CSVRows: RowWriter {
-  let isExact: Bool
-  let out: ([UInt8]) throws -> Void
-
-  func begin(_ page: RowPage) throws {
-    try out(Array(line(["entity", "key"] + page.columns.map(\.name)).utf8))
-  }
-
-  func write(_ page: RowPage) throws {
-    let lines = page.rows.map {
-      line([$0.id.entity, String($0.id.key)] + $0.values.map(CellText.line))
-    }
-    try out(Array(lines.joined().utf8))
-  }
-
-  func end() {}
-
-  private func line(_ cells: [String]) -> String {
-    cells.map { cell in
-      let safe =
-        isExact
-        ? cell
-        : cell.split(separator: "\n", omittingEmptySubsequences: false)
-          .map { Sanitize.text(String($0)) }.joined(separator: "\n")
-      let isPlain = !safe.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-      return isPlain
-        ? safe
-        : "\""
-          + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-          + "\""
-    }.joined(separator: ",") + "\r\n"
-  }
+  package var formulas: Int { 0 }
 }
 
 /// Rows as a table of Markdown, for an issue or a pull request.
@@ -138,6 +107,7 @@ struct MarkdownRows: RowWriter {
 /// Rows as an array of objects, or an object a line.
 struct JSONRows: RowWriter {
   let isArray: Bool
+  let blobs: Bool
   let out: ([UInt8]) throws -> Void
   var isFirst = true
 
@@ -147,7 +117,7 @@ struct JSONRows: RowWriter {
     var bytes: [UInt8] = []
     for row in page.rows {
       if isArray { bytes.append(contentsOf: (isFirst ? "\n" : ",\n").utf8) }
-      bytes += JSONRows.object(row, page.columns)
+      bytes += JSONRows.object(row, page.columns, blobs: blobs)
       if !isArray { bytes.append(UInt8(ascii: "\n")) }
       isFirst = false
     }
@@ -157,14 +127,27 @@ struct JSONRows: RowWriter {
   func end() throws { if isArray { try out(Array((isFirst ? "]\n" : "\n]\n").utf8)) } }
 
   /// The shape of a dump's line; a to-many is its number, and bytes are their size.
-  static func object(_ row: RowPage.Row, _ columns: [RowColumn]) -> [UInt8] {
-    var line = JSONWriter()
-    line.object { $0.members(of: row.id, columns, row.values) { $0.summary($1) } }
-    return line.bytes
+  static func object(
+    _ row: RowPage.Row, _ columns: [RowColumn], blobs: Bool = false
+  ) -> [UInt8] {
+    JSONWriter.text { json in
+      json.object {
+        $0.members(of: row.id, columns, row.values) { json, value in
+          if blobs { json.value(value, blobs: true) } else { json.summary(value) }
+        }
+      }
+    }
   }
 }
 
 extension JSONWriter {
+  /// What is written on a writer of its own.
+  package static func text(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter()
+    body(&json)
+    return json.bytes
+  }
+
   /// The members of an object's line, as a dump has them.
   ///
   /// - Parameter besides: writes what comes before the relationships.
@@ -191,7 +174,7 @@ extension JSONWriter {
   package mutating func summary(_ value: PropertyValue) {
     switch value {
     case .data(let data) where data.isReadable: object { $0.field("bytes", data.count) }
-    case .toMany(let many): object { $0.field("count", many.count) }
+    case .toMany(let many) where many.values == nil: object { $0.field("count", many.count) }
     default: self.value(value, blobs: false)
     }
   }

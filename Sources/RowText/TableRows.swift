@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 import ManagedStore
 import Terminal
@@ -81,7 +82,7 @@ package enum CellText {
     switch value {
     case .value(.null): "∅"
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
-    case .toMany(let many): "(\(many.count))"
+    case .toMany(let many): many.values == nil ? "(\(many.count))" : line(value)
     case .data(let data) where data.isReadable:
       kind(data).map { "\($0), " + line(value) } ?? line(value)
     default: line(value)
@@ -114,7 +115,10 @@ package enum CellText {
       case .unreadable: "! file unreadable"
       }
     case .toOne(let id): id?.description ?? ""
-    case .toMany(let many): String(many.count)
+    case .toMany(let many):
+      many.values == nil
+        ? String(many.count)
+        : String(decoding: JSONWriter.text { $0.value(value, blobs: true) }, as: UTF8.self)
     }
   }
 }

@@ -20,6 +20,14 @@ public struct ToMany: Sendable, Hashable {
   public var count: Int
   /// In the relationship's order where it is ordered, else by entity and key; empty in a row page.
   public var first: [ObjectID] = []
+  /// What a column of a key path holds that leads through a to-many, such as `tags.name`; `nil` for the
+  /// relationship itself.
+  public var values: [AttributeValue]?
+
+  /// A relationship by its number and the first of its objects, or a key path by its values.
+  package init(count: Int, first: [ObjectID] = [], values: [AttributeValue]? = nil) {
+    (self.count, self.first, self.values) = (count, first, values)
+  }
 }
 
 /// Bytes of a Binary or Transformable attribute.
@@ -42,6 +50,11 @@ public struct DataValue: Sendable, Hashable {
   public var count: Int
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
+
+  /// Bytes that are somewhere, or the beginning of as many.
+  package init(location: Location, count: Int, bytes: [UInt8]) {
+    (self.location, self.count, self.bytes) = (location, count, bytes)
+  }
 
   /// Whether the content can be read.
   public var isReadable: Bool { location.problem == nil }
@@ -296,7 +309,10 @@ extension JSONWriter {
       }
     case .toOne(let id): string(id?.description)
     case .toMany(let many):
-      array { writer in for id in many.first { writer.string(id.description) } }
+      array { writer in
+        for value in many.values ?? [] { writer.value(value, blobs: blobs) }
+        for id in many.first { writer.string(id.description) }
+      }
     }
   }
 

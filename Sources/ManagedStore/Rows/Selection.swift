@@ -5,7 +5,7 @@ import SQLite
 struct Selection {
   /// To be put behind other columns: begins with a comma unless empty.
   let sql: String
-  private let readers: [(Statement, Int) -> PropertyValue]
+  private let readers: [(Statement, Int) throws -> PropertyValue]
   /// Columns that each reader takes.
   private let widths: [Int]
 
@@ -13,30 +13,15 @@ struct Selection {
   /// - Parameter longestText: most characters of a text to read; `nil` for all.
   init(
     store: Store, table: EntityTable, columns: [RowColumn], summary: Int, longestText: Int? = nil
-  ) {
+  ) throws {
     var parts: [String] = []
-    var readers: [(Statement, Int) -> PropertyValue] = []
+    var readers: [(Statement, Int) throws -> PropertyValue] = []
     var widths: [Int] = []
     let decoder = ValueDecoder(files: store.files, limit: summary)
     for column in columns {
       if let entry = table.attribute(named: column.name) {
-        let name = "t." + quoted(entry.column)
         let attribute = entry.attribute
-        // Long text and bytes stay in the file: a page needs their size and their beginning. One
-        // byte more than the summary leaves room for the mark of external storage.
-        parts.append(
-          "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) "
-            + (longestText.map {
-              // Of text with a NUL in it, substr knows only what is before.
-              """
-              WHEN 'text' THEN CASE WHEN length(CAST(\(name) AS BLOB)) > \(4 * $0) \
-              THEN substr(\(name), 1, \($0)) ELSE \(name) END
-              """ + " "
-            } ?? "")
-            + "ELSE \(name) END"
-        )
-        // The length of a text is known only by reading all of it.
-        parts.append("CASE typeof(\(name)) WHEN 'blob' THEN length(\(name)) END")
+        parts += Self.parts(of: entry.place(in: "t"), summary: summary, longestText: longestText)
         widths.append(2)
         readers.append { statement, index in
           decoder.decode(statement.stored(at: index, sizeAt: index + 1), of: attribute)
@@ -57,6 +42,15 @@ struct Selection {
           readers.append { .toMany(ToMany(count: Int($0.integer(at: $1)))) }
           widths.append(1)
         }
+      } else {
+        let path = try KeyPathColumn(column.name, of: table, in: store)
+        let own = path.parts(of: "t.Z_PK") {
+          Self.parts(of: $0, summary: summary, longestText: longestText)
+        }
+        let reader = try path.reader(decoder, most: longestText == nil ? nil : ToMany.mostShown)
+        parts += own
+        readers.append(reader)
+        widths.append(own.count)
       }
     }
     sql = parts.map { ", " + $0 }.joined()
@@ -64,12 +58,31 @@ struct Selection {
     self.widths = widths
   }
 
-  func values(of statement: Statement, from start: Int) -> [PropertyValue] {
+  func values(of statement: Statement, from start: Int) throws -> [PropertyValue] {
     var index = start
-    return zip(readers, widths).map { reader, width in
+    return try zip(readers, widths).map { reader, width in
       defer { index += width }
-      return reader(statement, index)
+      return try reader(statement, index)
     }
+  }
+
+  /// What is selected of an attribute's column: its content, and the size of bytes that are cut.
+  private static func parts(of name: String, summary: Int, longestText: Int?) -> [String] {
+    // Long text and bytes stay in the file: a page needs their size and their beginning. One
+    // byte more than the summary leaves room for the mark of external storage.
+    let text = longestText.map {
+      // Of text with a NUL in it, substr knows only what is before.
+      """
+      WHEN 'text' THEN CASE WHEN length(CAST(\(name) AS BLOB)) > \(4 * $0) \
+      THEN substr(\(name), 1, \($0)) ELSE \(name) END
+      """ + " "
+    }
+    return [
+      "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) "
+        + (text ?? "") + "ELSE \(name) END",
+      // The length of a text is known only by reading all of it.
+      "CASE typeof(\(name)) WHEN 'blob' THEN length(\(name)) END",
+    ]
   }
 }
 

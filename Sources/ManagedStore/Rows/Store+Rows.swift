@@ -45,7 +45,7 @@ extension Store {
     }
     let source = try queryRows(query, table)
     return try reading {
-      let selection = Selection(
+      let selection = try Selection(
         store: self, table: table, columns: shown, summary: Self.pageSummary,
         longestText: query.longestText)
       let keyset = Keyset(
@@ -67,7 +67,7 @@ extension Store {
         rows.append(
           RowPage.Row(
             id: ObjectID(entity: entity, key: key),
-            values: selection.values(of: statement, from: 4),
+            values: try selection.values(of: statement, from: 4),
             cursor: RowCursor(
               key: key, sortValue: source.sort == nil ? .none : .init(statement, at: 2))))
       }
@@ -96,6 +96,13 @@ extension Store {
     }
   }
 
+  /// The columns of those names, in their order; a name may be a key path, such as `author.name`.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or name.
+  package func columns(_ names: [String], of entity: String) throws -> [RowColumn] {
+    try named(names, in: entity, columns(of: entity))
+  }
+
   /// The columns of those names, a composite attribute's in its place.
   private func named(
     _ names: [String], in entity: String, _ all: [RowColumn]
@@ -105,8 +112,11 @@ extension Store {
       let found =
         all.first { $0.name == name }.map { [$0] }
         ?? all.filter { $0.name.hasPrefix(AttributeStorage.path(name, "")) && $0.path.count > 1 }
-      guard !found.isEmpty else { throw unknownProperty(name, in: entity, all) }
-      shown += found
+      guard found.isEmpty else {
+        shown += found
+        continue
+      }
+      shown.append(try KeyPathColumn(name, of: try knownTable(of: entity), in: self).column)
     }
     for index in shown.indices where shown[index].path.count > 1 {
       func isBeside(_ column: RowColumn) -> Bool { column.path.first == shown[index].path.first }
@@ -146,13 +156,13 @@ extension Store {
       let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
       let table = self.table(of: own.entity) ?? table
       let columns = try columns(of: own.entity)
-      let selection = Selection(
+      let selection = try Selection(
         store: self, table: table, columns: columns, summary: Self.objectSummary)
       let statement = try connection.prepare(
         "SELECT t.Z_PK\(selection.sql) FROM \(quoted(table.table)) t WHERE t.Z_PK = ?")
       try statement.bind([.integer(id.key)])
       guard try statement.step() else { return nil }
-      var values = selection.values(of: statement, from: 1)
+      var values = try selection.values(of: statement, from: 1)
       for (index, column) in columns.enumerated() {
         guard column.isToMany, index < values.count, case .toMany(let many) = values[index],
           let entry = table.relationship(named: column.name)

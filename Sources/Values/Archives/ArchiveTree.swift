@@ -126,6 +126,8 @@ public struct UnfoldedData: Sendable, Equatable {
     case .propertyList where isWhole:
       lines =
         (try? PropertyList.read(bytes).tree(maximumNodes: maximumLines + 1).lines()) ?? []
+    case .json where isWhole && bytes.count <= 16_384 && !bytes.contains(0x0A):
+      lines = IndentedJSON.lines(bytes).map { String($0.prefix(2_000)) }
     case .json, .text:
       lines = String(decoding: bytes.prefix(16_384), as: UTF8.self)
         .split(separator: "\n", omittingEmptySubsequences: false).map { String($0.prefix(2_000)) }

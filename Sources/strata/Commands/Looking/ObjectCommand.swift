@@ -9,10 +9,15 @@ enum ObjectCommand {
   private static let reference = Argument("REF")
   private static let limit = Option<Int?>(
     number: "limit", "related objects to list for each relationship (default 50)")
+  private static let property = Option(
+    "property", "NAME", "an attribute whose value is written to the file of --output, as it is")
+  private static let output = Option.output.help("write the value of --property to this new file")
   static let command = Command(
     "object", .look, "prints one object and what is related to it",
-    arguments: [Argument.store, reference], options: [limit, Option.json, Option.model],
-    example: "strata object Recipes.sqlite Recipe/p12", run: run)
+    arguments: [Argument.store, reference],
+    options: [limit, property, output, Option.json, Option.model],
+    example: "strata object Recipes.sqlite Recipe/p12",
+    statuses: "1 if there is no value to be written, 3 if the file is there already", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let isJSON = arguments[.json]
@@ -26,10 +31,40 @@ enum ObjectCommand {
         hint: "\(ShellText.command("rows", store.path, id.entity)) lists those there are.")
     }
     id = object.id
+    guard arguments[property] == nil, arguments[output] == nil else {
+      return try write(arguments, of: id, in: store, console)
+    }
     let references = try store.references(to: id, limit: limit)
     isJSON
       ? console.json { write(object, references, of: store, to: &$0) }
       : print(object, references, of: store, console)
+    return console.finish(store)
+  }
+
+  /// Writes one value to a file of its own.
+  private static func write(
+    _ arguments: Arguments, of id: ObjectID, in store: Store, _ console: Console
+  ) throws -> CommandStatus {
+    guard let property = arguments[property], let path = arguments[output] else {
+      throw CoreDataError(
+        .usage, "--property and --output belong together",
+        hint: "Name an attribute and the file for its value.")
+    }
+    let request = ValueFile(object: id, property: property, path: path)
+    guard let bytes = try request.write(from: store, besides: [arguments[.store]]) else {
+      throw CoreDataError(
+        .refused, "a file has that name", path: path, hint: "Name a new file.")
+    }
+    guard let bytes else {
+      console.note("\(id) has no value of \(property)")
+      return console.finish(store, .no)
+    }
+    arguments[.json]
+      ? console.json {
+        $0.object(
+          "written", ["object": id.description, "property": property, "path": path, "bytes": bytes])
+      }
+      : console.line("✓ \(NumberText.grouped(bytes)) bytes of \(id) \(property) in \(path)")
     return console.finish(store)
   }
 
@@ -110,12 +145,17 @@ enum ObjectCommand {
     case .value(let plain): return [plain.line]
     case .data(let data):
       if let problem = data.location.problem { return ["! " + problem] }
-      let content = UnfoldedData(data.bytes, isWhole: data.bytes.count == data.count)
-      var head = "\(content.kind), \(data.count) bytes"
+      let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
+      let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
+      var head =
+        String(repeating: "gzip of ", count: decoded.layers)
+        + "\(content.kind), \(data.count) bytes"
+      if decoded.layers > 0 { head += ", unpacked \(decoded.bytes.count)" }
+      if let problem = decoded.problem { head += ", ! " + problem }
       if case .file(let name) = data.location { head += ", in the file \(name)" }
       guard content.kind != .bytes || data.bytes.isEmpty else {
-        let hex = ByteText.hex(data.bytes.prefix(32))
-        return [head, hex + (data.count > 32 ? "…" : "")]
+        let hex = ByteText.hex(decoded.bytes.prefix(32))
+        return [head, hex + (max(data.count, decoded.bytes.count) > 32 ? "…" : "")]
       }
       return [head] + content.lines
     }
@@ -158,11 +198,17 @@ enum ObjectCommand {
 
   private static func write(_ data: DataValue, to json: inout JSONWriter) {
     let isWhole = data.bytes.count == data.count
-    let content = UnfoldedData(data.bytes, isWhole: isWhole)
+    let decoded = DecodedData(data.bytes, isWhole: isWhole)
+    let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
     json.object { json in
       json.field("bytes", data.count)
       if !content.lines.isEmpty { json.field("content", content.lines) }
-      json.field("kind", content.kind.description)
+      json.field("kind", DataKind(data.bytes, isWhole: isWhole).description)
+      if decoded.layers > 0 {
+        json.field("unpacked", decoded.bytes.count)
+        json.field("unpackedKind", content.kind.description)
+      }
+      if let problem = decoded.problem { json.field("problem", problem) }
       if isWhole { json.field("sha256", ByteText.hex(Digest.sha256(data.bytes))) }
     }
   }

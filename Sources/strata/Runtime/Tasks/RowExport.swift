@@ -26,7 +26,11 @@ struct RowExport {
   }
 
   /// A file of the store's own, or one among those of an app, must not be written.
-  static func check(_ path: String, besides stores: [String]) throws {
+  ///
+  /// - Parameter makesFolder: whether a folder that is not there will be made.
+  static func check(
+    _ path: String, besides stores: [String], makesFolder: Bool = false
+  ) throws {
     let place = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
     let bundle = place.split(separator: "/").first { part in
       [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld"]
@@ -37,7 +41,9 @@ struct RowExport {
         .usage, "that is inside \(bundle), which is not a place for other files",
         path: path, hint: "Name a file elsewhere.")
     }
-    if let refusal = OutputPlace.refusal(toWrite: "the rows", at: path, besides: stores) {
+    if let refusal = OutputPlace.refusal(
+      toWrite: "the rows", at: path, besides: stores, makesFolder: makesFolder)
+    {
       throw refusal
     }
   }

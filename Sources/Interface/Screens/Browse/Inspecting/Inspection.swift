@@ -242,6 +242,11 @@ struct Contents {
   /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
   static func unfolded(_ data: DataValue) -> [Contents] {
     guard !data.bytes.isEmpty else { return [] }
+    let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
+    guard decoded.layers == 0 else { return unpacked(decoded) }
+    if let problem = decoded.problem {
+      return [Contents(value: ValueText("! " + problem, .warning))]
+    }
     let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)
     if kind == .propertyList || kind == .keyedArchive {
       if let archive = try? KeyedArchive(data.bytes) {
@@ -261,6 +266,23 @@ struct Contents {
         .map { Contents(value: ValueText(String($0.prefix(2_000)), .string)) }
     }
     return hex(data.bytes.prefix(256))
+  }
+
+  /// What packed bytes hold: a line for the packing, and below it the content.
+  private static func unpacked(_ decoded: DecodedData) -> [Contents] {
+    let content = DataValue(
+      location: .row, count: decoded.isWhole ? decoded.bytes.count : decoded.bytes.count + 1,
+      bytes: decoded.bytes)
+    // What is still packed has a problem, which is said instead.
+    var below = decoded.bytes.starts(with: [0x1F, 0x8B, 8]) ? [] : unfolded(content)
+    for index in below.indices { below[index].depth += 1 }
+    let kind = DataKind(decoded.bytes, isWhole: decoded.isWhole).description
+    let text = "→ \(kind) \(NumberText.bytes(decoded.bytes.count))"
+    return [
+      Contents(
+        value: decoded.problem.map { ValueText("\(text), ! \($0)", .warning) }
+          ?? ValueText(text, .data), hasChildren: !below.isEmpty)
+    ] + below
   }
 
   static func all(of tree: ArchiveTree, depth: Int) -> [Contents] {
