@@ -241,7 +241,8 @@ struct BrokenLeaf {
   /// - Parameter range: the keys that the page may hold.
   init(_ page: DatabaseImage.Page, usable: Int, range: TreeHole?) {
     func row(_ offset: Int) -> (cell: TreeCell, columns: Int)? {
-      guard
+      // SQLite writes no number with a first byte of no value: it is the last one of the row before.
+      guard offset < page.bytes.count, page.bytes[offset] != 0x80,
         let cell = TreeCell(page.bytes, at: offset, present: page.present, usable: usable),
         range?.holds(cell.key) != false
       else { return nil }

@@ -41,6 +41,30 @@ struct BrokenLeafTests {
     #expect(keys == [3] + Array(5...20))
   }
 
+  @Test("a row that ends in 0x80 is not taken for one that the next was written over")
+  func numberBefore() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Links.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    // As of links to the object with key 128: what follows the last byte seems to begin with it.
+    try connection.execute(
+      """
+      PRAGMA page_size = 4096; CREATE TABLE a (first INTEGER, second INTEGER);
+      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      SELECT 300 + i, 128 FROM n
+      """)
+    let value = try connection.value("SELECT rootpage FROM sqlite_master")
+    let root = Int(try #require(value?.integer))
+    connection.close()
+    var file = try DamagedFile(path)
+    file.poke(page: root, at: 0, [UInt8](repeating: 0, count: 512))
+    try file.write()
+    let image = try DatabaseImage(path: path, log: nil)
+    let page = try #require(try image.page(root))
+    let cells = BrokenLeaf(page, usable: image.usable, range: nil).cells
+    #expect(cells.map(\.key) == Array(1...200))
+  }
+
   /// A table of several leaves, with free room in some of them.
   private func table(_ folder: TemporaryFolder) throws -> (path: String, root: Int) {
     let path = folder.path("Large.sqlite")

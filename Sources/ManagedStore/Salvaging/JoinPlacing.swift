@@ -33,6 +33,8 @@ struct JoinPlacing {
   private static let sampleSize = 200
   /// How much likelier one table has to be than any other, in bits: a thousand million times.
   private static let enough = 30.0
+  /// How many of a table's links name objects that are there, or were.
+  private static let possibleShare = 0.98
   private var sizes: [String: Double] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
@@ -109,7 +111,12 @@ struct JoinPlacing {
       return (place: place, score: try count * sides.reduce(0) { $0 + log2(try size(of: $1)) })
     }.sorted { ($0.score, $0.place) < ($1.score, $1.place) }
     guard scores.count > 1, scores[1].score - scores[0].score > Self.enough else { return nil }
-    return scores[0].place
+    // Keys that were never given out are another table's, however many of the rows' keys are there.
+    let sides = candidates[scores[0].place].sides
+    let possible = try rows.count {
+      try isPossible($0[1], sides[0]) && isPossible($0[2], sides[1])
+    }
+    return Double(possible) >= Self.possibleShare * Double(rows.count) ? scores[0].place : nil
   }
 
   /// How many objects a side has.
@@ -140,11 +147,14 @@ struct JoinPlacing {
     }
     let there = try fitting(0.8) { try entity(of: $0, $1).map($1.numbers.contains) == true }
     // Objects that another table would need may be among those that are lost.
-    let possible = try fitting(0.98) { key, side in
-      if let number = try entity(of: key, side) { return side.numbers.contains(number) }
-      return key <= side.greatest
-    }
+    let possible = try fitting(Self.possibleShare, isPossible)
     return there + possible.filter { !there.contains($0) }
+  }
+
+  /// Whether an object of the side has a key, or may have had it.
+  private func isPossible(_ key: Int64, _ side: Side) throws -> Bool {
+    if let number = try entity(of: key, side) { return side.numbers.contains(number) }
+    return key <= side.greatest
   }
 
   /// The Z_ENT of the object with a key; `nil` where it is not there.
