@@ -78,12 +78,14 @@ struct UndecidedLogTests {
         "SELECT name, rootpage FROM sqlite_master WHERE type = 'index' ORDER BY rowid DESC"
       ).first { $0.first?.text?.hasPrefix("sqlite_") == false }?.first?.text)
     connection.close()
-    let update = "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1"
-    let own = try Self.files(of: demo.path, before: "VACUUM", logging: update)
-    // All trees behind that index begin a page earlier, and there are as many pages.
+    let own = try Self.files(
+      of: demo.path, before: "VACUUM",
+      logging: "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_NAME = 'Tag'")
+    // VACUUM puts tables first: the new one begins where the first index does in the other file, and the two have as
+    // many pages.
     let other = try Self.files(
       of: demo.path, before: "DROP INDEX \(quoted(index)); CREATE TABLE more (x); VACUUM",
-      logging: update)
+      logging: "INSERT INTO more VALUES (1)")
     #expect(own.main.count == other.main.count)
     try FileSystem.write(own.main, to: demo.path)
     try FileSystem.write(own.log, to: demo.path + "-wal")
