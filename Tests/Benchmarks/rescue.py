@@ -67,7 +67,7 @@ KINDS = {
     "insert": "shift|insert|moved", "missing-1000": "shift|missing|moved|cut-off", "wal-cut": "wal-",
     "wal-salt": "wal-salts|wal-foreign|wal-older", "wal-header": "wal-header", "wal-bit": "wal-checksum",
     "wal-stale": "wal-older|wal-foreign", "wal-renamed": "wal-renamed", "empty-main": "empty-main",
-    "wal-foreign": "foreign|wal-older", "journal-hot": "journal-hot", "journal-renamed": "journal-renamed",
+    "wal-foreign": "foreign|wal-older|wal-unknown", "journal-hot": "journal-hot", "journal-renamed": "journal-renamed",
     "meta-": "metadata", "cache-": "model-cache", "pk-": "primary-key", "ent-unknown": "entity-unknown",
     "dangling-fk": "to-one-dangling", "join-dangling": "join-dangling", "dup-unique": "uniqueness",
     "table-dropped": "table-missing", "ext-missing": "external-missing", "icloud": "not-downloaded",
@@ -561,7 +561,7 @@ class Case:
         errors = [finding for finding in findings if finding["severity"] == "error"]
         alarms = errors + [finding for finding in findings if finding["severity"] == "warning"]
         # Of a -wal that nothing contradicts it is a note that it may be another store's.
-        alarms += [finding for finding in findings if finding["severity"] == "note" and finding["kind"] == "wal-foreign"]
+        alarms += [finding for finding in findings if finding["kind"] == "wal-unknown"]
         self.kinds = sorted({finding["kind"] for finding in alarms})
         if self.name == "none":
             self.base.errors = {finding["kind"] for finding in errors}
@@ -699,8 +699,11 @@ class Case:
 
     def judge_salvage(self, found, status):
         expected = self.expected
+        # Whose a -wal is that nothing contradicts cannot be known, where the report says that nothing shows it.
+        if self.name == "wal-foreign" and any("nothing shows that it belongs" in note for note in self.report["notes"]):
+            return
         for table, keys in found.missing.items():
-            # Whose a -wal is that nothing contradicts cannot be known: its rows stand for those of the main file.
+            # Rows of the log that the report marks stand for those of the main file.
             if self.name == "wal-foreign" and status != 0 and not expected.state.tables[table].is_join:
                 keys = [key for key in keys if not self.is_marked(table, key)]
             if keys:

@@ -36,7 +36,7 @@ struct ArgumentsTests {
     let list = Argument(list: "PATH", .file)
     let command = Command(
       "find", .look, "", arguments: [Argument.store, list], example: "", run: { _, _ in .done })
-    #expect(command.synopsis == "strata find STORE [PATH…]")
+    #expect(command.synopsis == "strata find STORE [PATH…] [--password-file FILE]")
     let arguments = try Arguments(["a", "b", "c"], for: command)
     #expect(arguments[.store] == "a" && arguments[list] == ["b", "c"])
     #expect(try Arguments(["a"], for: command)[list].isEmpty)

@@ -26,7 +26,7 @@ struct ReaderHoldTests {
     let pause = await session.pause
     // Held by the export itself, and not because nobody waited any longer.
     let hold = ReaderHold([session], patience: .seconds(3600))
-    let held = DispatchSemaphore(value: 0)
+    let (begun, held) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let isAsked = Mutex(false)
     let path = folder.path("amounts.csv")
     let request = ExportRequest(query: RowQuery(entity: "Amount"), format: .csv, path: path)
@@ -37,6 +37,7 @@ struct ReaderHoldTests {
           return !isAsked
         }
         guard isFirst else { return }
+        begun.signal()
         Thread.start {
           hold.begin()
           held.signal()
@@ -45,6 +46,9 @@ struct ReaderHoldTests {
         Patience.wait { pause.isAsked }
       }
     }
+    // Other tests keep the threads of tasks, this one's too, for as long as they wait themselves.
+    let isBegun = await Thread.wait(for: begun, seconds: 10 * Patience.seconds)
+    try #require(isBegun)
     let isHeld = await Thread.wait(for: held)
     #expect(isHeld && isAsked.withLock { $0 })
     // Held: while another reader exports all of it, the file is not there under its name.
@@ -101,11 +105,13 @@ enum Thread {
     DispatchQueue(label: "test.thread").async { @Sendable in body() }
   }
 
-  static func wait(for semaphore: DispatchSemaphore) async -> Bool {
+  static func wait(
+    for semaphore: DispatchSemaphore, seconds: Double = Patience.seconds
+  ) async -> Bool {
     await withCheckedContinuation { continuation in
       start {
         continuation.resume(
-          returning: semaphore.wait(timeout: .now() + Patience.seconds) == .success)
+          returning: semaphore.wait(timeout: .now() + seconds) == .success)
       }
     }
   }

@@ -43,8 +43,12 @@ struct EncryptedBackupRunTests {
   @Test("the password is read from standard input, and the store is as the plain one")
   func standardInput() throws {
     let path = try backup()
+    // The backup has the store's main file, and none of its external data.
+    try FileSystem.makeDirectory(demo.folder + "/alone")
+    let alone = demo.folder + "/alone/Recipes.sqlite"
+    try FileSystem.write(FileSystem.read(demo.store), to: alone)
     let plain = Shell.output(
-      of: "'\(Shell.strata)' dump '\(demo.store)'", through: demo.folder + "/plain")
+      of: "'\(Shell.strata)' dump '\(alone)'", through: demo.folder + "/plain")
     let printed = Shell.output(
       of:
         "printf 'horse\\n' | TMPDIR='\(temporary)' '\(Shell.strata)' dump '\(path)' --password-file -",
@@ -74,7 +78,7 @@ struct EncryptedBackupRunTests {
     let path = try backup()
     let command =
       "TMPDIR='\(temporary)' '\(Shell.strata)' info '\(path)' > '\(demo.folder)/info'; "
-      + "echo STATUS $?; stty | tr ' ' '\\n' | grep -cx -e -echo"
+      + "echo STATUS \\$?; stty | tr ' ' '\\n' | grep -cx -e -echo"
     let terminal = TmuxTerminal(width: 100, height: 30, folder: demo.folder, command)
     let prompt = terminal.screen(showing: "Password of the encrypted backup")
     #expect(prompt.contains("Anna’s iPhone") && prompt.contains("iOS 18.1"), "\(prompt)")

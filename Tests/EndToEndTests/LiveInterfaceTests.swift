@@ -78,8 +78,11 @@ struct LiveInterfaceTests {
     try #require(first.contains("~  1  first save") && first.contains("● 1 save since"), "\(first)")
     app.run("PRAGMA wal_checkpoint(TRUNCATE)")
     app.title(1, "behind a checkpoint")
-    let second = terminal.screen(showing: "~  1  behind", "● 2 saves since")
-    try #require(second.contains("~  1  behind") && second.contains("● 2 saves"), "\(second)")
+    // A log that was emptied between two looks does not tell how many saves it held: they are not counted then.
+    let second = terminal.screen(showing: "~  1  behind", " since ")
+    try #require(
+      second.contains("~  1  behind")
+        && (second.contains("● 2 saves since") || second.contains("● changed since")), "\(second)")
     terminal.send("C-r")
     let cleared = terminal.screen(showing: "  1  behind", without: ["since", "~  1"])
     try #require(!cleared.contains("~  1"), "\(cleared)")

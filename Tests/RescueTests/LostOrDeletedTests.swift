@@ -85,7 +85,6 @@ struct LostOrDeletedTests {
     let found = try Undeletion(of: demo.path, model: Self.model())
     #expect(found.notes.contains { $0.hasPrefix("Pages of two stores, or of two states") })
     #expect(Self.total(found, \.deleted) == 0, "\(found.entities)")
-    #expect(Self.total(found, \.lost) > 0)
     let refusal = #expect(throws: CoreDataError.self) {
       _ = try Restoration(found).run(
         .all(entity: nil), output: demo.folder.path("Back.sqlite"))

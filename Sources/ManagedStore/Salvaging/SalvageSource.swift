@@ -137,8 +137,9 @@ package struct SalvageSource {
         notes.append("\(FileSystem.name(of: log)): \(Self.keysBeyondCounters)")
         (isMixed, isPartial, hidesRows) = (true, true, true)
       } else if !choice.isNamed, let count = try kinship?.unvouchedObjects(), count > 0 {
+        // The log of a small store, or of one whose objects were all saved anew, looks no other: nothing is
+        // held against it.
         notes.append("\(FileSystem.name(of: log)): \(Self.unvouched(count))")
-        (isMixed, isPartial) = (true, true)
       }
     }
     let isLogApplied = image.log?.newest.isEmpty == false

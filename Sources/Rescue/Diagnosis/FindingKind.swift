@@ -31,6 +31,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
 
   // Its -wal.
   case walForeign = "wal-foreign"
+  case walUnknown = "wal-unknown"
   case walHeader = "wal-header"
   case walSalts = "wal-salts"
   case walChecksum = "wal-checksum"

@@ -51,10 +51,9 @@ struct WALLayer {
     } else if unvouched > 0 {
       found.append(
         Finding(
-          .walForeign,
+          .walUnknown,
           "It is not known whose the -wal is. \(SalvageSource.unvouched(unvouched))",
-          severity: .note, count: log.frames, in: place, advice: Self.undecided,
-          hasConsequence: false))
+          count: log.frames, in: place))
     }
     for stray in strays where stray.kind == .journal {
       let isNeeded = !isRolledBack && !stray.isOfAnotherTime

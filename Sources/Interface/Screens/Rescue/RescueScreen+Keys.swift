@@ -122,7 +122,7 @@ extension RescueScreen {
       SalvageOrder(
         output: context.newStore("salvaged"),
         ignoresLog: selectedFinding?.command?.names(.ignoresLog) == true,
-        isLogForeign: selectedFinding?.kind == .walForeign), context.known)
+        isLogForeign: [.walForeign, .walUnknown].contains(selectedFinding?.kind)), context.known)
   }
 
   mutating func undelete(in context: inout Context) -> [Effect] {
