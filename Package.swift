@@ -32,37 +32,47 @@ let package = Package(
     .library(name: "Migration", targets: ["Migration"]),
   ],
   targets: [
-    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/Formats/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CNcurses", path: "Sources/Front/CNcurses", providers: [.apt(["libncurses-dev"])]),
+    .systemLibrary(name: "CZlib", path: "Sources/Formats/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CExpat", path: "Sources/Formats/CExpat", providers: [.apt(["libexpat1-dev"])]),
     // For Linux: macOS has CommonCrypto.
-    .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CCrypto", path: "Sources/Formats/CCrypto", providers: [.apt(["libssl-dev"])]),
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
-    .systemLibrary(name: "CPictures"),
+    .systemLibrary(name: "CPictures", path: "Sources/Front/CPictures"),
 
     // Tables of sentences: each byte is a literal, which the optimiser need not look at.
-    .target(name: "Texts", resources: [.embedInCode("Tables")], swiftSettings: unoptimized),
-    .target(name: "JSON"),
-    .target(name: "SQLite", dependencies: ["CSQLite"]),
+    .target(
+      name: "Texts", path: "Sources/Work/Texts", resources: [.embedInCode("Tables")],
+      swiftSettings: unoptimized),
+    .target(name: "JSON", path: "Sources/Formats/JSON"),
+    .target(name: "SQLite", dependencies: ["CSQLite"], path: "Sources/Formats/SQLite"),
     .target(
       name: "Values",
       dependencies: [
         "JSON", "CExpat", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
+      path: "Sources/Formats/Values",
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
-      name: "ManagedModel", dependencies: ["Values"], swiftSettings: small),
+      name: "ManagedModel", dependencies: ["Values"],
+      path: "Sources/Formats/ManagedModel", swiftSettings: small),
     .target(
-      name: "ModelWriting", dependencies: ["ManagedModel", "JSON"], swiftSettings: unoptimized),
-    .target(name: "Files", dependencies: ["Values"]),
-    .target(name: "Salvage", dependencies: ["Files", "Values"]),
+      name: "ModelWriting", dependencies: ["ManagedModel", "JSON"],
+      path: "Sources/Formats/ModelWriting", swiftSettings: unoptimized),
+    .target(name: "Files", dependencies: ["Values"], path: "Sources/Stores/Files"),
+    .target(name: "Salvage", dependencies: ["Files", "Values"], path: "Sources/Stores/Salvage"),
     .target(
       name: "ManagedStore",
       dependencies: [
         "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib",
       ],
+      path: "Sources/Stores/ManagedStore",
       swiftSettings: small),
     // What stores come in: folders, apps' data, backups, archives.
     .target(
@@ -71,12 +81,16 @@ let package = Package(
         "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files", "CZlib",
         .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
+      path: "Sources/Stores/Containers",
       swiftSettings: unoptimized),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
-    .target(name: "SwiftModels", dependencies: ["ManagedModel", "Values"], swiftSettings: small),
+    .target(
+      name: "SwiftModels", dependencies: ["ManagedModel", "Values"],
+      path: "Sources/Formats/SwiftModels", swiftSettings: small),
     .target(
       name: "ModelSearch",
       dependencies: ["ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "Files"],
+      path: "Sources/Stores/ModelSearch",
       swiftSettings: unoptimized),
     .target(
       name: "Migration",
@@ -84,18 +98,21 @@ let package = Package(
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage", "SQLite", "Files",
         "JSON", "Texts",
       ],
+      path: "Sources/Work/Migration",
       swiftSettings: small),
 
     // What differs between two stores, object by object.
     .target(
       name: "Comparison",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
+      path: "Sources/Work/Comparison",
       swiftSettings: small),
 
     // What other programs save in a store, save by save.
     .target(
       name: "Watching",
       dependencies: ["Comparison", "ManagedStore", "Salvage", "SQLite", "Files"],
+      path: "Sources/Work/Watching",
       swiftSettings: small),
 
     // What is wrong with a store, and what can be done about it.
@@ -105,6 +122,7 @@ let package = Package(
         "Salvage", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
         "SQLite", "Files", "Texts",
       ],
+      path: "Sources/Work/Rescue",
       swiftSettings: unoptimized),
 
     // What is known to go wrong with a change of a model, found before it ships.
@@ -114,6 +132,7 @@ let package = Package(
         "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
         "Files", "JSON", "Texts",
       ],
+      path: "Sources/Work/Lint",
       swiftSettings: unoptimized),
 
     // What came of a piece of work, as lines that commands print and screens draw.
@@ -122,33 +141,41 @@ let package = Package(
       dependencies: [
         "Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
       ],
+      path: "Sources/Front/Reports",
       swiftSettings: unoptimized),
 
     // New stores of any model, filled with objects that could be an app's.
     .target(
       name: "Seeding",
       dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite"],
+      path: "Sources/Work/Seeding",
       swiftSettings: small),
     // What demo stores and their models hold.
     .target(
-      name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"]),
-    .target(name: "Terminal", dependencies: ["JSON"]),
+      name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"],
+      path: "Sources/Work/Demo"),
+    .target(name: "Terminal", dependencies: ["JSON"], path: "Sources/Front/Terminal"),
     .target(
       name: "RowText",
-      dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),
+      dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"],
+      path: "Sources/Front/RowText"),
     // Articles that `strata help TOPIC` prints: each byte is a literal, which others need not wait for.
     .target(
-      name: "Topics", resources: [.embedInCode("Articles")], swiftSettings: unoptimized),
-    .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
+      name: "Topics",
+      path: "Sources/Front/Topics", resources: [.embedInCode("Articles")],
+      swiftSettings: unoptimized),
+    .target(name: "Images", dependencies: ["CPictures", "Terminal"], path: "Sources/Front/Images"),
     .target(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
         "Rescue", "Lint", "Reports", "Comparison", "Watching",
       ],
+      path: "Sources/Front/Interface",
       swiftSettings: small),
     .target(
       name: "Curses", dependencies: ["CNcurses", "Terminal"],
+      path: "Sources/Front/Curses",
       linkerSettings: [
         .linkedLibrary("ncursesw", .when(platforms: [.linux])),
         .linkedLibrary("ncurses", .when(platforms: [.macOS])),
@@ -161,6 +188,7 @@ let package = Package(
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
+      path: "Sources/Front/strata",
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
 

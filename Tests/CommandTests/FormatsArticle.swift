@@ -8,7 +8,7 @@ enum FormatsArticle {
     let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
       .joined(separator: "/")
     let article = String(
-      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
+      decoding: try FileSystem.read(package + "/Sources/Front/strata/strata.docc/Formats.md"),
       as: UTF8.self)
     let range = try #require(article.firstRange(of: "```\n" + start), "no example of \(start)")
     let block = article[range.lowerBound...].dropFirst(4)

@@ -96,7 +96,7 @@ struct HelpTopicTests {
 
   @Test("the article on statuses has every status that a command's help names")
   func statuses() throws {
-    let rows = try Self.text("Sources/strata/strata.docc/Statuses.md").split(separator: "\n")
+    let rows = try Self.text("Sources/Front/strata/strata.docc/Statuses.md").split(separator: "\n")
     for command in CommandTable.commands where !command.statuses.isEmpty {
       let row = try #require(
         rows.first { $0.hasPrefix("| `\(command.name)` |") }, "\(command.name)")
@@ -115,7 +115,7 @@ struct HelpTopicTests {
   @Test("the README's table is that of the commands, and the article on commands names every one")
   func commands() throws {
     let readme = try Self.text("README.md")
-    let article = try Self.text("Sources/strata/strata.docc/Commands.md")
+    let article = try Self.text("Sources/Front/strata/strata.docc/Commands.md")
     let rows = CommandTable.commands.map { "| `\($0.name)` | \($0.summary) |\n" }.joined()
     #expect(readme.contains("| command | does |\n| --- | --- |\n\(rows)\n"))
     for command in CommandTable.commands {

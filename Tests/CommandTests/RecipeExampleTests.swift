@@ -64,7 +64,7 @@ struct RecipeExampleTests {
   private static func example() throws -> String {
     let path =
       #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-      + "/Sources/Migration/Migration.docc/Recipes.md"
+      + "/Sources/Work/Migration/Migration.docc/Recipes.md"
     let lines = String(decoding: try FileSystem.read(path), as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
     let section = lines.drop { $0 != "## From the command line" }

@@ -68,7 +68,7 @@ struct RefusedPlanTests {
     let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
       .joined(separator: "/")
     let article = String(
-      decoding: try FileSystem.read(package + "/Sources/strata/strata.docc/Formats.md"),
+      decoding: try FileSystem.read(package + "/Sources/Front/strata/strata.docc/Formats.md"),
       as: UTF8.self)
     let start = try #require(article.firstRange(of: "```\n{\"error\"")).lowerBound
     let block = article[start...].dropFirst(4)

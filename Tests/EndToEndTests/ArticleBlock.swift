@@ -7,7 +7,7 @@ enum ArticleBlock {
   static func lines(of article: String, with part: String) throws -> [String] {
     let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     let text = try FileSystem.read(
-      package.joined(separator: "/") + "/Sources/strata/strata.docc/\(article).md")
+      package.joined(separator: "/") + "/Sources/Front/strata/strata.docc/\(article).md")
     let lines = String(decoding: text, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false
     ).map(String.init)

@@ -48,4 +48,22 @@ struct ImportTests {
       #expect(listed.subtracting(own) == [], "\(target.name) lists what it does not import")
     }
   }
+
+  @Test("a module depends on no module of a later layer")
+  func layers() throws {
+    let order = ["Formats", "Stores", "Work", "Front"]
+    var layers: [String: Int] = [:]
+    let targets = try Self.targets().filter { $0.folder.hasPrefix("Sources/") }
+    #expect(targets.count > 20)
+    for target in targets {
+      let folders = target.folder.split(separator: "/").map(String.init)
+      let layer: Int = try #require(order.firstIndex(of: folders[1]), "\(target.name)")
+      layers[target.name] = layer
+    }
+    for target in targets {
+      let own = try #require(layers[target.name])
+      let later = target.dependencies.filter { (layers[$0] ?? 0) > own }
+      #expect(later.isEmpty, "\(target.name) depends on \(later.sorted())")
+    }
+  }
 }

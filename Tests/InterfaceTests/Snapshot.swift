@@ -19,7 +19,7 @@ enum Snapshot {
 
   /// The file of an article of the program.
   static func article(_ name: String) -> String {
-    "\(package)/Sources/strata/strata.docc/\(name).md"
+    "\(package)/Sources/Front/strata/strata.docc/\(name).md"
   }
 
   static func expect(_ grid: Grid, named name: String) throws {

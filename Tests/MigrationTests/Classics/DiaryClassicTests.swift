@@ -160,7 +160,7 @@ struct DiaryClassicTests {
       String(decoding: try FileSystem.read(root + "/" + path), as: UTF8.self)
     }
     let code = try text("Tests/MigrationTests/Classics/ArticlePolicies.swift")
-    let article = try text("Sources/Migration/Migration.docc/CustomMigrations.md")
+    let article = try text("Sources/Work/Migration/Migration.docc/CustomMigrations.md")
     let blocks = article.components(between: "```swift\n", and: "```")
     let policies = blocks.filter { $0.contains("EntityMigrationPolicy {") }
     #expect(policies.count == 4)
