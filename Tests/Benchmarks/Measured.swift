@@ -10,6 +10,7 @@ import TestSupport
 struct Measured {
   var seconds: Double
   var peakBytes: Int
+  /// As the shell says it: 128 and the signal's number where one ended it.
   var status: Int32
   /// Seconds that it kept processors busy, its own and the system's work for it.
   var processorSeconds = 0.0
@@ -45,7 +46,8 @@ struct Measured {
       sum + Double(time.tv_sec) + Double(time.tv_usec) / 1e6
     }
     return Measured(
-      seconds: Fuzzing.now() - start, peakBytes: peak, status: status, processorSeconds: busy)
+      seconds: Fuzzing.now() - start, peakBytes: peak,
+      status: status & 0x7F == 0 ? status >> 8 : 128 + (status & 0x7F), processorSeconds: busy)
   }
 
   /// The fastest of several runs: the one the rest of the machine disturbed least.
