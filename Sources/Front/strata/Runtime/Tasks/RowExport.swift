@@ -13,6 +13,8 @@ struct RowExport {
   let request: ExportRequest
   /// Where it waits while the store is replaced.
   let pause: ReaderPause
+  /// How long it takes at least from one telling of how far it is to the next.
+  let interval: Duration
   private static let page = 500
 
   /// - Returns: `nil` where there is a file of that name that is not to be replaced.
@@ -72,7 +74,7 @@ struct RowExport {
       done += found.rows.count
       guard found.rows.count == Self.page, let end = found.rows.last else { break }
       query.anchor = .after(end.cursor)
-      if ContinuousClock.now - last > .milliseconds(60) {
+      if ContinuousClock.now - last > interval {
         progress(done, total)
         last = .now
       }

@@ -39,11 +39,12 @@ actor StoreSession {
   }
 
   func export(
-    _ request: ExportRequest, progress: (_ done: Int, _ total: Int) -> Void
+    _ request: ExportRequest, telling interval: Duration = .milliseconds(60),
+    progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> (rows: Int, bytes: Int)? {
     try Task.checkCancellation()
     return try RowExport(
-      store: opened(), own: source.path, request: request, pause: pause
+      store: opened(), own: source.path, request: request, pause: pause, interval: interval
     ).run(progress)
   }
 
