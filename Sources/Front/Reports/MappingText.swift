@@ -126,7 +126,7 @@ extension AttributeValue {
     case .integer, .decimal, .boolean, .bytes: line
     case .double(let number): Int64(exactly: number).map { "\($0).0" } ?? line
     case .date(let seconds): DateText.utc(seconds)
-    // Text of megabytes is cut where nobody looks any more.
+    // The rest of a very long text would not be read.
     case .string(let text): String(text.prefix(2_000))
     case .uuid, .uri: String(line.prefix(2_000))
     }

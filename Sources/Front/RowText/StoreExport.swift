@@ -108,7 +108,7 @@ package struct StoreExport {
     let tables = entities.sorted { $0.precedes($1) }.filter { store.table(of: $0) != nil }
     let columns = try self.columns(of: tables)
     for entity in tables {
-      // Of an entity that nobody named an empty table would be of no use.
+      // An entity without objects gets a table only if it was named.
       try write(
         entity, columns[entity] ?? [], keys: selected?.keys(of: entity),
         isNamed: options.entities.contains(entity))

@@ -3,7 +3,7 @@ enum IndentedJSON {
   /// Levels from which lines are not indented further.
   private static let deepest = 32
 
-  /// - Parameter bytes: text that looks like JSON; what is none comes out with line breaks at its brackets.
+  /// - Parameter bytes: text that looks like JSON. If it is not, its lines are broken at its brackets all the same.
   static func lines(_ bytes: [UInt8]) -> [String] {
     var lines: [String] = []
     var line: [UInt8] = []

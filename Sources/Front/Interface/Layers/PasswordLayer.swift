@@ -48,7 +48,7 @@ struct PasswordLayer: LayerContent {
     case .character(let character): add(String(character))
     case .paste(let text): add(String(text.prefix { !$0.isNewline }))
     case .backspace, .control("h"): removeLast()
-    // Nobody sees where a word ends.
+    // ^W clears it as well: in a hidden password the user cannot see where a word ends.
     case .control("u"), .control("w"): typed = Secret([])
     default: break
     }

@@ -142,7 +142,7 @@ package struct StoreNews: Sendable, Equatable {
   /// - Parameter first: its place among all, those that are not kept any more included.
   func saves(since first: Int) -> [SeenSave] { Array(saves.dropFirst(max(0, first - dropped))) }
 
-  /// What those changed together, an object once: an object that came and went is none of them.
+  /// The changes of those saves together, each object once. One that was inserted and deleted is left out.
   func changes(since first: Int) -> [ObjectChange] {
     var (sums, order): ([ObjectID: ObjectChange], [ObjectID]) = ([:], [])
     var known: Set<ObjectID> = []

@@ -80,7 +80,7 @@ enum TerminalPassword {
             count -= 1
             if memory[count] & 0xC0 != 0x80 { break }
           }
-        // ^U and ^W take all of it: nobody sees where a word ends.
+        // ^W clears it as ^U does: the user cannot see where a word ends.
         case 21, 23: count = 0
         case 0..<32: break
         default:
