@@ -8,7 +8,8 @@ enum CompareCommand {
   private static let (first, second) = (Argument("STORE_A", .store), Argument("STORE_B", .store))
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let base = Option(
-    "base", "STORE", .store, "the common copy of A and B: objects inserted after it are not paired by key")
+    "base", "STORE", .store,
+    "the common copy of A and B: objects inserted after it are not paired by key")
   private static let match = Option(
     repeating: "match", "key|unique|[ENTITY=]NAME,NAME", .text,
     "pair objects by key, by what the model says is unique, or by these attributes")

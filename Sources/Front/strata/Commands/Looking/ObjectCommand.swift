@@ -10,7 +10,8 @@ enum ObjectCommand {
   private static let limit = Option<Int?>(
     number: "limit", "related objects to list for each relationship (default 50)")
   private static let property = Option(
-    "property", "NAME", "write the value of this attribute, unchanged, to the file that --output names")
+    "property", "NAME",
+    "write the value of this attribute, unchanged, to the file that --output names")
   private static let output = Option.output.help("write the value of --property to this new file")
   static let command = Command(
     "object", .look, "prints one object and what is related to it",
