@@ -292,3 +292,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// What only a debugger reads takes a fifth of the compiler's time, and the program is stripped of it.
+if isRoot {
+  for target in package.targets where target.type == .regular || target.type == .executable {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [.unsafeFlags(["-gnone"], .when(configuration: .release))]
+  }
+}

@@ -88,7 +88,7 @@ struct MigrateTests {
     #expect(first.contains("→  m shows it in Mapping"))
     #expect(first.contains("!  60 losses: 1,830 values, 60 not accepted yet"))
     #expect(first.contains("1–20 of "))
-    #expect(!first.contains("the same as"))
+    #expect(!first.contains("as a command"))
     #expect(first.split(separator: "\n").last?.hasPrefix(" m mapping") == true)
     try session.send("G")
     #expect(session.screen().description.contains("the old store stays beside it as a backup"))

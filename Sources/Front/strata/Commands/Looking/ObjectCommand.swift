@@ -10,14 +10,15 @@ enum ObjectCommand {
   private static let limit = Option<Int?>(
     number: "limit", "related objects to list for each relationship (default 50)")
   private static let property = Option(
-    "property", "NAME", "an attribute whose value is written to the file of --output, as it is")
+    "property", "NAME",
+    "write the value of this attribute, unchanged, to the file that --output names")
   private static let output = Option.output.help("write the value of --property to this new file")
   static let command = Command(
     "object", .look, "prints one object and what is related to it",
     arguments: [Argument.store, reference],
     options: [limit, property, output, Option.json, Option.model],
     example: "strata object Recipes.sqlite Recipe/p12",
-    statuses: "1 if there is no value to be written, 3 if the file is there already", run: run)
+    statuses: "1 if there is no value to write, 3 if the file exists already", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let isJSON = arguments[.json]
