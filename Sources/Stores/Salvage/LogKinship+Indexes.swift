@@ -20,6 +20,47 @@ extension DatabaseImage {
     }
     return differing.count > 1 ? differing.min() : nil
   }
+
+  /// How many trees of a small database cannot be of one state with the others, at least, and how many were compared:
+  /// a tree of the other kind, or of rows that are not its table's; and of each table with its indexes those that do
+  /// not name the rows that most of them name. `nil` where its list of tables cannot be read.
+  ///
+  /// A page is of one tree: two pages in each other's place make two of them at most.
+  ///
+  /// - Parameter shapes: what rows of tables look like, by the first page of each.
+  package func treesOfOtherStates(_ shapes: [Int: RowShape]) throws -> (count: Int, of: Int)? {
+    guard header.isMagic, hasFewPages, let roots = try SchemaRoots(self) else { return nil }
+    var strangers: Set<Int> = []
+    for root in roots.pages where try roots.isStranger(root, in: self) == true {
+      strangers.insert(root)
+    }
+    strangers.formUnion(try treesOfOtherRows(shapes))
+    let witness = try IndexWitness(self)
+    var count = strangers.count
+    for (table, indexes) in Dictionary(grouping: witness.indexes, by: \.table) {
+      // A table, and an index whose values are those of the table, have `isStrange` false.
+      var states: [IndexWitness.Entries: Int] = [:]
+      if !strangers.contains(table), let keys = witness.tables[table] {
+        states[.init(keys: keys, isStrange: false), default: 0] += 1
+      }
+      for index in indexes where !strangers.contains(index.root) {
+        if let found = try witness.found(index) { states[found, default: 0] += 1 }
+      }
+      count += states.values.reduce(0, +) - (states.values.max() ?? 0)
+    }
+    return (count, roots.pages.count)
+  }
+
+  /// The trees of tables of which no row is one of the table's.
+  private func treesOfOtherRows(_ shapes: [Int: RowShape]) throws -> [Int] {
+    let trees = try TreeMap(self, roots: shapes.keys.sorted(), isComplete: true)
+    var fits: [Int: Bool] = [:]
+    var scan = RowScan(self, trees)
+    try scan.rows(where: { role, root in role == .leaf && fits[root] != true }) { row, record in
+      fits[row.root] = fits[row.root] == true || shapes[row.root]?.fits(record) == true
+    }
+    return fits.filter { !$0.value }.map(\.key)
+  }
 }
 
 extension LogKinship {
@@ -88,8 +129,16 @@ private struct IndexWitness {
     return found.keys == table && !found.isStrange
   }
 
-  /// The rows that an index has, and whether a value is none of its table's; `nil` where it cannot be read whole.
-  func found(_ index: Index) throws -> (keys: Set<Int64>, isStrange: Bool)? {
+  /// What the entries of an index name.
+  struct Entries: Hashable {
+    /// The rows.
+    var keys: Set<Int64>
+    /// Whether a value is none of its table's.
+    var isStrange: Bool
+  }
+
+  /// What an index names; `nil` where it cannot be read whole.
+  func found(_ index: Index) throws -> Entries? {
     var (keys, isStrange, isTold) = (Set<Int64>(), false, true)
     let isWhole = try IndexTree.rows(of: index.root, in: image) { record in
       guard record.count >= 2, let key = record.integer(record.count - 1) else {
@@ -104,7 +153,7 @@ private struct IndexWitness {
         if !values.contains(value) { isStrange = true }
       }
     }
-    return isWhole && isTold ? (keys, isStrange) : nil
+    return isWhole && isTold ? Entries(keys: keys, isStrange: isStrange) : nil
   }
 
   /// Longer values are not compared.

@@ -21,6 +21,9 @@ struct SchemaRoots {
     isOfTable = kinds
   }
 
+  /// The pages that trees begin at.
+  var pages: [Int] { isOfTable.keys.sorted() }
+
   /// Whether a sound page stands where a tree of the other kind begins; `nil` where no tree begins, or the page is not
   /// sound.
   func isStranger(_ number: Int, in image: DatabaseImage) throws -> Bool? {
