@@ -74,6 +74,11 @@ package final class SalvagedCopy {
   /// make it row by row where something in it is wrong.
   package private(set) var hasCopiedTrees = false
 
+  /// Whether statements that make tables are lost, and neither a model nor a healthy store is at hand to make them by.
+  package var lacksStatements: Bool {
+    !source.isSchemaWhole && schema == nil && sibling == nil
+  }
+
   /// Whether every index came with its table, so that a check of the result compares the two.
   package var hasCopiedIndexes: Bool { hasCopiedTrees && trees.emptyIndexes.isEmpty }
 
@@ -87,6 +92,8 @@ package final class SalvagedCopy {
   /// Tables of history that are made though the schema does not list them, and their indexes.
   var history: [String: HistoryTable] = [:]
   var indexesOfHistory: [(name: String, sql: String)] = []
+  /// The Z_ENT of the rows of each table, as the store's counters name the entities.
+  private(set) lazy var countedNumbers = (try? source.numbersOfTables()) ?? [:]
   /// What the tables are made like that the schema does not say.
   let sibling: SiblingStore?
   /// What was copied page for page.

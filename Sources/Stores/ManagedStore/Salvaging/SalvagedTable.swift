@@ -211,8 +211,11 @@ struct RowTables {
   }
 
   /// The table of a row on a leaf that a known tree references.
-  func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+  mutating func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
     guard let table = named[row.root] else { return .unknown }
+    if trees.doubt == .all, !table.fits(record), let other = placing.table(for: record, in: 0) {
+      return .other(other)
+    }
     // Of a cell without one column nothing is a row.
     guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
     guard
