@@ -225,7 +225,11 @@ struct ForeignLogTests {
   /// version's.
   private static func migrate(_ connection: Connection, in folder: TemporaryFolder) throws {
     let next = folder.path("Next.sqlite")
-    let model = try #require(DemoModels.versions().dropFirst().first).model
+    var entities = try #require(DemoModels.versions().first).model.entities
+    for index in entities.indices where ["Tag", "Step"].contains(entities[index].name) {
+      entities[index].attributes.append(Attribute("more", .string, optional: true))
+    }
+    let model = try Model(entities: entities, versionIdentifiers: ["more"])
     try StoreCreation.create(at: next, model: model, uuid: "5AD0BC53-7A4C-4A41-8B8D-6D2F5D8C7E10")
     let present = try DatabaseTables(connection)
     try connection.execute("ATTACH '\(next)' AS next; BEGIN")

@@ -180,7 +180,7 @@ struct MixedPagesTests {
 /// Small stores, where a tree is a page: nothing said that two were mixed, and rows of the other one were unmarked.
 @Suite("Pages of two small stores among each other")
 struct MixedSmallStoreTests {
-  @Test("a third tree of another state is one too many; two can stand in each other's place")
+  @Test("a third tree of another state is one too many; two pages can stand in each other's place")
   func threeTrees() throws {
     let demo = try DamagedDemo(objects: 60)
     let connection = try Connection(path: demo.path, mode: .readWrite)
@@ -231,7 +231,11 @@ struct MixedSmallStoreTests {
       try StoreFunctions.define(on: connection)
       // The other has a table less in front of all, so that each row stands a place further up.
       try connection.execute("PRAGMA journal_mode = DELETE")
-      if path == other { try connection.execute("DROP TABLE Z_METADATA; DROP TABLE ZTAG") }
+      if path == other {
+        let first = try connection.value(
+          "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 1")?.text
+        try connection.execute("DROP TABLE \(quoted(#require(first)))")
+      }
       try connection.execute("VACUUM")
       connection.close()
     }
@@ -282,7 +286,7 @@ struct MixedSmallStoreTests {
     connection.close()
     try MixedStore.mix(demo.path)
     let report = try MixedStore.expectMarks(of: demo.path, in: demo.folder)
-    #expect(report.lacksModel && report.objects > 500)
+    #expect(report.tables.reduce(0) { $0 + $1.rows } > 500)
   }
 
   /// What showed each fault: a small store that nothing told, a list of tables of two states, rows on pages that the
@@ -383,15 +387,18 @@ enum MixedStore {
     #expect(report.isMixed && report.isLossy && !report.pages.contains { $0.isCertain })
     let saved = try Connection(path: output, mode: .immutable)
     var count = 0
+    // What Core Data keeps for itself may have been completed.
+    let completed = Set(StoreSchema.bookkeepingStatements.map(\.name))
     for table in report.tables where table.rows > 0 {
+      #expect(table.guessed == table.rows, "\(table.name)")
+      count += table.rows
+      guard !completed.contains(table.name) else { continue }
       let pages = report.pages.filter { $0.table == table.name }
       let keys = try saved.rows("SELECT rowid FROM \(quoted(table.name))").compactMap {
         $0.first?.integer
       }
       let unmarked = keys.filter { key in !pages.contains { $0.keys.contains(key) } }
       #expect(unmarked.isEmpty, "\(table.name): \(unmarked.prefix(5))")
-      #expect(table.guessed == table.rows, "\(table.name)")
-      count += table.rows
     }
     #expect(count > 0 && report.uncertain == count)
     for row in try saved.rows("SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_SUPER = 0") {

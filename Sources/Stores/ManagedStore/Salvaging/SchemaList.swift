@@ -101,7 +101,7 @@ extension SalvageSource {
     // What was lost of a shifted file makes no tree another's, and two pages in each other's place two at most.
     guard image.hasFewPages, image.shift == nil else { return nil }
     guard let trees = try image.treesOfOtherStates(list.shapes()), trees.count > 2,
-      trees.count * 10 >= trees.of
+      trees.count * 20 >= trees.of
     else { return nil }
     return
       "\(trees.count) of \(trees.of) tables and indexes have other rows than those that belong to them, or rows of others"
