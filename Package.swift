@@ -243,7 +243,7 @@ let package = Package(
     .testTarget(
       name: "RescueTests",
       dependencies: [
-        "Rescue", "Interface", "Reports", "Salvage", "Demo", "Migration", "ManagedStore",
+        "Rescue", "Interface", "Reports", "Salvage", "Demo", "Seeding", "Migration", "ManagedStore",
         "ManagedModel",
         "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
       ]),
