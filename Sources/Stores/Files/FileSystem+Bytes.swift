@@ -148,8 +148,7 @@ extension FileSystem {
     guard ftruncate(output, off_t(size)) == 0 else { throw failure(.write, file.path) }
   }
 
-  /// Makes a private file that shares the blocks of another, where macOS can; on Linux ``copy(_:into:progress:)``
-  /// does that.
+  /// Makes a private file that shares the blocks of another, where the file system can.
   ///
   /// - Parameter path: a name that nothing has.
   package static func clone(_ source: OpenFile, to path: String) -> Bool {
@@ -161,6 +160,9 @@ extension FileSystem {
       }
       return true
     #else
+      guard let output = try? createEmpty(path) else { return false }
+      if cloneBlocks(from: source.descriptor, to: output.descriptor) { return true }
+      remove(path)
       return false
     #endif
   }

@@ -32,27 +32,55 @@ final class Baseline {
   private var roots: [Int: String] = [:]
   private var reader: RowReader?
 
-  private static let mostAttempts = 20
+  /// Where a copy comes from, and what is copied.
+  struct Source {
+    var files: WatchedFiles
+    var model: Model?
+    var fallback: (StoreMetadata) -> Model?
+    /// Bytes of a main file that is copied where the file system cannot share its blocks.
+    var mostCopied = Int.max
+    var isCancelled: () -> Bool = { false }
+  }
+
+  /// How long a moment is waited for in which no program writes.
+  ///
+  /// A save without a log takes until the disk has it: at some saves a second such a moment is short.
+  enum Patience {
+    /// At the beginning, since there is nothing to go on with.
+    static let first = Duration.seconds(10)
+    /// Between two looks, the next of which tries again.
+    static let later = Duration.milliseconds(500)
+  }
+
+  /// Looks at a journal that nobody writes: the save is not under way, but was broken off.
+  private static let mostDeserted = 100
 
   /// Copies a store in one state, without a lock.
   ///
-  /// - Throws: ``CoreDataError`` where it cannot be read or copied, and where programs write to it all the time.
-  init(
-    of files: WatchedFiles, model: Model?, fallback: (StoreMetadata) -> Model?
-  ) throws {
-    let names = files.names
-    for attempt in 0..<Self.mostAttempts {
-      if attempt > 0 { usleep(5000) }
+  /// - Throws: ``CoreDataError`` where it cannot be read or copied, where programs write to it all that time, and when
+  ///   cancelled.
+  init(of source: Source, patience: Duration) throws {
+    let (files, names) = (source.files, source.files.names)
+    let end = ContinuousClock.now + patience
+    var (isFirst, deserted) = (true, 0)
+    while isFirst || ContinuousClock.now < end && deserted < Self.mostDeserted {
+      if source.isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
+      if !isFirst { usleep(2000) }
+      isFirst = false
       try files.refresh()
       try names.check()
       let isQuiet = { try StoreLock.writer(of: names.path) == nil && !names.hasHotJournal() }
-      guard try isQuiet() else { continue }
+      guard try isQuiet() else {
+        deserted = StoreLock.user(of: names.path) == nil ? deserted + 1 : 0
+        continue
+      }
       let before = try StoreState(files)
       let commits = files.logCommits
       guard let main = files.main else { continue }
       var tail = try files.logTail()
       let copy = try DatabaseCopy(
-        of: main, pageSize: tail?.pageSize, meanwhile: files.lookForJournal)
+        of: main, pageSize: tail?.pageSize, copyingAtMost: source.mostCopied,
+        meanwhile: files.lookForJournal)
       var pageCount = copy.pageCount
       if let log = files.log, tail != nil {
         // The frames of a log that is another store's are not applied.
@@ -78,8 +106,8 @@ final class Baseline {
       (self.state, identity) = (state, main.identity)
       self.commits = files.logCommits == commits ? commits : nil
       store = try Store(
-        path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names), model: model,
-        fallback: fallback)
+        path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names),
+        model: source.model, fallback: source.fallback)
       return
     }
     throw CoreDataError(

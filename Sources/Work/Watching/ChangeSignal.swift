@@ -3,9 +3,17 @@ import Files
 /// Wakes when something happens to files of a store, where the system can say so.
 ///
 /// Mounts are silent, and so are other systems: whoever waits looks again after a while in any case.
+///
+/// On Linux a program pays for each event with each of its writes, about a microsecond. Each file is therefore watched
+/// for one event at a time, and again when the wait for it ends: a program that saves all the time pays for a few.
 final class ChangeSignal {
   private let path: String
-  private let name: [UInt8]
+  #if canImport(Glibc)
+    private let name: [UInt8]
+    private let parent: String
+    /// The folder, by inotify's number for it.
+    private var folder: Int32 = -1
+  #endif
   private let descriptor: Int32
   #if canImport(Darwin)
     private let folder: Int32
@@ -16,16 +24,19 @@ final class ChangeSignal {
 
   /// After a change comes rest: what follows at once is seen in one look.
   private static let rest = Duration.milliseconds(8)
+  /// How many times as long as a look the rest behind it lasts, so that looks take a quarter of a processor beside a
+  /// program that saves all the time; and at most how long.
+  private static let (restForEachLook, longestRest) = (3, Duration.milliseconds(100))
 
   /// - Parameter path: the main file.
   init(path: String) {
     self.path = path
-    name = Array(FileSystem.name(of: path).utf8)
     let parent = FileSystem.parent(of: path) ?? "."
     #if canImport(Glibc)
+      self.parent = parent
+      name = Array(FileSystem.name(of: path).utf8)
       descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-      let events = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB
-      if descriptor >= 0 { inotify_add_watch(descriptor, parent, UInt32(events)) }
+      watch(everyEvent: false)
     #elseif canImport(Darwin)
       descriptor = kqueue()
       folder = open(parent, O_EVTONLY | O_CLOEXEC)
@@ -43,14 +54,22 @@ final class ChangeSignal {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Waits for a change, or that long.
+  /// Waits for a change since the last wait ended, or that long.
   ///
-  /// - Parameter noticing: called at once for each change; `nil` where nothing needs to be done before the wait ends.
+  /// - Parameter noticing: called at once for each file that comes or goes; `nil` where nothing needs to be done before
+  ///   the wait ends.
   func wait(milliseconds: Int, noticing: (() -> Void)?) {
-    let end = ContinuousClock.now + .milliseconds(max(0, milliseconds))
-    let rested = min(last + Self.rest, end)
-    if noticing == nil, rested > .now { Self.sleep(until: rested) }
-    followLog()
+    let start = ContinuousClock.now
+    let end = start + .milliseconds(max(0, milliseconds))
+    let rest = max(Self.rest, min((start - last) * Self.restForEachLook, Self.longestRest))
+    let rested = min(start + rest, end)
+    if noticing == nil { Self.sleep(until: rested) }
+    #if canImport(Darwin)
+      followLog()
+    #else
+      // Journals come and go all the time.
+      if noticing != nil { watch(everyEvent: true) }
+    #endif
     var hasChanged = false
     while descriptor >= 0 {
       let now = ContinuousClock.now
@@ -66,6 +85,10 @@ final class ChangeSignal {
       if hasOwnEvent() { hasChanged = true }
     }
     if descriptor < 0 { Self.sleep(until: end) }
+    #if canImport(Glibc)
+      // Before the caller looks: what happens from now on ends the next wait.
+      watch(everyEvent: noticing != nil)
+    #endif
     last = .now
   }
 
@@ -109,27 +132,48 @@ final class ChangeSignal {
       return kevent(descriptor, nil, 0, &events, Int32(events.count), &none) > 0
     }
   #else
-    /// The folder says what happens to the -wal.
-    private func followLog() {}
+    /// Asks to be woken by the next event of the main file, of the -wal and of the folder that they are in.
+    ///
+    /// - Parameter everyEvent: whether to be woken each time that a file comes to the folder, or goes.
+    private func watch(everyEvent: Bool) {
+      guard descriptor >= 0 else { return }
+      let once = UInt32(IN_ONESHOT)
+      let coming = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
+      folder = inotify_add_watch(descriptor, parent, coming | (everyEvent ? 0 : once))
+      let writing = UInt32(IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW) | once
+      for suffix in ["", "-wal"] { inotify_add_watch(descriptor, path + suffix, writing) }
+    }
 
     /// Reads what happened; whether any of it is about the store.
     private func hasOwnEvent() -> Bool {
       var buffer = [UInt8](repeating: 0, count: 16 << 10)
-      var isOwn = false
+      var (isOwn, isUsedUp) = (false, false)
       while true {
         let count = read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { return isOwn }
-        // Each event: four words, of which the last is the length of the name that follows.
+        guard count > 0 else { break }
+        // Each event: four words, of which the first names what is watched, the second says what happened, and the last
+        // is the length of the name that follows.
         var place = 0
-        while !isOwn, place + 16 <= count {
-          let length = buffer.withUnsafeBytes {
-            Int($0.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self))
+        while place + 16 <= count {
+          let (watched, mask, length) = buffer.withUnsafeBytes {
+            (
+              $0.loadUnaligned(fromByteOffset: place, as: Int32.self),
+              $0.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self),
+              Int($0.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self))
+            )
           }
           let file = buffer[min(place + 16, count)..<min(place + 16 + length, count)]
-          isOwn = file.starts(with: name)
+          if mask & UInt32(IN_IGNORED) != 0 {
+            isUsedUp = isUsedUp || watched == folder
+          } else if watched != folder || file.starts(with: name) {
+            isOwn = true
+          }
           place += 16 + length
         }
       }
+      // Another file of the folder came or went.
+      if !isOwn, isUsedUp { watch(everyEvent: false) }
+      return isOwn
     }
   #endif
 }

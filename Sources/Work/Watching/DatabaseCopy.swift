@@ -35,12 +35,22 @@ final class DatabaseCopy {
   ///
   /// - Parameters:
   ///   - pageSize: that of the -wal; `nil` where there is none.
+  ///   - most: bytes of a file that may be copied where the file system cannot share its blocks.
   ///   - meanwhile: called again and again while it is copied.
-  /// - Throws: ``CoreDataError`` where it cannot be read, or there is no room for it.
-  init(of main: OpenFile, pageSize known: Int?, meanwhile: () -> Void) throws {
+  /// - Throws: ``CoreDataError`` where it cannot be read, or there is no room for it, and of kind refused for one that
+  ///   is larger than that.
+  init(
+    of main: OpenFile, pageSize known: Int?, copyingAtMost most: Int = .max, meanwhile: () -> Void
+  ) throws {
     folder = try PrivateFolder(.disk)
     path = folder.path + "/" + FileSystem.name(of: main.path)
     if !FileSystem.clone(main, to: path) {
+      guard main.bytes <= most else {
+        throw CoreDataError(
+          .refused,
+          "the store has \(NumberText.bytes(main.bytes)), and its file system copies all of them",
+          path: main.path)
+      }
       try FileSystem.copy(main, into: FileSystem.createEmpty(path)) { _ in meanwhile() }
     }
     file = try WritableFile(path)

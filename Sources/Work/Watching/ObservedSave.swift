@@ -9,6 +9,10 @@ public struct WatchRequest: Sendable, Equatable {
   public var predicate: String?
   /// How many objects of one save are reported with their values; all are counted.
   public var limit = 20
+  /// Bytes of a store that is copied at once; `nil` for any.
+  ///
+  /// Where the file system shares blocks, a copy takes no room, and every store is copied.
+  public var mostCopied: Int?
 
   /// A request for everything.
   public init() {}

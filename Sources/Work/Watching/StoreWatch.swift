@@ -21,10 +21,8 @@ public final class StoreWatch {
   public private(set) var notices: [WatchNotice] = []
 
   private let request: WatchRequest
-  private let model: Model?
-  private let fallback: (StoreMetadata) -> Model?
-  private let isCancelled: () -> Bool
-  private let files: WatchedFiles
+  private let source: Baseline.Source
+  private var files: WatchedFiles { source.files }
   private var baseline: Baseline
   private var presence: WatchedFiles.Presence
   /// What the files were when they were last read.
@@ -44,21 +42,23 @@ public final class StoreWatch {
   ///   - model: reads the store with this model instead of the one in it.
   ///   - fallback: finds a model for a store without one, as for ``Store``.
   ///   - isCancelled: asked now and then in long work.
-  /// - Throws: ``CoreDataError`` where the store cannot be read or copied, and of kind usage for an entity or a
-  ///   predicate that does not fit the store.
+  /// - Throws: ``CoreDataError`` where the store cannot be read or copied, of kind refused where it is larger than the
+  ///   request allows to copy, and of kind usage for an entity or a predicate that does not fit the store.
   public init(
     path: String, request: WatchRequest = WatchRequest(), model: Model? = nil,
     fallback: @escaping (StoreMetadata) -> Model? = { _ in nil },
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
-    (self.path, self.request, self.model) = (path, request, model)
-    (self.fallback, self.isCancelled) = (fallback, isCancelled)
-    files = WatchedFiles(StoreFiles(path: FileSystem.canonical(path)))
+    (self.path, self.request) = (path, request)
+    let files = WatchedFiles(StoreFiles(path: FileSystem.canonical(path)))
+    source = Baseline.Source(
+      files: files, model: model, fallback: fallback, mostCopied: request.mostCopied ?? .max,
+      isCancelled: isCancelled)
     presence = files.presence
     // Before the first look at the files: what happens from then on wakes.
     signal = ChangeSignal(path: files.names.path)
     do {
-      baseline = try Baseline(of: files, model: model, fallback: fallback)
+      baseline = try Baseline(of: source, patience: Baseline.Patience.first)
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
     }
@@ -189,7 +189,7 @@ public final class StoreWatch {
   /// - Returns: false where all objects were compared instead.
   private func consume(_ log: OpenFile, into saves: inout [ObservedSave]) throws -> Bool {
     while let transaction = try baseline.tail?.next(log) {
-      if isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
+      if source.isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
       guard !transaction.isLarge,
         case .saved(let save) = try baseline.follow(
           transaction.pages, pageCount: transaction.pageCount)
@@ -216,8 +216,12 @@ public final class StoreWatch {
 
   /// Compares the pages of the store with those of the copy.
   private func compare(into saves: inout [ObservedSave]) throws {
+    let start = ContinuousClock.now
     for attempt in 0..<Self.mostAttempts {
-      if attempt > 0 { usleep(500) }
+      if attempt > 0 {
+        guard ContinuousClock.now - start < Self.mostTime else { return }
+        usleep(500)
+      }
       guard let difference = try PageDifference(files, baseline, since: state) else { continue }
       let count = missed(difference.state, difference.commits)
       guard !difference.isLarge,
@@ -235,13 +239,13 @@ public final class StoreWatch {
     // It is written to all the time: the next look tries again.
   }
 
-  private static let mostAttempts = 20
+  private static let (mostAttempts, mostTime) = (20, Duration.milliseconds(50))
 
   /// Compares all objects with the store as it is now, which becomes the baseline.
   private func compareAll(
     _ reason: WatchNotice.Reason, into saves: inout [ObservedSave]
   ) throws {
-    let present = try Baseline(of: files, model: model, fallback: fallback)
+    let present = try Baseline(of: source, patience: Baseline.Patience.later)
     var comparing = ComparisonRequest()
     comparing.entities = request.entities
     comparing.predicate = request.predicate
@@ -252,7 +256,7 @@ public final class StoreWatch {
     save.isWhole = true
     do {
       let comparison = try StoreComparison(
-        baseline.store, present.store, comparing, isCancelled: isCancelled)
+        baseline.store, present.store, comparing, isCancelled: source.isCancelled)
       let summary = try comparison.run { change in
         if save.changes.count < request.limit { save.changes.append(change) }
       }
@@ -266,13 +270,17 @@ public final class StoreWatch {
     if baseline.store.metadata.uuid == present.store.metadata.uuid {
       save.add(try present.transactions(after: baseline.lastTransaction))
     }
-    try present.begin(request, isCancelled: isCancelled)
+    try present.begin(request, isCancelled: source.isCancelled)
     (baseline, state) = (present, present.state)
     (commits, consumed, logNumber) = (present.commits, 0, files.logNumber)
     saves.append(save)
   }
 
   // MARK: Waiting
+
+  /// Whether saves are followed by their journals, which are there for a moment only: somebody should ``wait(milliseconds:)``
+  /// all the time between two looks.
+  package var needsWaiting: Bool { files.usesJournals }
 
   /// Waits until something may have been saved, at most that long.
   ///

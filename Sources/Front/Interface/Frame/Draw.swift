@@ -174,20 +174,30 @@ enum Header {
   }
 }
 
-/// The last row: what the keys do here, or what was just said.
+/// The last row: what the keys do here, or what was just said. A long sentence takes rows of what is above it.
 enum Footer {
+  private static let mostRows = 4
+
   static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     if let notice = state.notice {
-      grid.fill(rect, style: theme[.footerText])
       let (sign, role): (String, Theme.Role) =
         switch notice.kind {
         case .plain: ("", .footerText)
         case .success: ("✓ ", .success)
         case .warning: ("! ", .warning)
         }
-      grid.write(
-        [Span(" " + sign, theme[role]), Span(notice.text, theme[.footerText])], at: rect.origin,
-        within: rect.width)
+      let head = " " + sign
+      let all = Wrapping.lines(notice.text, width: max(1, rect.width - head.count - 2))
+      var lines = Array(all.prefix(mostRows))
+      if all.count > mostRows { lines[mostRows - 1] += "…" }
+      for (index, line) in lines.enumerated() {
+        let row = Rect(y: rect.y - lines.count + 1 + index, width: rect.width, height: 1)
+        grid.fill(row, style: theme[.footerText])
+        let mark = index == 0 ? head : String(repeating: " ", count: head.count)
+        grid.write(
+          [Span(mark, theme[role]), Span(line, theme[.footerText])], at: row.origin,
+          within: row.width)
+      }
       return
     }
     let items = bindings(state).map {

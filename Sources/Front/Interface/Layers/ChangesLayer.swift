@@ -281,6 +281,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       guard !news.saves.isEmpty else {
         switch news.watch {
         case .awaited: return "the store is being copied, to compare saves with it"
+        case .postponed(let reason):
+          return "what the first save changes is not known, only of those after it: \(reason)"
         case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
         case .begun:
           return news.unlisted == 0

@@ -15,7 +15,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .storeChanged(let change): return state.take(change)
   case .saved(let saves): return state.take(saves)
   case .watched(let error):
-    state.known.news.watch = error.map { .failed($0.message) } ?? .begun
+    state.known.news.watch = .init(error)
     return []
   case .clock(let time):
     state.clock = time

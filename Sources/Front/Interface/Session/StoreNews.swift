@@ -70,7 +70,19 @@ package struct StoreNews: Sendable, Equatable {
   /// Whether there is a copy that saves are compared with.
   enum Watch: Sendable, Equatable {
     case awaited, begun
+    /// It is made at the first save, for the reason given.
+    case postponed(String)
     case failed(String)
+
+    /// - Parameter error: why there is none; `nil` where there is one.
+    init(_ error: CoreDataError?) {
+      self =
+        switch error {
+        case nil: .begun
+        case let error? where error.kind == .refused: .postponed(error.message)
+        case let error?: .failed(error.message)
+        }
+    }
   }
 
   var watch = Watch.awaited

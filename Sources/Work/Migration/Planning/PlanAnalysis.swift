@@ -76,25 +76,30 @@ struct PlanAnalysis {
     var made = 0
     /// What leads from `store` to the version before the step at hand: nothing, or inferred steps.
     var prefix: [Int] = []
+    /// All of `prefix` as one mapping; `nil` where it is empty.
+    var composition: MappingModel?
   }
 
   private func look(at index: Int, of plan: inout MigrationPlan, _ position: inout Position) throws
   {
     let isInferred = plan.steps[index].isInferredOnly(plan.policies)
     let known = plan.checks.count
-    if !position.prefix.isEmpty, !isInferred || composed(plan, position.prefix + [index]) == nil {
+    let mapping = plan.steps[index].mapping
+    let whole =
+      isInferred ? position.composition.flatMap { MappingModel.composed($0, mapping) } : nil
+    if whole == nil {
       for step in position.prefix { try go(step, of: plan, &position) }
-      position.prefix = []
+      (position.prefix, position.composition) = ([], nil)
     }
     try meter.checkCancelled()
     let store = position.store
     // For all that looks at the step by itself.
     var schemas: StepSchemas?
     try store.connection.stopping(when: { meter.shouldStop }) {
-      if position.prefix.isEmpty {
+      if let whole, let before = position.composition {
+        try analyse(&plan, position.prefix + [index], before, whole, in: store)
+      } else {
         schemas = try analyse(&plan, index, in: store)
-      } else if let whole = composed(plan, position.prefix + [index]) {
-        try analyse(&plan, position.prefix + [index], whole, in: store)
       }
     }
     plan.steps[index].strategy = strategy(
@@ -105,9 +110,10 @@ struct PlanAnalysis {
       destination: plan.steps[index].destination, schemas: schemas
     ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
     position.prefix.append(index)
+    position.composition = whole ?? mapping
     guard !isInferred, index < plan.steps.count - 1, plan.failures.isEmpty else { return }
     try go(index, of: plan, &position)
-    position.prefix = []
+    (position.prefix, position.composition) = ([], nil)
   }
 
   /// How a step is carried out: as asked where nothing but inference speaks of it, else as costs less.
@@ -164,13 +170,6 @@ struct PlanAnalysis {
     plan.checks.removeSubrange(known...)
   }
 
-  private func composed(_ plan: MigrationPlan, _ steps: [Int]) -> MappingModel? {
-    guard let first = steps.first else { return nil }
-    return steps.dropFirst().reduce(plan.steps[first].mapping as MappingModel?) { sofar, step in
-      sofar.flatMap { MappingModel.composed($0, plan.steps[step].mapping) }
-    }
-  }
-
   /// A step that can be looked at by itself: the store is of the version that it begins at.
   ///
   /// - Returns: both its sides, where the mapping that was looked at is inferred.
@@ -197,21 +196,23 @@ struct PlanAnalysis {
 
   /// The last of several inferred steps: what all of them do to the store together, less what those
   /// before are known to do.
+  ///
+  /// - Parameters:
+  ///   - before: all but the last as one mapping.
+  ///   - whole: all of them.
   private func analyse(
-    _ plan: inout MigrationPlan, _ steps: [Int], _ whole: MappingModel, in store: Store
+    _ plan: inout MigrationPlan, _ steps: [Int], _ before: MappingModel, _ whole: MappingModel,
+    in store: Store
   ) throws {
     guard let first = steps.first, let last = steps.last else { return }
     let data = SourceData(store: store)
-    let counts = try StepSequence.rows(of: whole, in: store)
     for entityMapping in plan.steps[last].mapping.entityMappings {
       // Objects of the entity it takes, as they are counted before the first step.
-      let objects = composed(plan, Array(steps.dropLast()))?.entityMappings.filter {
+      plan.steps[last].rows[entityMapping.name] = try before.entityMappings.filter {
         $0.destination != nil && $0.destination == entityMapping.source
+      }.reduce(0) { sum, mapping in
+        sum + (try mapping.source.map { try data.count($0, where: []) } ?? 0)
       }
-      plan.steps[last].rows[entityMapping.name] =
-        try objects?.reduce(0) { sum, mapping in
-          sum + (try mapping.source.map { try data.count($0, where: []) } ?? 0)
-        } ?? counts[entityMapping.name] ?? 0
     }
     let known = plan.losses
     let analysis = try StepAnalysis(

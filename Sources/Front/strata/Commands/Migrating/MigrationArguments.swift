@@ -67,6 +67,9 @@ struct MigrationArguments: Sendable {
     if let documents { request.documents = documents }
   }
 
+  /// Has the mappings used where they are for a step on the way, and not missed where they are not.
+  mutating func useMappingsWhereFitting() { request.documents.useWhereFitting() }
+
   /// Says which version made the stores.
   mutating func setSource(_ version: ModelVersions.Version, path: String) {
     request.source = .init(

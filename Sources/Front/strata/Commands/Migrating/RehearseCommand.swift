@@ -67,6 +67,8 @@ struct Rehearsal {
   let expectations: Expectations?
   /// What expectations call the store; `nil`: by its file.
   var name: String?
+  /// Called with what is planned, before it is carried out.
+  var planned: (MigrationPlan) -> Void = { _ in }
 
   struct Result: Sendable {
     /// `nil` where the store is of the model already.
@@ -105,6 +107,7 @@ struct Rehearsal {
     _ copy: String, _ report: @escaping (MigrationProgress) -> Void
   ) throws -> Result {
     let plan = try request.plan(for: copy, copiedFrom: path)
+    planned(plan)
     let unused = try request.unusedAllowances(of: plan)
     var options = request.options
     options.keepsBackup = false

@@ -4,6 +4,7 @@ import ManagedStore
 import Migration
 import ModelSearch
 import Seeding
+import Synchronization
 
 /// `strata rehearse --seeded PATH`: a store of every version of a model, made for this and migrated to
 /// the current one.
@@ -20,8 +21,9 @@ enum SeededRehearsal {
   static let help = """
     --seeded PATH generates a store of every version of PATH, a bundle or Swift source, in a private
     folder. Each is migrated to the current version (or to --to), directly or through the versions
-    between, with the mapping models beside the bundle (or with --mapping), verified, checked against
-    --expect, and removed. In --expect, the names in "stores" are then the names of the versions.
+    between, with the mapping models beside the bundle (or with --mapping) where they are for a step
+    on the way, verified, checked against --expect, and removed. In --expect, the names in "stores"
+    are then the names of the versions.
     """
 
   static func run(
@@ -33,6 +35,7 @@ enum SeededRehearsal {
     let beside = arguments[.mapping].isEmpty ? mappings(beside: bundle, &notes) : nil
     var request = try MigrationArguments(arguments, to: destination)
     request.addVersions(versions, documents: beside)
+    request.useMappingsWhereFitting()
     let options = try SeedCommand.options(arguments, model: nil)
     let expectations = try Expectations.given(in: arguments)
     try expectations?.requireStores(named: versions.versions.map(\.name))
@@ -49,18 +52,28 @@ enum SeededRehearsal {
     let found = Dictionary(named.map { ($0.label, $0.version) }) { first, _ in first }
     let errors = Dictionary(unreadable.map { ($0.label, $0.error) }) { first, _ in first }
     let requested = request
-    return try batch.run(
+    let isMapped = Atomic<Bool>(false)
+    let status = try batch.run(
       named.map(\.label) + unreadable.map(\.label).filter { found[$0] == nil },
       jobs: BatchWork.jobs(arguments)
     ) { label, report in
       guard let version = found[label] else {
         return .failure(errors[label] ?? CoreDataError(.unreadable, "no such version", path: label))
       }
-      let rehearsal = Rehearsal(path: label, request: requested, expectations: expectations)
+      var rehearsal = Rehearsal(path: label, request: requested, expectations: expectations)
+      rehearsal.planned = { plan in
+        if plan.steps.contains(where: { [.mapping, .recipe].contains($0.mapping.kind) }) {
+          isMapped.store(true, ordering: .relaxed)
+        }
+      }
       return .rehearsal(
         try rehearsal.run(
           seeding: version, options, isOptional: beside != nil, report))
     }
+    if !arguments[.mapping].isEmpty, !isMapped.load(ordering: .relaxed) {
+      console.note("note: no mapping of --mapping is for a step from any of these versions")
+    }
+    return status
   }
 
   /// The version that a bundle calls its current one; the last, where it does not say.

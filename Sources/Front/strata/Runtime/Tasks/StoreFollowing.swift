@@ -12,13 +12,19 @@ final class StoreFollowing: Sendable {
   private static let patience = Duration.milliseconds(150)
   /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
   private static let mostLooks = 300
+  /// How long a wait for journals may keep others from the watch.
+  private static let longestWait = Duration.milliseconds(20)
   /// Objects of one save whose values are kept.
   private static let most = 1_000
+  /// Bytes of a store that are copied before anybody has saved, where the copy takes room.
+  private static let mostCopied = 256 << 20
 
   /// How far the copy is that saves are compared with.
   private enum Phase {
     /// It is to be made, not before a time: programs wrote all the time when it was tried.
     case wanted(from: ContinuousClock.Instant, wait: Duration)
+    /// It is so large that it is made when something was saved: what that changed is not known.
+    case postponed
     case beginning
     /// It is there. Saves meanwhile were counted by the files, and are in it or not.
     case begun
@@ -36,6 +42,7 @@ final class StoreFollowing: Sendable {
   private let watch = Mutex<StoreWatch?>(nil)
   private let isStopped = Atomic<Bool>(true)
   private let phase = Mutex(Phase.impossible)
+  private let hasSaved = Atomic<Bool>(false)
 
   init(_ source: StoreSource, _ mailbox: Mailbox) {
     (self.source, self.mailbox) = (source, mailbox)
@@ -63,9 +70,11 @@ final class StoreFollowing: Sendable {
     // For how many looks rows have waited to be read once more.
     var late: Int?
     while !Task.isCancelled {
-      try? await Task.sleep(for: Self.interval)
+      await rest()
       beginWatch()
-      switch signs.withLock({ $0?.look() }) {
+      let change = signs.withLock { $0?.look() }
+      if change != nil { begin(postponed: .now) }
+      switch change {
       case .gone?: mailbox.post(.storeChanged(.gone))
       case .replaced?:
         mailbox.post(.storeChanged(.replaced))
@@ -88,7 +97,27 @@ final class StoreFollowing: Sendable {
     }
   }
 
+  /// Waits until the next look. The journals of a large store are looked for meanwhile.
+  private func rest() async {
+    let end = ContinuousClock.now + Self.interval
+    while !Task.isCancelled, hasWatch, watch.withLock({ $0?.needsWaiting }) == true,
+      let left = Optional(end - .now), left > .zero
+    {
+      let wait = Int(min(left, Self.longestWait) / .milliseconds(1)) + 1
+      try? await EffectPerformer.onQueue("strata.following") {
+        watch.withLock { $0?.wait(milliseconds: wait) }
+      }
+    }
+    try? await Task.sleep(until: end)
+  }
+
   // MARK: The copy
+
+  /// Somebody saved: a copy that was put off is made now.
+  private func begin(postponed now: ContinuousClock.Instant) {
+    hasSaved.store(true, ordering: .relaxed)
+    phase.withLock { if case .postponed = $0 { $0 = .wanted(from: now, wait: .seconds(1)) } }
+  }
 
   /// Keeps what the store holds now, to compare with what is saved; the files are looked at meanwhile.
   private func beginWatch() {
@@ -109,6 +138,7 @@ final class StoreFollowing: Sendable {
       guard !isStopped.load(ordering: .relaxed), watch == nil else { return }
       var request = WatchRequest()
       request.limit = Self.most
+      request.mostCopied = hasSaved.load(ordering: .relaxed) ? nil : Self.mostCopied
       let made = Result {
         try StoreWatch(
           path: source.path, request: request, fallback: source.candidate,
@@ -122,9 +152,14 @@ final class StoreFollowing: Sendable {
         mailbox.post(.watched(nil))
       case .failure(let error):
         let error = CoreDataError(error, or: .failed)
-        if error.kind == .failed {
+        switch error.kind {
+        case .failed:
           phase.withLock { $0 = .wanted(from: .now + wait, wait: min(wait * 2, .seconds(60))) }
-        } else {
+        case .refused:
+          phase.withLock { $0 = .postponed }
+          // It may have been saved to in the meantime.
+          if hasSaved.load(ordering: .relaxed) { begin(postponed: .now) }
+        case .usage, .unreadable, .incompatible, .cancelled:
           phase.withLock { $0 = .impossible }
         }
         mailbox.post(.watched(error))
@@ -135,7 +170,7 @@ final class StoreFollowing: Sendable {
   private var hasWatch: Bool {
     switch phase.withLock({ $0 }) {
     case .begun, .inStep: true
-    case .wanted, .beginning, .impossible: false
+    case .wanted, .postponed, .beginning, .impossible: false
     }
   }
 

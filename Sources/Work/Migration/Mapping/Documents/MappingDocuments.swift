@@ -72,6 +72,9 @@ public struct MappingDocuments: Sendable, Equatable {
     isNamed = true
   }
 
+  /// Has each used for the pair of versions that it is for, if any, as those found in a folder are.
+  public mutating func useWhereFitting() { isNamed = false }
+
   /// Whether there are none.
   public var isEmpty: Bool { models.isEmpty && recipes.isEmpty }
 
