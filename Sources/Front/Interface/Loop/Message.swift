@@ -78,6 +78,8 @@ package enum Answer: Sendable {
   case frequencies(Frequencies)
   case searching(StoreSearchProgress)
   case content(StoredContent?)
+  /// `nil` where the value has no form that is known.
+  case decoded(DecodedText?)
   /// Where a text stands.
   case matched(Int?)
   case picture(Raster)
