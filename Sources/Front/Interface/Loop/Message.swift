@@ -105,7 +105,8 @@ package enum Answer: Sendable {
   case locked(LockedBackup)
   /// How far the key of a backup is derived: 0 to 1.
   case unlocking(Double)
-  case unlocked
+  /// The backup is open, and these are its stores.
+  case unlocked(FolderListing, [String: StorePeek])
 
   /// Whether nothing more comes of the same task.
   var isLast: Bool {

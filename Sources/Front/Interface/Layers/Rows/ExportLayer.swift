@@ -128,6 +128,16 @@ struct ExportLayer: LayerContent {
     return ", by \(property)" + (query.sort.isDescending ? " descending" : "")
   }
 
+  /// Where pictures are that a table has no room for.
+  private var fileNote: String {
+    let hasFiles = table.columns.contains { column in
+      [.attribute(.binary), .attribute(.transformable)].contains(table.property(column)?.kind)
+    }
+    return hasFiles
+      ? "Pictures and other data are left out: strata export writes them as files, and w in the view of a value (v) writes one."
+      : ""
+  }
+
   /// The columns of the file by name: its rows begin with entity and key.
   private func columnLines(_ width: Int) -> [String] {
     let names = query.properties ?? []
@@ -151,7 +161,9 @@ struct ExportLayer: LayerContent {
       error.map {
         Wrapping.lines("✗ " + $0.description + ($0.typedHint.map { ". \($0)" } ?? ""), width: width)
       } ?? []
-    let facts = Wrapping.lines(what + order, width: width) + columnLines(width)
+    let facts =
+      Wrapping.lines(what + order, width: width) + columnLines(width)
+      + (fileNote.isEmpty ? [] : Wrapping.lines(fileNote, width: width))
     let inside = Popup("Export", width, facts.count + 6 + message.count)
       .draw(in: &grid, body, theme: theme)
     func line(_ row: Int) -> Rect {

@@ -89,10 +89,10 @@ final class EffectPerformer: Sendable {
     case .find(let id, let request): find(id, request)
     case .unlock(let id, let path, let password):
       start(id) { [mailbox] in
-        try ContainerReading.unlock(path, with: password) {
+        let (listing, peeks) = try ContainerReading.unlock(path, with: password) {
           mailbox.post(.answer(id, .unlocking($0)))
         }
-        return .unlocked
+        return .unlocked(listing, peeks)
       }
     case .compute(let id, let computation):
       start(id) { try await Self.onQueue("strata.computation") { try computation.answer() } }
