@@ -147,18 +147,17 @@ enum ObjectCommand {
     case .data(let data):
       if let problem = data.location.problem { return ["! " + problem] }
       let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
-      let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
-      var head =
-        String(repeating: "gzip of ", count: decoded.layers)
-        + "\(content.kind), \(data.count) bytes"
+      let content = decoded.content()
+      var head = "\(decoded.heading), \(data.count) bytes"
       if decoded.layers > 0 { head += ", unpacked \(decoded.bytes.count)" }
       if let problem = decoded.problem { head += ", ! " + problem }
       if case .file(let name) = data.location { head += ", in the file \(name)" }
-      guard content.kind != .bytes || data.bytes.isEmpty else {
-        let hex = ByteText.hex(decoded.bytes.prefix(32))
-        return [head, hex + (max(data.count, decoded.bytes.count) > 32 ? "…" : "")]
+      var hex: [String] = []
+      if content.kind == .bytes, !data.bytes.isEmpty {
+        let isCut = max(data.count, decoded.bytes.count) > 32
+        hex = [ByteText.hex(decoded.bytes.prefix(32)) + (isCut ? "…" : "")]
       }
-      return [head] + content.lines
+      return [head] + hex + decoded.lines(of: content)
     }
   }
 
@@ -200,10 +199,11 @@ enum ObjectCommand {
   private static func write(_ data: DataValue, to json: inout JSONWriter) {
     let isWhole = data.bytes.count == data.count
     let decoded = DecodedData(data.bytes, isWhole: isWhole)
-    let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
+    let content = decoded.content()
+    let lines = decoded.lines(of: content)
     json.object { json in
       json.field("bytes", data.count)
-      if !content.lines.isEmpty { json.field("content", content.lines) }
+      if !lines.isEmpty { json.field("content", lines) }
       json.field("kind", DataKind(data.bytes, isWhole: isWhole).description)
       if decoded.layers > 0 {
         json.field("unpacked", decoded.bytes.count)
