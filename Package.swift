@@ -125,6 +125,14 @@ let package = Package(
       path: "Sources/Work/Rescue",
       swiftSettings: unoptimized),
 
+    // A copy of a store with other values, to be sent to a developer: it looks at every byte of them.
+    .target(
+      name: "Anonymizing",
+      dependencies: [
+        "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib",
+      ],
+      path: "Sources/Work/Anonymizing"),
+
     // What is known to go wrong with a change of a model, found before it ships.
     .target(
       name: "Lint",
@@ -184,7 +192,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
-        "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
@@ -210,7 +218,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
+        "anonymize.py", "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py",
+        "watch.py",
       ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
@@ -246,6 +255,11 @@ let package = Package(
         "Rescue", "Interface", "Reports", "Salvage", "Demo", "Seeding", "Migration", "ManagedStore",
         "ManagedModel",
         "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AnonymizingTests",
+      dependencies: [
+        "Anonymizing", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",
