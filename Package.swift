@@ -83,6 +83,11 @@ let package = Package(
       ],
       path: "Sources/Stores/Containers",
       swiftSettings: unoptimized),
+    // XML and binary stores, which are read as private stores of the SQLite type.
+    .target(
+      name: "AtomicStores",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files"],
+      path: "Sources/Stores/AtomicStores", swiftSettings: small),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(
       name: "SwiftModels", dependencies: ["ManagedModel", "Values"],
@@ -183,7 +188,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
+        "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
+        "Comparison",
         "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
@@ -279,7 +285,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Watching",
+        "strata", "Interface", "Reports", "Terminal", "Topics", "AtomicStores", "Containers",
+        "Watching",
         "Comparison", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",
