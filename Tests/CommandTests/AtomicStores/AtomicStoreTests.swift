@@ -107,6 +107,30 @@ struct AtomicStoreTests {
     }
   }
 
+  @Test(
+    "a reader of the description of the formats finds the same in both stores",
+    .enabled(if: Tool.python3.isAvailable, "python3 is missing"))
+  func secondReader() throws {
+    let place = try AtomicFolder()
+    let script =
+      #filePath.split(separator: "/", omittingEmptySubsequences: false)
+      .dropLast(3).joined(separator: "/") + "/Independent/atomic.py"
+    for (source, name) in [(place.xml, "X.sqlite"), (place.binary, "B.sqlite")] {
+      let made = place.folder.path(name)
+      #expect(
+        Captured("convert", source, "--output", made, "--model", place.model).status == .done)
+      #expect(OtherProgram.run(Tool.python3.path, ["-B", script, source, made]) == 0, "\(name)")
+    }
+    // It does find what differs.
+    let other = place.folder.path("Other.sqlite")
+    #expect(
+      Captured("convert", place.xml, "--output", other, "--model", place.model).status == .done)
+    let connection = try Connection(path: other, mode: .readWrite)
+    try connection.execute("UPDATE ZPASSPORT SET ZNUMBER = 77 WHERE ZNUMBER IS NOT NULL")
+    connection.close()
+    #expect(OtherProgram.run(Tool.python3.path, ["-B", script, place.xml, other]) != 0)
+  }
+
   @Test("every command that reads gets a private copy, and leaves nothing")
   func read() throws {
     let place = try AtomicFolder()
