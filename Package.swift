@@ -83,6 +83,11 @@ let package = Package(
       ],
       path: "Sources/Stores/Containers",
       swiftSettings: unoptimized),
+    // XML and binary stores, which are read as private stores of the SQLite type.
+    .target(
+      name: "AtomicStores",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files"],
+      path: "Sources/Stores/AtomicStores", swiftSettings: small),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(
       name: "SwiftModels", dependencies: ["ManagedModel", "Values"],
@@ -191,8 +196,9 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
-        "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
+        "Comparison", "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels",
+        "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
@@ -293,7 +299,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Watching",
+        "strata", "Interface", "Reports", "Terminal", "Topics", "AtomicStores", "Containers",
+        "Watching",
         "Comparison", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",

@@ -58,7 +58,8 @@ struct MigrateTests {
     "a store out of a container is never migrated in its place, nor rolled back: it is told how")
   func copy() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    session.state.copy = CopyPlace(root: "/tmp/strata-copy.x/copy", container: "/data/Backup.zip")
+    session.state.copy = CopyPlace(
+      root: "/tmp/strata-copy.x/copy", prefix: "/data/Backup.zip//", noun: "the archive or folder")
     try session.send("4", "⏎")
     let isStarted = session.effects.contains { if case .migrate = $0 { true } else { false } }
     #expect(!isStarted)

@@ -52,21 +52,68 @@ struct BinaryPropertyListReader {
     try object(top, depth: 0).value
   }
 
+  /// One object with all that is in it, read by itself: nothing of it is kept.
+  mutating func object(alone index: Int) throws(CoreDataError) -> PropertyListValue {
+    (objects, open, budget) = ([:], [], bytes.count)
+    defer { objects = [:] }
+    return try object(index, depth: 0).value
+  }
+
+  /// The number of the object that the list consists of.
+  var root: Int { top }
+
+  /// Numbers of the values of a dictionary, which are not read.
+  mutating func places(inDictionary index: Int) throws(CoreDataError) -> [String: Int] {
+    let (offset, marker) = try marker(of: index)
+    guard marker >> 4 == 0xD else { throw Self.error("a dictionary was expected") }
+    budget = bytes.count
+    let content = try sized(at: offset, unit: referenceSize * 2)
+    let half = content.count / 2
+    var places: [String: Int] = [:]
+    for position in stride(
+      from: content.lowerBound, to: content.lowerBound + half, by: referenceSize)
+    {
+      guard case .string(let name) = try object(alone: reference(at: position)) else {
+        throw Self.error("a dictionary's key is not a string")
+      }
+      places[name] = try reference(at: position + half)
+    }
+    return places
+  }
+
+  /// Numbers of the elements of an array, which are not read.
+  mutating func places(inArray index: Int) throws(CoreDataError) -> [Int] {
+    let (offset, marker) = try marker(of: index)
+    guard marker >> 4 == 0xA else { throw Self.error("an array was expected") }
+    budget = bytes.count
+    let content = try sized(at: offset, unit: referenceSize)
+    var places: [Int] = []
+    places.reserveCapacity(content.count / referenceSize)
+    for position in stride(from: content.lowerBound, to: content.upperBound, by: referenceSize) {
+      places.append(try reference(at: position))
+    }
+    return places
+  }
+
+  private func marker(of index: Int) throws(CoreDataError) -> (offset: Int, marker: UInt8) {
+    guard (0..<objectCount).contains(index) else { throw Self.error("a reference has no object") }
+    let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
+    guard offset >= 8, offset < UInt64(table) else {
+      throw Self.error("an object is outside the file")
+    }
+    return (Int(offset), bytes[Int(offset)])
+  }
+
   private mutating func object(
     _ index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     if let known = objects[index] { return known }
-    guard index < objectCount else { throw Self.error("a reference has no object") }
     guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
     guard open.insert(index).inserted else {
       throw Self.error("a container of the binary property list contains itself")
     }
     defer { open.remove(index) }
-    let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
-    guard offset >= 8, offset < UInt64(table) else {
-      throw Self.error("an object is outside the file")
-    }
-    let result = try decode(at: Int(offset), as: index, depth: depth)
+    let result = try decode(at: marker(of: index).offset, as: index, depth: depth)
     guard result.weight <= maximumWeight else {
       throw Self.error("unfolded, the property list would be too large")
     }

@@ -14,7 +14,8 @@ enum CommandTable {
     FindModelCommand.command,
     LintCommand.command,
     PlanCommand.command, MigrateCommand.command, RehearseCommand.command, VerifyCommand.command,
-    RollbackCommand.command, ResetCommand.command, DoctorCommand.command, RepairCommand.command,
+    ConvertCommand.command, RollbackCommand.command, ResetCommand.command, DoctorCommand.command,
+    RepairCommand.command,
     SalvageCommand.command, UndeleteCommand.command, DemoCommand.command, SeedCommand.command,
     HelpCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
