@@ -32,7 +32,7 @@ package final class AtomicContents {
   ///
   /// - Parameter progress: called now and then with the objects so far; it throws to stop.
   /// - Throws: ``CoreDataError`` of kind unreadable where it is no atomic store, or nothing of it can be read.
-  package init(path: String, progress: (Int) throws -> Void = { _ in }) throws {
+  package init(path: String, progress: @escaping (Int) throws -> Void = { _ in }) throws {
     self.path = path
     let file = try OpenFile(path)
     guard

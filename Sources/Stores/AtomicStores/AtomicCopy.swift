@@ -40,7 +40,7 @@ package final class AtomicCopy {
   package init(
     of path: String, model: Model? = nil,
     fallback: ([String: VersionHash]) -> Model? = { _ in nil },
-    rootName: String = "copy", progress: (Int) throws -> Void = { _ in }
+    rootName: String = "copy", progress: @escaping (Int) throws -> Void = { _ in }
   ) throws {
     let contents = try AtomicContents(path: path, progress: progress)
     let names = try AtomicModel(model ?? fallback(contents.versionHashes), for: contents)
