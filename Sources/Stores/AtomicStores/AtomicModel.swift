@@ -6,6 +6,9 @@ package enum AtomicModelSource: Sendable, Equatable {
   case given
   /// Made of what the file shows; the entities whose hash the store states are proved.
   case rebuilt(proved: Set<String>)
+
+  /// Whether it is none that was made of the objects.
+  package var isGiven: Bool { self == .given }
 }
 
 /// A model for an atomic store, and what of the store's names is what in it.
@@ -143,8 +146,52 @@ enum RebuiltModel {
       entities: Array(entities.values),
       versionIdentifiers: contents.metadata?["NSStoreModelVersionIdentifiers"]?.array?.compactMap(
         \.string) ?? [])
-    guard !stated.isEmpty, contents.form == .xml else { return (model, []) }
-    return try OptionalityTrial.run(model, hashes: stated)
+    let parents = try parents(in: model, contents)
+    guard !stated.isEmpty, contents.form == .xml else {
+      return (try below(parents, model), [])
+    }
+    let (tried, proved) = try OptionalityTrial.run(model, hashes: stated)
+    return (try below(parents.filter { !proved.contains($0.key) }, tried), proved)
+  }
+
+  /// The entities that must be below another: a relationship to that one references objects of them.
+  private static func parents(
+    in model: Model, _ contents: AtomicContents
+  ) throws -> [String: String] {
+    let own = Dictionary(model.entities.map { ($0.name.uppercased(), $0.name) }) { first, _ in first
+    }
+    var parents: [String: String] = [:]
+    for (number, written) in contents.relationships.enumerated() {
+      guard let owner = own[contents.entities[written.entity].uppercased()],
+        let destination = model.relationship(named: written.name, of: owner)?.destination
+      else { continue }
+      for found in try contents.destinations(of: number) {
+        guard let entity = own[found.uppercased()], entity != destination, parents[entity] == nil
+        else { continue }
+        var top = destination
+        while let next = parents[top] { top = next }
+        if top != entity { parents[entity] = destination }
+      }
+    }
+    return parents
+  }
+
+  /// The model with entities below others, which have what those have.
+  private static func below(_ parents: [String: String], _ model: Model) throws -> Model {
+    guard !parents.isEmpty else { return model }
+    let entities = model.entities.map { entity in
+      guard entity.parent == nil, let parent = parents[entity.name] else { return entity }
+      var copy = entity
+      copy.parent = parent
+      var next: String? = parent
+      while let name = next, let ancestor = model.entity(named: name) {
+        copy.attributes.removeAll { ancestor.attribute(named: $0.name) != nil }
+        copy.relationships.removeAll { ancestor.relationship(named: $0.name) != nil }
+        next = ancestor.parent ?? parents[name]
+      }
+      return copy
+    }
+    return try Model(entities: entities, versionIdentifiers: model.versionIdentifiers)
   }
 
   private static let types: [String: AttributeType] = [
@@ -172,16 +219,15 @@ enum RebuiltModel {
       : found == [.integer64, .boolean] ? .integer64 : .transformable
   }
 
-  /// The entity of what a relationship references, by its first link.
+  /// The entity of what a relationship references: of several the one with the fewest properties, as those below it
+  /// have its own and more.
   private static func destination(
     of relationship: String, in entity: String, _ contents: AtomicContents
   ) throws -> String? {
-    try contents.connection.value(
-      """
-      SELECT o.entity FROM edge e JOIN object o ON o.key = e.destination WHERE e.relationship = ? LIMIT 1
-      """, [.integer(Int64(contents.number(of: relationship, in: entity) ?? -1))]
-    )?.integer.flatMap {
-      contents.entities.indices.contains(Int($0)) ? contents.entities[Int($0)] : nil
+    guard let number = contents.number(of: relationship, in: entity) else { return nil }
+    return try contents.destinations(of: number).min {
+      (contents.schema.entities[$0]?.places ?? 0, $0)
+        < (contents.schema.entities[$1]?.places ?? 0, $1)
     }
   }
 
@@ -276,6 +322,20 @@ extension AtomicContents {
   func number(of relationship: String, in entity: String) -> Int? {
     guard let owner = entities.firstIndex(of: entity) else { return nil }
     return relationships.firstIndex { $0.entity == owner && $0.name == relationship }
+  }
+
+  /// The entities of what a relationship references, by the names that the store has for them.
+  func destinations(of relationship: Int) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT DISTINCT o.entity FROM edge e JOIN object o ON o.key = e.destination
+      WHERE e.relationship = ? ORDER BY 1
+      """, [.integer(Int64(relationship))]
+    ).compactMap { row in
+      row.first?.integer.flatMap { Int(exactly: $0) }.flatMap {
+        entities.indices.contains($0) ? entities[$0] : nil
+      }
+    }
   }
 
   /// The first values of an attribute.

@@ -144,9 +144,9 @@ struct AtomicStoreTests {
       #expect(rows.status == .done && rows.lines.count > 10)
       let out = place.folder.path("New-\(type).sqlite")
       let migrated = Captured(
-        "migrate", path, "--model", place.model, "--to", place.model, "--output", out)
+        "migrate", path, "--from", place.model, "--to", place.model, "--output", out)
       #expect(migrated.status == .done, "\(migrated.out)\(migrated.err)")
-      let refused = Captured("repair", path)
+      let refused = Captured("rollback", path)
       #expect(refused.status == .refused)
       #expect(refused.err.contains("strata convert"))
       #expect(try FileSystem.read(path) == bytes)

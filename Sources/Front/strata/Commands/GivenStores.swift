@@ -75,7 +75,7 @@ enum GivenStores {
       var atomicCopies: [AtomicCopy] = []
       var shown: [(root: String, name: String)] = []
       for (slot, path) in whole {
-        let copy = try atomicCopy(of: path, model: arguments[.model], console)
+        let copy = try atomicCopy(of: path, model: arguments[.model] ?? arguments[.from], console)
         arguments[slot.parameter][slot.index] = copy.path
         atomicCopies.append(copy)
         shown.append((copy.root, FileSystem.prefix(of: path)))

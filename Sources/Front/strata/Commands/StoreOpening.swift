@@ -1,3 +1,4 @@
+import AtomicStores
 import Files
 import ManagedModel
 import ManagedStore
@@ -70,7 +71,12 @@ extension Console {
   ) -> CommandStatus {
     let gaps = store.gaps
     // Values may stand under the names of others.
-    if let mismatch = store.modelMismatch, !told.contains(mismatch) { note("! " + mismatch) }
+    if let mismatch = store.modelMismatch, !told.contains(mismatch),
+      // What was made of the objects was told to be.
+      AtomicCopy.origin(ofCopyAt: store.path)?.source.isGiven != false
+    {
+      note("! " + mismatch)
+    }
     if store.modelSource == .file { warn(store.wholeModel.warnings) }
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     if store.isChanged {
