@@ -184,7 +184,9 @@ enum RebuiltModel {
       var copy = entity
       copy.parent = parent
       var next: String? = parent
-      while let name = next, let ancestor = model.entity(named: name) {
+      var passed: Set<String> = [entity.name]
+      while let name = next, passed.insert(name).inserted, let ancestor = model.entity(named: name)
+      {
         copy.attributes.removeAll { ancestor.attribute(named: $0.name) != nil }
         copy.relationships.removeAll { ancestor.relationship(named: $0.name) != nil }
         next = ancestor.parent ?? parents[name]

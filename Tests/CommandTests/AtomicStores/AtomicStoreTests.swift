@@ -298,16 +298,17 @@ struct AtomicStoreTests {
     let place = try AtomicFolder(objects: 40)
     var random = SeededGenerator(seed: 33)
     let path = place.folder.path("M")
+    let model = try Store(path: place.sqlite).model
     for source in [place.xml, place.binary] {
       let bytes = try FileSystem.read(source)
-      for _ in 0..<300 {
+      for _ in 0..<100 {
         var mutated = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) {
           let at = Int.random(in: 0..<mutated.count, using: &random)
           mutated[at] = UInt8.random(in: 0...255, using: &random)
         }
         try FileSystem.write(mutated, to: path)
-        _ = try? AtomicCopy(of: path)
+        _ = try? AtomicCopy(of: path, model: model)
       }
     }
   }

@@ -12,8 +12,8 @@ package struct OptionalityTrial {
   /// Properties by entity, of those whose hash was found.
   private var found: [String: [String: Bool]] = [:]
   private var parents: [String: String] = [:]
-  /// Hashes that may still be tried: a second's work, whatever the document holds.
-  private var room = 1 << 20
+  /// Hashes that may still be tried: less than a second's work, whatever the document holds.
+  private var room = 1 << 17
 
   /// Tries the entities of a model without hierarchy, each with all its properties.
   ///
