@@ -35,7 +35,7 @@ final class Pseudonyms {
   /// Another text of the same length and shape.
   func text(_ text: String, _ rules: TextRules? = nil) -> String {
     let bytes = Array(text.utf8)
-    if let rules { return rules.replaced(text) { self.plain($0, keeping: $1) } }
+    if let rules { return rules.replaced(text) { self.plain($0, keeping: $1, allowing: $2) } }
     if let replaced = known[bytes] { return replaced }
     let replaced = plain(text, keeping: [])
     if bytes.count <= 256 {
@@ -45,17 +45,21 @@ final class Pseudonyms {
     return replaced
   }
 
-  /// - Parameter kept: places of characters that stay.
-  private func plain(_ text: String, keeping kept: Set<Int>) -> String {
+  /// - Parameters:
+  ///   - kept: places of characters that stay.
+  ///   - allowed: the characters that may stand in a place, where these are fewer than the alphabet's.
+  private func plain(
+    _ text: String, keeping kept: Set<Int>, allowing allowed: [Int: [Unicode.Scalar]] = [:]
+  ) -> String {
     let scalars = Array(text.unicodeScalars)
     let uuids = Self.uuids(in: scalars)
     guard !uuids.isEmpty else {
-      return TextShape(scalars, classes, keeping: kept).replaced(by: cipher)
+      return TextShape(scalars, classes, keeping: kept, allowing: allowed).replaced(by: cipher)
     }
     var fixed = kept
     for range in uuids { fixed.formUnion(range) }
     if let rest = reference(behind: uuids[0], in: scalars) { fixed.formUnion(rest) }
-    let shape = TextShape(scalars, classes, keeping: fixed)
+    let shape = TextShape(scalars, classes, keeping: fixed, allowing: allowed)
     var result = Array(shape.replaced(by: cipher).unicodeScalars)
     for range in uuids where result.count == scalars.count {
       result.replaceSubrange(range, with: uuid(scalars[range]))
