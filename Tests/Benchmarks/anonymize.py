@@ -73,7 +73,7 @@ class Side:
 
     def __init__(self, path, model=None):
         self.path = path
-        self.db = sqlite3.connect(f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)
+        self.db = sqlite3.connect(f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?mode=ro&immutable=1", uri=True)
         self.db.text_factory = bytes
         self.schema = {name.decode(): (kind.decode(), table.decode(), sql.decode(errors="replace") if sql else None)
                        for kind, name, table, sql in self.db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")}
@@ -614,7 +614,7 @@ def plan(strata, path, model):
     def bare(o, key=""):
         if isinstance(o, dict):
             return {k: bare(v, k) for k, v in o.items() if k not in
-                    ("samples", "path", "store", "first", "examples", "seconds", "bytes", "uuid", "bytesNeeded", "bytesFree", "message", "hint", "notes", "warnings", "output", "command", "advice")}
+                    ("samples", "path", "store", "first", "examples", "seconds", "secondsEstimated", "bytes", "uuid", "bytesNeeded", "bytesFree", "message", "hint", "notes", "warnings", "output", "command", "advice")}
         if isinstance(o, list):
             return [bare(v, key) for v in o]
         return o
@@ -849,12 +849,16 @@ def kills(strata, store, work, count, report):
     path = copied(store, os.path.join(work, "killed"))
     start = time.monotonic()
     output = os.path.join(work, "killed", "Out.sqlite")
+
+    def clear():
+        for name in glob.glob(os.path.join(work, "killed", "Out*")) + glob.glob(os.path.join(work, "killed", ".Out*")):
+            shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+
     run(strata, "anonymize", path, "--output", output)
     whole = time.monotonic() - start
     hits = 0
     for number in range(count):
-        for name in glob.glob(os.path.join(work, "killed", "*Out*")) + glob.glob(os.path.join(work, "killed", ".Out*")):
-            shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+        clear()
         process = subprocess.Popen([strata, "anonymize", path, "--output", output], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(random.uniform(0, whole))
         process.send_signal(9 if number % 2 else 2)
@@ -864,8 +868,7 @@ def kills(strata, store, work, count, report):
         hits += 1
         if os.path.exists(output):
             report["runs"].append(f"killed (status {process.returncode}), and the output is there")
-    for name in glob.glob(os.path.join(work, "killed", "*Out*")):
-        os.remove(name)
+    clear()
     again = run(strata, "anonymize", path, "--output", output)
     rest = [n for n in os.listdir(os.path.join(work, "killed")) if n.startswith(".strata")]
     if again.returncode not in (0, 4) or rest:
@@ -919,7 +922,7 @@ def main():
         os.makedirs(own)
         try:
             check(arguments.strata, store, own, models, [], report)
-            if number == 0 and not arguments.stores:
+            if number == 0 and arguments.kills and not arguments.stores:
                 kills(arguments.strata, store, own, arguments.kills, report)
         except Exception as error:
             import traceback
