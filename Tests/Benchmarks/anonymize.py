@@ -94,6 +94,7 @@ class Side:
     def read_model(self, archive):
         objects = plistlib.loads(archive)["$objects"]
         self.words = {o for o in objects if isinstance(o, str)}
+        self.words |= {v for o in objects if isinstance(o, dict) for v in o.values() if isinstance(v, str)}
 
         def get(o):
             return objects[o.data] if isinstance(o, plistlib.UID) else o
@@ -111,6 +112,8 @@ class Side:
                 default = get(o.get("NSDefaultValue"))
                 if isinstance(default, dict) and "NS.time" in default:
                     default = default["NS.time"]
+                if isinstance(default, dict) and "NS.string" in default:
+                    default = get(default["NS.string"])
                 rules = "NSValidationPredicates" in o and bool((get(o["NSValidationPredicates"]) or {}).get("NS.objects"))
                 self.attributes.setdefault(own.upper(), []).append(Attribute(
                     own, get(o.get("NSAttributeType")), default, name == "NSDerivedAttributeDescription", rules))
