@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a store which strata anonymized has the structure of the original, and nothing of its values.
 
-    anonymize.py STRATA SHARED [--stores FILE…] [--made-only] [--out FILE.json] [--work DIR] [--kills N]
+    anonymize.py STRATA SHARED [--stores FILE…] [--made-only | --fixtures-only] [--out FILE.json] [--work DIR] [--kills N]
 
 SHARED is the folder with fixtures/. Without --stores, every Core Data store of the fixtures is taken, on a copy, and
 stores that are made here: with an app's own tables, FTS5, R-trees, history with tombstones, mirrored tables, external
@@ -905,6 +905,7 @@ def main():
     parser.add_argument("shared")
     parser.add_argument("--stores", nargs="*")
     parser.add_argument("--made-only", action="store_true")
+    parser.add_argument("--fixtures-only", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--work")
     parser.add_argument("--kills", type=int, default=20)
@@ -913,7 +914,7 @@ def main():
     os.makedirs(work, exist_ok=True)
     stores = [(s, []) for s in arguments.stores or []]
     if not stores:
-        stores = made(arguments.strata, os.path.join(work, "made"))
+        stores = [] if arguments.fixtures_only else made(arguments.strata, os.path.join(work, "made"))
         if not arguments.made_only:
             stores += fixtures(arguments.shared)
     bad = 0
