@@ -104,6 +104,7 @@ struct StoreAnonymizationTests {
       try connection.defineNullFunction(name)
     }
     connection.fireTriggers(false)
+    try connection.execute("PRAGMA secure_delete = OFF")
     try connection.execute("UPDATE ZITEM SET ZUPPER = strata_case(ZNAME, 'upper')")
     try connection.execute(
       """

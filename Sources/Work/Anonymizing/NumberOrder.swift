@@ -12,10 +12,6 @@ struct NumberOrder {
   private var unsorted = 0
   /// Each begins an interval that no number leaves.
   private var starts: [Int64]
-  /// How many numbers stay since there is no other in their place.
-  private(set) var unmoved = 0
-  /// How many different numbers there are.
-  var count: Int { values.count }
 
   /// - Parameter starts: least numbers of the intervals.
   init(starts: [Int64]) { self.starts = Self.sorted(starts + [.min]) }
@@ -62,7 +58,6 @@ struct NumberOrder {
       } else {
         chosen = Self.increasing(own, in: start...last, &stream)
       }
-      unmoved += zip(own, chosen).count { $0 == $1 }
       replacements.replaceSubrange(first..<end, with: chosen)
     }
   }
@@ -170,20 +165,25 @@ struct NumberOrders {
 
   private var orders: [Kind: NumberOrder] = [:]
 
-  /// - Parameter constants: numbers that a model's rules and defaults name: they stay, and nothing else becomes one.
-  init(constants: [Kind: [Double]]) {
+  /// Numbers that a model names.
+  struct Named {
+    /// Those of predicates, and defaults: they stay, and nothing else becomes one.
+    var constants: [Double] = []
+    /// Nothing below one becomes one or greater, nor the other way round.
+    var minima: [Double] = []
+    /// Nothing above one becomes one or less, nor the other way round.
+    var maxima: [Double] = []
+  }
+
+  init(_ named: [Kind: Named]) {
     for kind in Kind.allCases {
+      let own = named[kind] ?? Named()
       orders[kind] = NumberOrder(
-        starts: kind == .integer
-          ? Self.integerStarts(constants[kind] ?? []) : Self.realStarts(kind, constants[kind] ?? [])
-      )
+        starts: kind == .integer ? Self.integerStarts(own) : Self.realStarts(kind, own))
     }
   }
 
-  /// How many different numbers stay.
-  var unmoved: Int { orders.values.reduce(0) { $0 + $1.unmoved } }
-
-  private static func integerStarts(_ constants: [Double]) -> [Int64] {
+  private static func integerStarts(_ named: Named) -> [Int64] {
     var starts: [Int64] = [0, 1]
     var power: Int64 = 1
     while power <= .max / 10 {
@@ -191,21 +191,20 @@ struct NumberOrders {
       starts += [power, 1 - power]
     }
     for bits in [15, 31] as [Int64] { starts += [1 << bits, -(1 << bits)] }
-    for constant in constants {
-      guard let number = Int64(exactly: constant.rounded(.up)) else { continue }
-      starts.append(number)
-      if constant == constant.rounded(), number < .max { starts.append(number + 1) }
-    }
+    func add(_ start: Double) { if let number = Int64(exactly: start) { starts.append(number) } }
+    for constant in named.constants + named.minima { add(constant.rounded(.up)) }
+    for constant in named.constants + named.maxima { add(constant.rounded(.down) + 1) }
     return starts
   }
 
-  private static func realStarts(_ kind: Kind, _ constants: [Double]) -> [Int64] {
+  private static func realStarts(_ kind: Kind, _ named: Named) -> [Int64] {
     var starts: [Int64] = [0, 1]
     for exponent in -323...308 {
       let power = Double("1e\(exponent)") ?? 0
       starts += [key(power), key(-power) + 1]
     }
-    var alone = constants + [.infinity, -.infinity]
+    starts += named.minima.map(key) + named.maxima.map { key($0) + 1 }
+    var alone = named.constants + [.infinity, -.infinity]
     if kind == .date { alone += foundationDates + shownDates }
     for constant in alone where !constant.isNaN {
       starts += [key(constant), key(constant) &+ 1]
@@ -295,7 +294,8 @@ struct NumberOrders {
     let values = interval.values.compactMap(float)
     guard values.count == interval.values.count else { return nil }
     func bound(_ key: Int64, _ step: Int64) -> Int64? {
-      let nearest = Float(max(-3.4e38, min(3.4e38, real(key))))
+      let most = Double(Float.greatestFiniteMagnitude)
+      let nearest = Float(max(-most, min(most, real(key))))
       let bits = Int64(nearest.magnitude.bitPattern)
       let own = nearest < 0 ? -bits : bits
       let candidates = [own - step, own, own + step]

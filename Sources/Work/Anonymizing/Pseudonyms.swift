@@ -35,8 +35,12 @@ final class Pseudonyms {
   /// Another text of the same length and shape.
   func text(_ text: String, _ rules: TextRules? = nil) -> String {
     let bytes = Array(text.utf8)
-    if let rules { return rules.replaced(text) { self.plain($0, keeping: $1) } }
+    if let rules { return rules.replaced(text) { self.plain($0, keeping: $1, allowing: $2) } }
     if let replaced = known[bytes] { return replaced }
+    let first = bytes.first { ![9, 10, 13, 32].contains($0) }
+    let isStructured =
+      bytes.count <= Self.longestStructure && first.map { "{[<".utf8.contains($0) } ?? false
+    guard bytes.count <= Self.longestPlain || isStructured else { return long(text, bytes) }
     let replaced = plain(text, keeping: [])
     if bytes.count <= 256 {
       if known.count >= Self.mostKnown { known.removeAll(keepingCapacity: true) }
@@ -45,17 +49,54 @@ final class Pseudonyms {
     return replaced
   }
 
-  /// - Parameter kept: places of characters that stay.
-  private func plain(_ text: String, keeping kept: Set<Int>) -> String {
+  /// Longer texts are replaced character by character, by a stream that depends on all of them.
+  private static let longestPlain = 1 << 16
+  /// The same of JSON and property lists.
+  private static let longestStructure = 8 << 20
+
+  private func long(_ text: String, _ bytes: [UInt8]) -> String {
+    var stream = KeyedStream(hash, Array("long text".utf8) + Digest.sha256(bytes))
+    var random: [UInt8] = []
+    var place = 0
+    func number() -> Int {
+      if place + 2 > random.count { (random, place) = (stream.bytes(1 << 14), 0) }
+      defer { place += 2 }
+      return Int(random[place]) << 8 | Int(random[place + 1])
+    }
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    for scalar in text.unicodeScalars {
+      let value = Int(scalar.value)
+      switch value {
+      case 0x30...0x39: result.append(UInt8(0x30 + (value - 0x30 + number()) % 10))
+      case 0x41...0x5A: result.append(UInt8(0x41 + (value - 0x41 + number()) % 26))
+      case 0x61...0x7A: result.append(UInt8(0x61 + (value - 0x61 + number()) % 26))
+      case 0..<0x80: result.append(UInt8(value))
+      default:
+        let other = classes.member(scalar).map {
+          $0.characters[($0.place + number()) % $0.characters.count]
+        }
+        result += Array(String(other ?? scalar).utf8)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// - Parameters:
+  ///   - kept: places of characters that stay.
+  ///   - allowed: the characters that may stand in a place, where these are fewer than the alphabet's.
+  private func plain(
+    _ text: String, keeping kept: Set<Int>, allowing allowed: [Int: [Unicode.Scalar]] = [:]
+  ) -> String {
     let scalars = Array(text.unicodeScalars)
     let uuids = Self.uuids(in: scalars)
     guard !uuids.isEmpty else {
-      return TextShape(scalars, classes, keeping: kept).replaced(by: cipher)
+      return TextShape(scalars, classes, keeping: kept, allowing: allowed).replaced(by: cipher)
     }
     var fixed = kept
     for range in uuids { fixed.formUnion(range) }
     if let rest = reference(behind: uuids[0], in: scalars) { fixed.formUnion(rest) }
-    let shape = TextShape(scalars, classes, keeping: fixed)
+    let shape = TextShape(scalars, classes, keeping: fixed, allowing: allowed)
     var result = Array(shape.replaced(by: cipher).unicodeScalars)
     for range in uuids where result.count == scalars.count {
       result.replaceSubrange(range, with: uuid(scalars[range]))

@@ -110,6 +110,7 @@ package enum StoreAnonymization {
     try file.sync()
     try file.requireName()
     report.entities = try counts(of: file.path, like: store)
+    try verify(columns.tables, of: file.path, against: store)
     let external = ExternalReplacement(store: store, data: data, kept: kept)
     let support = try external.write(beside: pending, &report) {
       if isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
@@ -126,10 +127,47 @@ package enum StoreAnonymization {
     try copy.inspect()
     let (before, after) = (try store.counts(), try copy.counts())
     guard copy.damage?.concernsFile != true, copy.modelMatches, before == after else {
-      throw CoreDataError(
-        .failed, "verification failed: the new store does not have the objects of the original",
-        path: path, hint: "Nothing was kept of it. The store is as it was.")
+      throw mismatch("objects", path)
     }
     return after.sorted { $0.key < $1.key }.map { (name: $0.key, objects: $0.value) }
+  }
+
+  /// Most columns that are compared at once: SQLite bounds the depth of an expression.
+  private static let batch = 100
+
+  /// That keys, references and whatever else is not replaced are as they were, and that values are missing where they
+  /// were, and as long.
+  private static func verify(
+    _ tables: [ReplacedTable], of path: String, against store: Store
+  ) throws {
+    let connection = try Connection(path: path, mode: .immutable)
+    try connection.attach(store.connection, as: "src")
+    for table in tables {
+      let same = table.untouched.map { "a.\(quoted($0)) IS NOT b.\(quoted($0))" }
+      let alike = table.columns.map { column in
+        let (new, old) = ("a.\(quoted(column.name))", "b.\(quoted(column.name))")
+        return """
+          ((\(new) IS NULL) <> (\(old) IS NULL) OR typeof(\(old)) IN ('text', 'blob')
+          AND length(CAST(\(new) AS BLOB)) IS NOT length(CAST(\(old) AS BLOB)))
+          """
+      }
+      let conditions = ["b.rowid IS NULL"] + same + alike
+      for start in stride(from: 0, to: conditions.count, by: batch) {
+        let part = conditions[start..<min(conditions.count, start + batch)]
+        let count = try connection.value(
+          """
+          SELECT count(*) FROM main.\(quoted(table.name)) a
+          LEFT JOIN src.\(quoted(table.name)) b ON b.rowid = a.rowid
+          WHERE \(part.joined(separator: " OR "))
+          """)?.integer
+        guard count == 0 else { throw mismatch("keys, references and lengths", path) }
+      }
+    }
+  }
+
+  private static func mismatch(_ what: String, _ path: String) -> CoreDataError {
+    CoreDataError(
+      .failed, "verification failed: the new store does not have the \(what) of the original",
+      path: path, hint: "Nothing was kept of it. The store is as it was.")
   }
 }

@@ -143,27 +143,32 @@ struct StoreColumns {
     return result
   }
 
-  /// Numbers of a kind that the rules and defaults of a model name.
-  static func constants(of model: Model) -> [NumberOrders.Kind: [Double]] {
-    var constants: [NumberOrders.Kind: [Double]] = [:]
-    for attribute in model.entities.flatMap({ $0.attributes.flatMap(leaves) }) {
+  /// Numbers of each kind that the rules and defaults of a model name.
+  static func namedNumbers(of model: Model) -> [NumberOrders.Kind: NumberOrders.Named] {
+    var named: [NumberOrders.Kind: NumberOrders.Named] = [:]
+    for attribute in model.entities.flatMap({ $0.attributes.flatMap(leaves) })
+    where attribute.type.isNumber || attribute.type == .date {
       guard case .replaced(let kind?, _) = treatment(of: attribute, isKept: false) else { continue }
       let rules = attribute.validation
-      var numbers = [rules.minimum, rules.maximum].compactMap { $0.flatMap { Double($0) } }
-      for text in rules.predicates {
-        for comparison in (try? Predicate(format: text))?.comparisons ?? [] {
-          numbers += comparison.left.numbers + comparison.right.numbers
+      func number(_ text: String?) -> [Double] {
+        text.flatMap(Double.init).flatMap { $0.isFinite ? [$0] : nil } ?? []
+      }
+      named[kind, default: .init()].minima += number(rules.minimum)
+      named[kind, default: .init()].maxima += number(rules.maximum)
+      var constants = rules.predicates.flatMap { text in
+        ((try? Predicate(format: text))?.comparisons ?? []).flatMap {
+          $0.left.numbers + $0.right.numbers
         }
       }
       switch attribute.defaultValue {
-      case .integer(let value): numbers.append(Double(value))
-      case .double(let value), .date(let value): numbers.append(value)
-      case .decimal(let digits): numbers += [Double(digits)].compactMap { $0 }
+      case .integer(let value): constants.append(Double(value))
+      case .double(let value), .date(let value): constants.append(value)
+      case .decimal(let digits): constants += number(digits)
       default: break
       }
-      constants[kind, default: []] += numbers.filter(\.isFinite)
+      named[kind, default: .init()].constants += constants.filter(\.isFinite)
     }
-    return constants
+    return named
   }
 
   private static func leaves(of attribute: Attribute) -> [Attribute] {

@@ -24,7 +24,7 @@ struct StoreRewriting {
   ) {
     (self.store, self.columns, self.names) = (store, columns, names)
     (self.data, self.connection) = (data, connection)
-    numbers = NumberOrders(constants: StoreColumns.constants(of: store.model))
+    numbers = NumberOrders(StoreColumns.namedNumbers(of: store.model))
     systemTexts = SystemTexts(store.model)
   }
 

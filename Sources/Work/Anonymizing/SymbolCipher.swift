@@ -6,8 +6,10 @@ import ManagedModel
 /// become two that differ. A permutation with one cycle moves everything: of few sequences it is shuffled, of many it
 /// is the step to the next number between a Feistel network and its inverse.
 final class SymbolCipher {
-  /// Below this, all sequences of a shape stand in a table.
+  /// Up to this, all sequences of a shape stand in a table.
   private static let smallest = 4096
+  /// Those of one place do up to this: a Feistel network has no second half for them.
+  private static let largestAlphabet = 1 << 16
   private static let mostTables = 2000
   /// Longer sequences are replaced symbol by symbol, by a stream that depends on all of them.
   private static let longest = 8192
@@ -34,7 +36,8 @@ final class SymbolCipher {
       size = isTooLarge ? .max : product
       if isTooLarge { break }
     }
-    guard size > Self.smallest else { return cycled(symbols, radices, size, shape) }
+    let isAlone = radices.count { $0 > 1 } == 1 && size <= Self.largestAlphabet
+    guard size > Self.smallest, !isAlone else { return cycled(symbols, radices, size, shape) }
     // Of so many, one in 2⁶³ would stay.
     guard size < .max else { return mixed(symbols, radices, shape, rounds: 6) }
     let number = mixed(symbols, radices, shape, rounds: 10)

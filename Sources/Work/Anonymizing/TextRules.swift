@@ -7,6 +7,8 @@ final class TextRules {
   private let constants: [[Unicode.Scalar]]
   private let wholes: Set<[UInt8]>
   private var known: [[UInt8]: String] = [:]
+  /// By the form of a text.
+  private var choices: [[UInt8]: [Int: [Unicode.Scalar]]] = [:]
   private static let mostKnown = 50_000
   /// Longer texts are not fitted to a pattern.
   private static let longest = 256
@@ -47,8 +49,11 @@ final class TextRules {
     (self.patterns, self.wholes) = (patterns, wholes)
   }
 
-  /// - Parameter replacing: makes another text in which characters in some places stay.
-  func replaced(_ text: String, _ replacing: (String, Set<Int>) -> String) -> String {
+  /// Makes another text: characters in some places stay, and in others are only some allowed.
+  typealias Replacing = (_ text: String, _ kept: Set<Int>, _ allowed: [Int: [Unicode.Scalar]]) ->
+    String
+
+  func replaced(_ text: String, _ replacing: Replacing) -> String {
     let bytes = Array(text.utf8)
     if wholes.contains(bytes) { return text }
     if let replaced = known[bytes] { return replaced }
@@ -60,43 +65,71 @@ final class TextRules {
     return result
   }
 
-  private func fitted(_ text: String, _ replacing: (String, Set<Int>) -> String) -> String {
+  private func fitted(_ text: String, _ replacing: Replacing) -> String {
     let scalars = Array(text.unicodeScalars)
     let kept = constantPlaces(in: scalars)
-    let plain = replacing(text, kept)
     let asked = patterns.filter { $0.matches(text) }
-    guard !asked.isEmpty, scalars.count <= Self.longest, !asked.allSatisfy({ $0.matches(plain) })
-    else { return plain }
-    // Places in which a pattern does not take what would stand there stay, from the front.
-    var result = scalars
-    var fixed = kept
-    let other = Array(plain.unicodeScalars)
-    guard other.count == scalars.count else { return plain }
-    for place in scalars.indices where !kept.contains(place) {
-      let former = result[place]
-      let choices = [other[place]] + Self.choices(near: former, after: other[place])
-      let taken = choices.first { choice in
-        guard choice != former else { return false }
-        result[place] = choice
-        let isTaken = asked.allSatisfy { $0.matches(Self.text(result)) }
-        result[place] = former
-        return isTaken
-      }
-      if let taken { result[place] = taken } else { fixed.insert(place) }
+    guard !asked.isEmpty, scalars.count <= Self.longest else { return replacing(text, kept, [:]) }
+    func isTaken(_ text: String) -> Bool { asked.allSatisfy { $0.matches(text) } }
+    // Texts of one form have the same choices, as a rule.
+    let form = Self.form(of: scalars)
+    for isNew in [false, true] {
+      guard isNew || choices[form] != nil else { continue }
+      let own = choices[form].flatMap { isNew ? nil : $0 } ?? Self.choices(scalars, isTaken)
+      if choices.count >= Self.mostKnown { choices.removeAll() }
+      choices[form] = own
+      let fixed = kept.union(own.filter { $0.value.count < 2 }.keys)
+      let other = replacing(text, fixed, own)
+      if isTaken(other) { return other }
     }
-    return Self.text(result)
+    // The pattern takes no two of the changes together: as many as it takes, from the front.
+    return greedy(scalars, Array(replacing(text, kept, [:]).unicodeScalars), isTaken)
   }
 
-  /// Characters of the alphabet, beginning behind one of it.
+  /// In each place the characters of the alphabet that may stand there, as long as all others stay; none for a place
+  /// where all may.
   private static func choices(
-    near scalar: Unicode.Scalar, after other: Unicode.Scalar
-  ) -> [Unicode.Scalar] {
-    let alphabets: [TextShape.Alphabet] = [
-      .digit, .letter(isUpper: true), .letter(isUpper: false),
-    ]
-    guard let alphabet = alphabets.first(where: { $0.place(of: scalar) != nil }) else { return [] }
-    let start = alphabet.place(of: other) ?? 0
-    return (1..<alphabet.count).map { alphabet.scalar((start + $0) % alphabet.count) }
+    _ scalars: [Unicode.Scalar], _ isTaken: (String) -> Bool
+  ) -> [Int: [Unicode.Scalar]] {
+    var result: [Int: [Unicode.Scalar]] = [:]
+    var changed = scalars
+    for place in scalars.indices {
+      guard let alphabet = alphabet(of: scalars[place]) else { continue }
+      let all = (0..<alphabet.count).map(alphabet.scalar)
+      let taken = all.filter { choice in
+        changed[place] = choice
+        return choice == scalars[place] || isTaken(Self.text(changed))
+      }
+      changed[place] = scalars[place]
+      if taken.count < all.count { result[place] = taken }
+    }
+    return result
+  }
+
+  private static func alphabet(of scalar: Unicode.Scalar) -> TextShape.Alphabet? {
+    [.digit, .letter(isUpper: true), .letter(isUpper: false)].first { $0.place(of: scalar) != nil }
+  }
+
+  /// A text with one letter for all of an alphabet.
+  private static func form(of scalars: [Unicode.Scalar]) -> [UInt8] {
+    scalars.flatMap { scalar -> [UInt8] in
+      switch alphabet(of: scalar) {
+      case .digit: [0x30]
+      case .letter(let isUpper): [isUpper ? 0x41 : 0x61]
+      default: Array(String(scalar).utf8)
+      }
+    }
+  }
+
+  private func greedy(
+    _ scalars: [Unicode.Scalar], _ other: [Unicode.Scalar], _ isTaken: (String) -> Bool
+  ) -> String {
+    var result = scalars
+    for place in scalars.indices where other.indices.contains(place) {
+      result[place] = other[place]
+      if !isTaken(Self.text(result)) { result[place] = scalars[place] }
+    }
+    return Self.text(result)
   }
 
   private func constantPlaces(in scalars: [Unicode.Scalar]) -> Set<Int> {

@@ -71,7 +71,7 @@ struct TextShape {
       case .digit: [2]
       case .leadingDigit: [3]
       case .hex: [4]
-      case .scalars(let scalars): [5] + scalars.prefix(2).flatMap { String($0).utf8 }
+      case .scalars(let scalars): [5] + scalars.prefix(32).flatMap { Array(String($0).utf8) }
       }
     }
   }
@@ -92,17 +92,22 @@ struct TextShape {
 
   var pieces: [Piece]
 
-  /// - Parameter kept: places of characters that stay as they are.
+  /// - Parameters:
+  ///   - kept: places of characters that stay as they are.
+  ///   - allowed: the characters that may stand in a place, where these are fewer than the alphabet's.
   init(
-    _ scalars: [Unicode.Scalar], _ classes: ScalarClasses, keeping kept: Set<Int> = []
+    _ scalars: [Unicode.Scalar], _ classes: ScalarClasses, keeping kept: Set<Int> = [],
+    allowing allowed: [Int: [Unicode.Scalar]] = [:]
   ) {
-    var reader = TextShapeReader(scalars, classes, kept)
+    var reader = TextShapeReader(scalars, classes)
     pieces = reader.read()
-  }
-
-  /// Whether anything of it can be replaced.
-  var hasSymbols: Bool {
-    pieces.contains { if case .symbol(let alphabet, _) = $0 { alphabet.count > 1 } else { false } }
+    for (place, own) in allowed {
+      guard case .symbol = pieces[place] else { continue }
+      let alphabet = Alphabet.scalars(own)
+      pieces[place] =
+        alphabet.place(of: scalars[place]).map { .symbol(alphabet, $0) } ?? .kept(scalars[place])
+    }
+    for place in kept { pieces[place] = .kept(scalars[place]) }
   }
 
   /// Another text of this shape.
@@ -135,11 +140,10 @@ struct TextShape {
 struct TextShapeReader {
   private let scalars: [Unicode.Scalar]
   private let classes: ScalarClasses
-  private let kept: Set<Int>
   private var pieces: [TextShape.Piece] = []
 
-  init(_ scalars: [Unicode.Scalar], _ classes: ScalarClasses, _ kept: Set<Int>) {
-    (self.scalars, self.classes, self.kept) = (scalars, classes, kept)
+  init(_ scalars: [Unicode.Scalar], _ classes: ScalarClasses) {
+    (self.scalars, self.classes) = (scalars, classes)
   }
 
   mutating func read() -> [TextShape.Piece] {
@@ -155,9 +159,6 @@ struct TextShapeReader {
       }
       keepSchemes()
       replacePunctuationAlone()
-    }
-    for place in kept where pieces.indices.contains(place) {
-      pieces[place] = .kept(scalars[place])
     }
     return pieces
   }
@@ -267,7 +268,10 @@ struct TextShapeReader {
 
   /// Of a text that has nothing but punctuation, that is replaced.
   private mutating func replacePunctuationAlone() {
-    guard pieces.allSatisfy({ if case .kept = $0 { true } else { false } }) else { return }
+    let hasOthers = scalars.contains { scalar in
+      scalar.value >= 0x80 || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+    }
+    guard !hasOthers else { return }
     let alphabet = TextShape.Alphabet.scalars(Self.punctuation)
     pieces = scalars.map { scalar in
       alphabet.place(of: scalar).map { .symbol(alphabet, $0) } ?? .kept(scalar)
