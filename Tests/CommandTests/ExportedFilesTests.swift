@@ -199,7 +199,8 @@ struct ExportedFilesTests {
     let bomb = try TarWriter.gzip([UInt8](repeating: 0, count: 8 << 20))
     var archive = KeyedArchiveWriter()
     let inner = archive.add(.data(bomb))
-    let box = archive.bytes(root: archive.add(class: ["Box", "NSObject"], ["inner": inner]))
+    let root = archive.add(class: ["Box", "NSObject"], ["inner": inner])
+    let box = archive.bytes(root: root)
     for value in [bomb, box] { try writer.insert("Recipe", attributes: ["photo": .bytes(value)]) }
     try writer.finish()
     let sentence = "it unpacks to more than 1000 times its size"
