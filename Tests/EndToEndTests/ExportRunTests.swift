@@ -78,7 +78,7 @@ struct ExportRunTests {
       width: 80, height: 24, folder: demo.folder,
       "cd '\(place)' && NO_COLOR=1 '\(FileSystem.canonical(Shell.strata))' --fresh '\(demo.store)'")
     #expect(terminal.screen(showing: "▸1 Browse").contains("Browse"))
-    terminal.send(":", "recipe \(key)", "Enter")
+    terminal.send(":", "Recipe/p\(key)", "Enter")
     #expect(terminal.screen(showing: "Recipe/p\(key)").contains("Recipe/p\(key)"))
     terminal.send("Tab", "/", "photo", "Enter", "v")
     #expect(terminal.screen(showing: "w write to a file").contains("w write to a file"))
