@@ -55,7 +55,8 @@ struct DecodedDataTests {
     func archive(_ data: [UInt8]) -> [UInt8] {
       var writer = KeyedArchiveWriter()
       let inner = writer.add(.data(data))
-      return writer.bytes(root: writer.add(class: ["App.Box", "NSObject"], ["inner": inner]))
+      let root = writer.add(class: ["App.Box", "NSObject"], ["inner": inner])
+      return writer.bytes(root: root)
     }
     let list = PropertyList.binary(.dictionary(["course": .string("dessert")]))
     let box = DecodedData(archive(try TarWriter.gzip(list)))

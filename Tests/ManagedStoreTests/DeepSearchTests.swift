@@ -16,7 +16,8 @@ struct DeepSearchTests {
     var fields = fields
     for (key, value) in fields { fields[key] = writer.add(value) }
     if !inner.isEmpty { fields["inner"] = writer.add(.data(inner)) }
-    return writer.bytes(root: writer.add(class: ["App.Secret", "NSObject"], fields))
+    let root = writer.add(class: ["App.Secret", "NSObject"], fields)
+    return writer.bytes(root: root)
   }
 
   /// What Notes keeps: a protocol buffer packed with gzip.
@@ -194,8 +195,8 @@ struct DeepSearchTests {
     .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
   func fixtures() throws {
     let store = try Store(path: Fixtures.path("bookmigration/Model1.sqlite"))
-    #expect(try Self.found(store, "file:///", isDeep: false).hits == [])
-    let found = try Self.found(store, "file:///")
+    #expect(try Self.found(store, ".file", isDeep: false).hits == [])
+    let found = try Self.found(store, ".file")
     #expect(found.hits.count == 4 && found.unread == 0, "\(found)")
   }
 }

@@ -21,11 +21,10 @@ struct ExportLayer: LayerContent {
   private var phase = Phase.asking
   private var error: CoreDataError?
 
-  /// - Parameter total: how many rows there are without a filter, where that is known; a filter's are counted
-  ///   by the table.
+  /// - Parameter total: how many rows there are, where that is known.
   init(_ table: RowTable, total: Int?) {
     (self.table, query) = (table, table.exported)
-    self.total = query.filter == nil ? total : table.matches
+    self.total = total
     prompt = Prompt(Self.name(query.entity, .csv))
   }
 

@@ -258,7 +258,7 @@ extension BrowseScreen {
   }
 
   private var export: ExportLayer? {
-    table.map { ExportLayer($0, total: counts[$0.entity]) }
+    table.map { ExportLayer($0, total: total) }
   }
 
   private func countValues(in context: inout Context) -> [Effect] {
