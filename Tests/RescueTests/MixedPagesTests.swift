@@ -229,6 +229,10 @@ struct MixedSmallStoreTests {
       if path == other { try FileSystem.copyOver(demo.path, to: other) }
       let connection = try Connection(path: path, mode: .readWrite)
       try StoreFunctions.define(on: connection)
+      // More than two pages are needed for the list.
+      for number in 0..<100 where path == demo.path {
+        try connection.execute("CREATE TABLE MORE\(number) (first INTEGER, second VARCHAR)")
+      }
       // The other has a table less in front of all, so that each row stands a place further up.
       try connection.execute("PRAGMA journal_mode = DELETE")
       if path == other {
@@ -335,6 +339,10 @@ enum MixedStore {
     let connection = try Connection(path: path, mode: .readWrite)
     try connection.execute(
       "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
+    // Some call functions that only Core Data defines.
+    for row in try connection.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'") {
+      try connection.execute("DROP TRIGGER \(quoted(#require(row[0].text)))")
+    }
     connection.close()
     try FileSystem.copyOver(path, to: other)
     try change(other)
