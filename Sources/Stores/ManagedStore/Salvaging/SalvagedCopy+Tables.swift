@@ -267,6 +267,7 @@ extension SalvagedCopy {
     var scan = RowScan(source.image, source.trees)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in
+      let row = standing(row, record, in: known)
       let group = JoinPlacing.group(of: row)
       guard known[row.root] == nil, groups[group] == nil, joining.isWaiting(record) else { return }
       insert.reset()

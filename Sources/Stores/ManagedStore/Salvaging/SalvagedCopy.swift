@@ -232,7 +232,7 @@ package final class SalvagedCopy {
         try table.insert(row.key, record, row.certainty)
       case .none: unplaced += 1
       case .unknown:
-        if contents == .everything, joining.add(row, record) {
+        if contents == .everything, joining.add(standing(row, record, in: named), record) {
           waiting += 1
         } else {
           unplaced += 1
@@ -254,6 +254,7 @@ package final class SalvagedCopy {
     scan = RowScan(source.image, source.trees)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in
+      let row = standing(row, record, in: known)
       guard known[row.root] == nil, let table = groups[JoinPlacing.group(of: row)],
         table.fits(record)
       else { return }
@@ -267,6 +268,18 @@ package final class SalvagedCopy {
       undecided = waiting
       try keepLinks(besides: groups, known, joining)
     }
+  }
+
+  /// A row as one of its page alone, unless it fits the table of its tree: where pages of two stores are mixed, what leads
+  /// to a page may have another table there.
+  func standing(
+    _ row: RowScan.Row, _ record: borrowing Record, in known: [Int: SalvagedTable]
+  ) -> RowScan.Row {
+    guard source.trees.doubt == .all else { return row }
+    if let table = known[row.root], table.fits(record) { return row }
+    var row = row
+    row.root = 0
+    return row
   }
 
   /// Whether a page's rows were found besides the tables that the schema names.
@@ -324,7 +337,8 @@ extension SalvagedCopy {
       let name: String?
       switch place {
       case .table(let table), .other(let table): name = table.name
-      case .unknown: name = links[JoinPlacing.group(of: row)]?.name
+      case .unknown:
+        name = links[JoinPlacing.group(of: standing(row, record, in: trees))]?.name
       case .none: name = nil
       }
       guard let table = name else { return }

@@ -233,7 +233,7 @@ struct RowTables {
 
   /// The table of a row on any other page.
   mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
-    var (owner, root) = (named[row.root], row.root)
+    var (owner, root) = (named[row.root] ?? placing.trees[row.root], row.root)
     // Where pages of two stores are mixed, what leads to a page may have another table there.
     if trees.doubt == .all, owner?.fits(record) == false { (owner, root) = (nil, 0) }
     guard let table = owner ?? placing.table(for: record, in: root) else { return .unknown }

@@ -1,3 +1,4 @@
+import Files
 import SQLite
 import Salvage
 
@@ -49,8 +50,14 @@ struct SchemaList {
 
   /// What rows of Core Data's tables look like, by the first page of each; an app's own may hold anything.
   ///
-  /// - Throws: `SQLiteError` where no database can be made to ask.
+  /// - Throws: ``CoreDataError`` where no database can be made to ask, or it was cancelled.
   func shapes() throws -> [Int: RowShape] {
+    do { return try readShapes() } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: ":memory:", kind: .failed)
+    }
+  }
+
+  private func readShapes() throws -> [Int: RowShape] {
     let connection = try Connection(path: ":memory:", mode: .create)
     var shapes: [Int: RowShape] = [:]
     for entry in objects where entry.object.type == "table" && entry.root > 1 {
