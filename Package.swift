@@ -83,6 +83,11 @@ let package = Package(
       ],
       path: "Sources/Stores/Containers",
       swiftSettings: unoptimized),
+    // XML and binary stores, which are read as private stores of the SQLite type.
+    .target(
+      name: "AtomicStores",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files"],
+      path: "Sources/Stores/AtomicStores", swiftSettings: small),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(
       name: "SwiftModels", dependencies: ["ManagedModel", "Values"],
@@ -124,6 +129,14 @@ let package = Package(
       ],
       path: "Sources/Work/Rescue",
       swiftSettings: unoptimized),
+
+    // A copy of a store with other values, to be sent to a developer: it looks at every byte of them.
+    .target(
+      name: "Anonymizing",
+      dependencies: [
+        "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib",
+      ],
+      path: "Sources/Work/Anonymizing"),
 
     // What is known to go wrong with a change of a model, found before it ships.
     .target(
@@ -183,8 +196,9 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Watching", "Comparison",
-        "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
+        "Comparison", "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels",
+        "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
@@ -210,7 +224,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
+        "anonymize.py", "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py",
+        "watch.py",
       ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
@@ -243,9 +258,14 @@ let package = Package(
     .testTarget(
       name: "RescueTests",
       dependencies: [
-        "Rescue", "Interface", "Reports", "Salvage", "Demo", "Migration", "ManagedStore",
+        "Rescue", "Interface", "Reports", "Salvage", "Demo", "Seeding", "Migration", "ManagedStore",
         "ManagedModel",
         "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AnonymizingTests",
+      dependencies: [
+        "Anonymizing", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",
@@ -279,7 +299,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "Topics", "Containers", "Watching",
+        "strata", "Interface", "Reports", "Terminal", "Topics", "AtomicStores", "Containers",
+        "Watching",
         "Comparison", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",
@@ -292,3 +313,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// What only a debugger reads takes a fifth of the compiler's time, and the program is stripped of it.
+if isRoot {
+  for target in package.targets where target.type == .regular || target.type == .executable {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [.unsafeFlags(["-gnone"], .when(configuration: .release))]
+  }
+}

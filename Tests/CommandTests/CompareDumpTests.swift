@@ -120,7 +120,8 @@ struct CompareDumpTests {
 
   @Test(
     "fixtures of one model, each with each",
-    .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
+    .enabled(if: TestScale.isFull, "\(TestScale.condition)"))
   func fixtures() throws {
     let folder = try TemporaryFolder()
     var stores: [[String: VersionHash]: [String]] = [:]

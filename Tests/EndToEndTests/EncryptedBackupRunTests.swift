@@ -168,7 +168,8 @@ struct EncryptedBackupRunTests {
     _ = try backup()
     let terminal = TmuxTerminal(
       width: 80, height: 24, folder: demo.folder,
-      "TMPDIR='\(temporary)' '\(Shell.strata)' '\(demo.folder)/backups'")
+      "export XDG_STATE_HOME='\(demo.folder)/state' TMPDIR='\(temporary)'; "
+        + "'\(Shell.strata)' '\(demo.folder)/backups'")
     let picker = terminal.screen(showing: "Backup/", "locked: an iOS backup")
     #expect(picker.contains("locked: an iOS backup"), "\(picker)")
     terminal.send("Enter")
@@ -184,8 +185,21 @@ struct EncryptedBackupRunTests {
     terminal.send("Enter")
     let browse = terminal.screen(showing: "▸1 Browse", "Recipe")
     #expect(browse.contains("▸1 Browse"), "\(browse)")
-    terminal.send("q")
+    terminal.send("!")
+    let log = terminal.screen(showing: "Log")
+    #expect(!log.contains("horse") && !log.contains("donkey"), "\(log)")
+    // Neither what is kept of a session nor a private copy has the password.
+    let found = Shell.output(
+      of:
+        "grep -rlE 'horse|donkey' '\(demo.folder)/state' '\(temporary)'; ls '\(demo.folder)/state'",
+      through: demo.folder + "/found")
+    #expect(!found.contains("/"), "\(found)")
+    terminal.send("Escape", "q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+    let kept = Shell.output(
+      of: "grep -rlE 'horse|donkey' '\(demo.folder)/state'; ls '\(demo.folder)/state/strata'",
+      through: demo.folder + "/kept")
+    #expect(kept.contains("sessions") && !kept.contains("/"), "\(kept)")
     #expect(copies == [])
     terminal.close()
   }

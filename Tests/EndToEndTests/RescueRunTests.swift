@@ -119,7 +119,7 @@ struct RescueRunTests {
     #expect(!demo.names.contains("unrepaired"))
     terminal.send("y")
     let receipt = terminal.screen(
-      showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1", "✓ primary-key")
+      showing: "repaired", "Amount.Z_MAX: 1 → 2060", "unrepaired-1", "✓ primary-key")
     #expect(receipt.contains("✓ primary-key"), "\(receipt)")
     terminal.send("Escape")
     let after = terminal.screen(

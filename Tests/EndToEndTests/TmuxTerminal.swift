@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 #if canImport(Glibc)
   import Glibc
@@ -67,16 +68,25 @@ final class TmuxTerminal {
   /// Sets an option of tmux's.
   func set(_ option: String) { Shell.run("\(socket) set -g \(option)") }
 
-  /// The screen once all of these are on it, and none of the others; as it is when ``Patience``
-  /// ends otherwise.
+  /// The screen once all of these are on it, and none of the others; an issue is recorded where that
+  /// does not come within ``Patience``.
   ///
   /// A frame may reach the terminal in pieces, and what is read beside the keys comes when it
   /// comes: whatever a test then expects of the screen has to be awaited here.
-  func screen(showing texts: String..., without others: [String] = []) -> String {
+  func screen(
+    showing texts: String..., without others: [String] = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> String {
     var text = ""
-    Patience.wait {
+    let isShown = Patience.wait {
       text = screen
       return texts.allSatisfy(text.contains) && !others.contains(where: text.contains)
+    }
+    if !isShown {
+      let missing = texts.filter { !text.contains($0) }
+      Issue.record(
+        "The screen never shows \(missing) without \(others):\n\(text)",
+        sourceLocation: sourceLocation)
     }
     return text
   }

@@ -1,8 +1,15 @@
-import ManagedStore
+import ManagedModel
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Columns")
 struct ColumnTests {
@@ -41,6 +48,58 @@ struct ColumnTests {
     try session.send(">", "Esc", "+", "j", "Space", "j", "Enter")
     #expect(titles(session) == ["key", "entity", "serves", "createdAt", "photo", "author"])
     #expect(session.state.browse.table?.column == .entity)
+  }
+
+  @Test("a in the columns adds a key path, which is read, exported, undone and kept")
+  func keyPath() throws {
+    var session = try Session(width: 160)
+    try session.send("+", "a")
+    for character in "author.nam" { try session.send(.key(.character(character))) }
+    #expect(session.screen().description.contains("name"))
+    try session.send("Enter")
+    // What leads nowhere is not taken.
+    #expect(session.state.browse.table?.paths == [])
+    try session.send("e", "Enter")
+    #expect(session.state.browse.table?.paths == ["author.name"])
+    #expect(session.screen().description.contains("[x] author.name"))
+    try session.send("Esc")
+    #expect(titles(session).last == "author.name")
+    let read = session.effects.compactMap { effect -> [String]? in
+      switch effect {
+      case .ask(_, .place(let query, _)): query.properties
+      default: nil
+      }
+    }
+    #expect(read.last?.last == "author.name")
+    #expect(session.state.browse.table?.exported.properties?.last == "author.name")
+    #expect(session.state.browse.table?.arguments()?.hasSuffix(",author.name") == true)
+    // It is nothing of the row: neither sorted by nor shown in full nor followed.
+    try session.send("s")
+    #expect(session.state.browse.table?.sort.property == nil)
+    try session.send("v")
+    #expect(session.state.layers.isEmpty)
+
+    let saved = try JSONEncoder().encode(session.state.saved)
+    let former = try JSONDecoder().decode(SavedSession.self, from: saved)
+    #expect(former.view.browse.tables["Recipe"]?.paths == ["author.name"])
+    try session.send("_")
+    #expect(session.state.browse.table?.paths == [] && !titles(session).contains("author.name"))
+    try session.send("u")
+    #expect(session.state.browse.table?.paths == ["author.name"])
+    #expect(titles(session).last == "author.name")
+  }
+
+  @Test("what a key path leads to is shown as a value, or as a list")
+  func keyPathValues() {
+    let tags = RowColumn(name: "tags.name", kind: .attribute(.string))
+    func text(_ value: PropertyValue) -> String { ValueText(atPath: value, of: tags).text }
+    #expect(
+      text(.toMany(ToMany(count: 3, values: [.string("vegan"), .null, .string("quick")])))
+        == "vegan, ∅, quick")
+    #expect(text(.toMany(ToMany(count: 0, values: []))) == "none")
+    #expect(text(.value(.string("Ann"))) == "Ann")
+    let many = Array(repeating: AttributeValue.integer(1), count: 21)
+    #expect(text(.toMany(ToMany(count: 21, values: many))).hasSuffix(", …"))
   }
 
   @Test("one column must stay visible")

@@ -61,7 +61,7 @@ struct DiffTests {
     let counted = session.effects.filter { if case .ask(_, .impacts) = $0 { true } else { false } }
     #expect(counted.count == 1, "only the first comparison begins with the store's version")
     try session.send("Tab")
-    #expect(session.screen().description.contains("Rows are counted only if"))
+    #expect(session.screen().description.contains("Rows are counted if"))
   }
 
   @Test("an entity folds and unfolds, all of them with one key")

@@ -208,6 +208,139 @@ struct LookingTests {
     #expect(session.state.layers.isEmpty)
   }
 
+  /// What a store answers whose value begins with some bytes.
+  private func session(holding bytes: [UInt8], total: Int? = nil) throws -> Session {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      switch effect {
+      case .ask(let id, .content):
+        let part = StoredContent(
+          total: total ?? bytes.count, offset: 0, bytes: bytes, isText: false)
+        return [.answer(id, .content(part))]
+      case .writeValue(let id, let value):
+        guard value.path != "taken.gz" else {
+          return [.failed(id, CoreDataError(.refused, "a file has that name"))]
+        }
+        return [.answer(id, .written(path: value.path))]
+      default: return nil
+      }
+    }
+    try session.send("l", "l", "l", "l", "l", "v")
+    return session
+  }
+
+  @Test("v decodes a value whose form is known, without a control character, and x shows its bytes")
+  func decoded() throws {
+    var session = try session(holding: [0x1F, 0x8B, 8, 0, 1, 2, 3])
+    #expect(text(session).contains("dictionary of 1"))
+    #expect(session.screen().row(1).contains("gzip of keyed archive 7 B"))
+    #expect(!text(session).unicodeScalars.contains { $0.value == 0x1B })
+    try session.send("/", "s", "o", "u", "p", "Enter")
+    #expect(session.effects.allSatisfy { if case .ask(_, .find) = $0 { false } else { true } })
+    #expect(text(session).contains("›"))
+    try session.send("x")
+    #expect(text(session).contains("1f 8b 08"))
+    try session.send("x")
+    #expect(text(session).contains("dictionary of 1"))
+  }
+
+  @Test("a value that cannot be decoded is shown as bytes, and decoding can be stopped")
+  func undecoded() throws {
+    let answer = Answer.decoded(nil)
+    var session = try Session()
+    session.otherAnswer = { effect in
+      switch effect {
+      case .ask(let id, .content):
+        let part = StoredContent(
+          total: 4, offset: 0, bytes: [0x1F, 0x8B, 8, 0], isText: false)
+        return [.answer(id, .content(part))]
+      case .ask(let id, .decoded): return [.answer(id, answer)]
+      default: return nil
+      }
+    }
+    try session.send("l", "l", "l", "l", "l", "v")
+    #expect(text(session).contains("1f 8b 08 00"))
+    try session.send("Esc")
+    session.otherAnswer = { [other = session.otherAnswer] effect in
+      if case .ask(_, .decoded) = effect { [] } else { try other?(effect) }
+    }
+    try session.send("v")
+    #expect(!text(session).contains("1f 8b"))
+    try session.send("^C")
+    #expect(text(session).contains("1f 8b 08 00"))
+  }
+
+  @Test("w in the popup of a value proposes a name by its content, and replaces no file")
+  func writing() throws {
+    var session = try session(holding: [0xFF, 0xD8, 0xFF, 0xE0, 1], total: 1_200_000)
+    try session.send("w")
+    #expect(text(session).contains("Recipe-p1-photo.jpg"))
+    #expect(text(session).contains("1.2 MB of Recipe/p1 photo"))
+    try session.send("Enter")
+    let written = session.effects.compactMap { effect -> ValueOutput? in
+      if case .writeValue(_, let value) = effect { value } else { nil }
+    }
+    #expect(
+      written == [
+        ValueOutput(
+          object: ObjectID(entity: "Recipe", key: 1), property: "photo",
+          path: "Recipe-p1-photo.jpg")
+      ])
+    #expect(session.state.notice?.text.contains("is in Recipe-p1-photo.jpg") == true)
+    // The value is still there to be looked at.
+    #expect(session.state.layers.count == 1)
+
+    session = try self.session(holding: [0x1F, 0x8B, 8, 0])
+    try session.send("w")
+    for _ in "Recipe-p1-photo" { try session.send("Home", "Del") }
+    for character in "taken" { try session.send(.key(.character(character))) }
+    try session.send("Enter")
+    #expect(text(session).contains("a file has that name"))
+    let count = session.effects.count
+    try session.send("Enter")
+    #expect(session.effects.count == count + 1)
+    #expect(session.state.layers.count == 2)
+  }
+
+  @Test("a search looks into data when Tab says so, and says what it could not look into")
+  func deepSearch() throws {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      guard case .ask(let id, .search(_, isDeep: let isDeep)) = effect else { return nil }
+      var progress = StoreSearchProgress(entity: "Recipe", done: 2, total: 2)
+      progress.isEntityDone = true
+      if isDeep {
+        (progress.unreadValues, progress.firstUnread) = (2, "Recipe/p7 photo: it is damaged")
+      }
+      return [.answer(id, .searching(progress))]
+    }
+    try session.send("*", "x", "Enter")
+    #expect(text(session).contains("0 hits; Tab looks into data, too"))
+    try session.send("Tab")
+    #expect(
+      text(session).contains("2 values not searched as a whole: Recipe/p7 photo: it is damaged"))
+    let asked = session.effects.compactMap { effect -> Bool? in
+      if case .ask(_, .search(_, let isDeep)) = effect { isDeep } else { nil }
+    }
+    #expect(asked == [false, true])
+  }
+
+  @Test("the popup of an export says how many rows and which columns")
+  func exportFacts() throws {
+    var session = try Session(width: 120)
+    try session.send("l", "l", "-", "e")
+    #expect(text(session).contains("all 10,000 rows of Recipe"))
+    #expect(text(session).contains("6 columns: entity, key, serves, createdAt, photo, author"))
+    try session.send("Esc")
+    var view = session.state.view
+    view.browse.tables["Recipe"] = TableView(
+      sort: "serves", isDescending: true, filter: "serves > 3")
+    try session.answerEffects(session.state.arrange(view))
+    try session.send("e")
+    #expect(
+      text(session).contains("100 rows of Recipe where serves > 3, by serves descending"))
+  }
+
   @Test(
     "export asks for format and name, asks again before it replaces a file, and says what it wrote")
   func exporting() throws {

@@ -58,7 +58,8 @@ struct MigrateTests {
     "a store out of a container is never migrated in its place, nor rolled back: it is told how")
   func copy() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    session.state.copy = CopyPlace(root: "/tmp/strata-copy.x/copy", container: "/data/Backup.zip")
+    session.state.copy = CopyPlace(
+      root: "/tmp/strata-copy.x/copy", prefix: "/data/Backup.zip//", noun: "the archive or folder")
     try session.send("4", "⏎")
     let isStarted = session.effects.contains { if case .migrate = $0 { true } else { false } }
     #expect(!isStarted)
@@ -88,7 +89,7 @@ struct MigrateTests {
     #expect(first.contains("→  m shows it in Mapping"))
     #expect(first.contains("!  60 losses: 1,830 values, 60 not accepted yet"))
     #expect(first.contains("1–20 of "))
-    #expect(!first.contains("the same as"))
+    #expect(!first.contains("as a command"))
     #expect(first.split(separator: "\n").last?.hasPrefix(" m mapping") == true)
     try session.send("G")
     #expect(session.screen().description.contains("the old store stays beside it as a backup"))

@@ -44,6 +44,27 @@ struct PaletteTests {
     #expect(session.state.browse.table?.entity == "Person")
   }
 
+  @Test(
+    "an object is gone to as somebody says it",
+    arguments: ["recipe 12", "Recipe p12", "RECIPE/12", "Recipe/p12"])
+  func object(text: String) throws {
+    let state = try Session().state
+    let found = PaletteEntries(state).found(text, in: state.store)
+    #expect(found.first?.section == "Object" && found.first?.title == "Recipe/p12", "\(found)")
+    for wrong in ["recipe", "recipe twelve", "recipe 0", "noodle 12", "recipe 1 2"] {
+      #expect(
+        !PaletteEntries(state).found(wrong, in: state.store).contains { $0.section == "Object" })
+    }
+  }
+
+  @Test(
+    "what writes a picture to a file is found by its words", arguments: ["photo", "save picture"])
+  func picture(text: String) throws {
+    let state = try Session().state
+    let found = PaletteEntries(state).found(text, in: state.store)
+    #expect(found.prefix(3).contains { $0.title == "view in full" }, "\(found.map(\.title))")
+  }
+
   @Test("undoing from the palette is no change of its own")
   func undo() throws {
     var session = try Session()

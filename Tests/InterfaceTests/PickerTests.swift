@@ -173,12 +173,19 @@ struct PickerTests {
       Issue.record("\(scene.effects)")
       return
     }
-    scene.send(.answer(right, .unlocked))
+    let count = scene.effects.count
+    let store = path + "//AppDomain-a/App.sqlite"
+    let listing = FolderListing(
+      path: path, parent: "/home/ann",
+      entries: [.init(name: "AppDomain-a/App.sqlite", path: store, kind: .file)])
+    scene.send(.answer(right, .unlocked(listing, [store: .store(entities: 4)])))
     #expect(scene.state.layers.isEmpty)
-    guard case .find(_, .folder(path))? = scene.effects.last else {
-      Issue.record("\(scene.effects)")
-      return
-    }
+    // The backup is read once: what opened it listed its stores.
+    #expect(scene.effects.count == count)
+    #expect(scene.text.contains("✓ Core Data, 4 entities"), "\(scene.text)")
+    #expect(!scene.text.contains("locked"))
+    try scene.press("⏎")
+    #expect(scene.effects.last == .choose(store))
   }
 
   @Test("a key that is derived can be called off, and the password is asked for again")

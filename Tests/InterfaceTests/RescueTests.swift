@@ -279,7 +279,8 @@ struct RescueTests {
   func container() throws {
     var session = try Session()
     session.state = State(storePath: "App.zip//Recipes.sqlite")
-    session.state.copy = CopyPlace(root: "/tmp/x", container: "App.zip")
+    session.state.copy = CopyPlace(
+      root: "/tmp/x", prefix: "App.zip//", noun: "the archive or folder")
     session.state.size = Size(width: 100, height: 30)
     try session.send(.start)
     try session.send("5")
@@ -313,7 +314,7 @@ struct RescueTests {
     let state = State(storePath: path)
     #expect(state.context.newStore("salvaged") == output)
     var inside = state
-    inside.copy = CopyPlace(root: "/tmp/x", container: "App.zip")
+    inside.copy = CopyPlace(root: "/tmp/x", prefix: "App.zip//", noun: "the archive or folder")
     #expect(!inside.context.newStore("salvaged").contains("/"))
   }
 

@@ -20,7 +20,8 @@ extension SampleStore {
     case .transactions(let before, let object, _): [transactions(before, of: object)]
     case .changes: [.changes(changes, labels: labels)]
     case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
-    case .search(let text): search(text)
+    case .search(let text, _): search(text)
+    case .decoded: [.decoded(decoded)]
     case .content(_, _, let offset, let count):
       [
         .content(
@@ -32,6 +33,9 @@ extension SampleStore {
     case .impacts: []
     }
   }
+
+  static let decoded = DecodedText(
+    "gzip of keyed archive", ["dictionary of 1", "  title: \"Leek\u{1B}[2J soup\""])
 
   static func exported(_ request: ExportRequest) -> [Answer] {
     request.replaces

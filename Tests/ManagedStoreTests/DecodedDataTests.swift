@@ -1,4 +1,5 @@
 import ManagedModel
+import ModelWriting
 import TestSupport
 import Testing
 
@@ -46,6 +47,65 @@ struct DecodedDataTests {
       mutated[place] ^= UInt8.random(in: 1...255, using: &generator)
       let decoded = DecodedData(mutated)
       #expect(decoded.bytes.count <= DecodedData.mostBytes)
+    }
+  }
+
+  @Test("what is packed in an archive is unfolded with it, and a bomb in one is a sentence")
+  func nested() throws {
+    func archive(_ data: [UInt8]) -> [UInt8] {
+      var writer = KeyedArchiveWriter()
+      let inner = writer.add(.data(data))
+      return writer.bytes(root: writer.add(class: ["App.Box", "NSObject"], ["inner": inner]))
+    }
+    let list = PropertyList.binary(.dictionary(["course": .string("dessert")]))
+    let box = DecodedData(archive(try TarWriter.gzip(list)))
+    #expect(
+      box.content().lines == [
+        "App.Box",
+        "  inner: \(try TarWriter.gzip(list).count) bytes: gzip of property list, dictionary of 1",
+        "    course: \"dessert\"",
+      ])
+    let bomb = DecodedData(archive(try TarWriter.gzip([UInt8](repeating: 0, count: 8 << 20))))
+    let lines = bomb.content().lines
+    #expect(lines.count == 2 && lines[1].hasSuffix("! it unpacks to more than 1000 times its size"))
+    // Each archive holds another twice: what is shown of all is bounded.
+    var deep = list
+    for _ in 0..<7 {
+      deep = PropertyList.binary(.array([.data(deep), .data(deep + [0]), .data(deep)]))
+    }
+    let took = ProcessorTime.seconds {
+      #expect(DecodedData(deep).content(maximumLines: 500).lines.count <= 501)
+    }
+    #expect(took < 20)
+  }
+
+  @Test("the texts in unpacked bytes of no known form are shown")
+  func runs() throws {
+    let note = [0x08, 0x00, 0x12, 0x10] + Array("Buy leeks, Zoë".utf8) + [0x1A, 0x00, 0xFF]
+    let data = DecodedData(try TarWriter.gzip(note))
+    #expect(data.heading == "gzip of bytes")
+    #expect(data.lines(of: data.content()) == ["Buy leeks, Zoë"])
+    #expect(DecodedData(note).lines(of: DecodedData(note).content()) == [])
+  }
+
+  @Test("neither names nor text come out with a control character")
+  func hostile() throws {
+    let evil = "a\u{1B}[2J\u{9B}1mb\u{7}\u{202E}c\u{7F}d"
+    var writer = KeyedArchiveWriter()
+    let root = writer.add(class: [evil, "NSObject"], [evil: writer.string(evil)])
+    let values = [
+      writer.bytes(root: root), PropertyList.binary(.dictionary([evil: .string(evil)])),
+      Array("{\"\(evil)\": \"\(evil)\"}".utf8), Array(evil.utf8),
+      Array("{\"k\": \"\\u001b[2J\"}".utf8),
+    ]
+    for value in try values + values.map(TarWriter.gzip) {
+      let data = DecodedData(value)
+      let lines = data.lines(of: data.content())
+      for line in lines {
+        #expect(
+          line.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) },
+          "\(ByteText.hex(Array(line.utf8)))")
+      }
     }
   }
 }

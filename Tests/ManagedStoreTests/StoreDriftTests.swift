@@ -84,6 +84,22 @@ struct StoreDriftTests {
       ])
   }
 
+  @Test("of a table of one entity all are counted once one is at its beginning or end")
+  func manyRows() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(
+      after: """
+        WITH RECURSIVE k(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM k WHERE n < 5099)
+        INSERT INTO ZTAG (Z_PK, Z_ENT) SELECT n, CASE WHEN n % 10 = 0 THEN 99 ELSE 3 END FROM k
+        """, in: folder)
+    #expect(
+      try store.rowsOfUnknownEntities().filter { $0.number == 99 } == [
+        .init(table: "ZTAG", number: 99, count: 500)
+      ])
+    #expect(
+      try store.rowsOfUnknownEntities(isExact: true) == store.rowsOfUnknownEntities())
+  }
+
   @Test("so they are without the index on the numbers")
   func rowsWithoutIndex() throws {
     let folder = try TemporaryFolder()

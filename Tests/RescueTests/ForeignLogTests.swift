@@ -1,7 +1,9 @@
+import Demo
 import Files
 import Interface
 import ManagedModel
 import SQLite
+import Seeding
 import TestSupport
 import Testing
 
@@ -100,6 +102,67 @@ struct ForeignLogTests {
     #expect(try own.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
+  /// A seeded store whose main file went on in its own way, and then a -wal.
+  private static func seeded(
+    _ objects: Int, seed: UInt64, growing: Bool, in folder: TemporaryFolder
+  ) throws -> String {
+    let path = folder.path("Seed \(objects) \(seed).sqlite")
+    _ = try StoreSeed.write(
+      to: path, model: #require(DemoModels.versions().first).model,
+      options: SeedOptions(objects: objects, seed: seed))
+    let connection = try Connection(path: path, mode: .readWrite)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET Z_OPT = 5;
+      DELETE FROM ZSTEP WHERE Z_PK % \(5 + seed) = 1; PRAGMA journal_mode = WAL;
+      PRAGMA wal_autocheckpoint = 0; UPDATE ZSTEP SET Z_OPT = 6 WHERE Z_PK % 2 = 1
+      """)
+    if growing {
+      try connection.execute(
+        """
+        INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) WITH RECURSIVE n(i) AS \
+        (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) SELECT 5000 + i, \
+        (SELECT Z_ENT FROM ZTAG LIMIT 1), 1, 'of the log ' || i || hex(randomblob(40)) FROM n; \
+        UPDATE Z_PRIMARYKEY SET Z_MAX = 5400 WHERE Z_NAME = 'Tag'
+        """)
+    }
+    let (main, log) = (try FileSystem.read(path), try FileSystem.read(path + "-wal"))
+    connection.close()
+    FileSystem.remove(path + "-shm")
+    try FileSystem.write(main, to: path)
+    try FileSystem.write(log, to: path + "-wal")
+    return path
+  }
+
+  @Test(
+    "seeds of one model do not take each other's, with page 1 in them and without",
+    arguments: [false, true])
+  func exchangedSeeds(growing: Bool) throws {
+    let folder = try TemporaryFolder()
+    let one = try Self.seeded(600, seed: 1, growing: growing, in: folder)
+    let two = try Self.seeded(600, seed: 2, growing: growing, in: folder)
+    let logs = (try FileSystem.read(one + "-wal"), try FileSystem.read(two + "-wal"))
+    for path in [one, two] {
+      let log = try WriteAheadLog(besideStore: path)
+      #expect(log.frames > 0 && log.unapplied?.reason != .foreign)
+      let frames = try DatabaseImage(path: path, log: path + "-wal").log
+      #expect((frames?.newest[1] != nil) == growing)
+    }
+    for (path, other) in [(one, logs.1), (two, logs.0)] {
+      FileSystem.remove(path + "-wal")
+      let alone = try StoreDump.lines(at: path)
+      try FileSystem.write(other, to: path + "-wal")
+      let store = try Store(path: path)
+      #expect(store.wal.frames == 0 && store.wal.unapplied?.reason == .foreign)
+      #expect(try StoreDump.lines(store) == alone)
+      #expect(try Diagnosis(of: path).findings.first?.kind == .walForeign)
+      #expect(throws: CoreDataError.self) {
+        _ = try StoreSalvage.run(path: path, output: folder.path("Saved.sqlite"))
+      }
+    }
+  }
+
   @Test("where its pages fit, an index without the rows of its table tells that it is another's")
   func small() throws {
     let demo = try DamagedDemo(objects: 600)
@@ -155,7 +218,39 @@ struct ForeignLogTests {
 
   /// What a store's own log may look like.
   enum Own: String, CaseIterable {
-    case changed, grown, vacuumed, shrunk, checkpointedInPart, emptyMain
+    case changed, grown, vacuumed, shrunk, migrated, checkpointedInPart, emptyMain
+  }
+
+  /// Migrates in place as Core Data does: columns are added, a table is made anew, metadata and model are the next
+  /// version's.
+  private static func migrate(_ connection: Connection, in folder: TemporaryFolder) throws {
+    let next = folder.path("Next.sqlite")
+    var entities = try #require(DemoModels.versions().first).model.entities
+    for index in entities.indices where ["Tag", "Step"].contains(entities[index].name) {
+      entities[index].attributes.append(Attribute("more", .string, optional: true))
+    }
+    let model = try Model(entities: entities, versionIdentifiers: ["more"])
+    try StoreCreation.create(at: next, model: model, uuid: "5AD0BC53-7A4C-4A41-8B8D-6D2F5D8C7E10")
+    let present = try DatabaseTables(connection)
+    try connection.execute("ATTACH '\(next)' AS next; BEGIN")
+    for table in StoreSchema(model: model).tables where present.contains(table.name) {
+      for column in table.columns where !present.columns(of: table.name).contains(column.name) {
+        try connection.execute(
+          "ALTER TABLE \(quoted(table.name)) ADD \(quoted(column.name)) \(column.type)")
+      }
+    }
+    let made = try #require(
+      connection.value("SELECT sql FROM sqlite_master WHERE name = 'ZSTEP'")?.text)
+    let columns = present.columns(of: "ZSTEP").map(quoted).sorted().joined(separator: ", ")
+    try connection.execute(
+      """
+      \(made.replacing("ZSTEP", with: "T_ZSTEP", maxReplacements: 1));
+      INSERT INTO T_ZSTEP (\(columns)) SELECT \(columns) FROM ZSTEP; DROP TABLE ZSTEP;
+      ALTER TABLE T_ZSTEP RENAME TO ZSTEP;
+      UPDATE Z_METADATA SET Z_PLIST = (SELECT Z_PLIST FROM next.Z_METADATA);
+      UPDATE Z_MODELCACHE SET Z_CONTENT = (SELECT Z_CONTENT FROM next.Z_MODELCACHE);
+      COMMIT; DETACH next
+      """)
   }
 
   @Test("no -wal of its own is called another's", arguments: TestScale.some(3, of: Own.allCases))
@@ -179,6 +274,7 @@ struct ForeignLogTests {
       case .vacuumed: try connection.execute("DELETE FROM ZSTEP WHERE Z_PK % 2 = 0; VACUUM")
       case .shrunk:
         try connection.execute("DELETE FROM ZSTEP; PRAGMA incremental_vacuum(10000)")
+      case .migrated: try Self.migrate(connection, in: demo.folder)
       case .checkpointedInPart:
         // A reader of the first change keeps the second from being checkpointed.
         try connection.execute("UPDATE ZSTEP SET Z_OPT = Z_OPT + 1")

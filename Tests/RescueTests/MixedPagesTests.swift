@@ -177,6 +177,241 @@ struct MixedPagesTests {
   }
 }
 
+/// Small stores, where a tree is a page: nothing said that two were mixed, and rows of the other one were unmarked.
+@Suite("Pages of two small stores among each other")
+struct MixedSmallStoreTests {
+  @Test("a third tree of another state is one too many; two pages can stand in each other's place")
+  func threeTrees() throws {
+    let demo = try DamagedDemo(objects: 60)
+    let connection = try Connection(path: demo.path, mode: .readWrite)
+    try StoreFunctions.define(on: connection)
+    try connection.execute("PRAGMA journal_mode = DELETE; VACUUM")
+    func root(_ name: String) throws -> Int {
+      let root = try connection.value(
+        "SELECT rootpage FROM sqlite_master WHERE name = ?", [.text(name)])
+      return Int(try #require(root?.integer))
+    }
+    let index = try #require(
+      try connection.value(
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'ZSTEP' AND sql NOT NULL"
+      )?.text)
+    let (table, metadata) = (try root("ZTAG"), try root("Z_METADATA"))
+    let place = try root(index)
+    connection.close()
+    func trees() throws -> (count: Int, of: Int)? {
+      let image = try DatabaseImage(path: demo.path, log: nil)
+      return try image.treesOfOtherStates(SchemaList(image).shapes())
+    }
+    #expect(try trees()?.count == 0)
+    func swap(_ one: Int, _ two: Int) throws {
+      try demo.change { bytes in
+        let pages = ((one - 1) * 4096..<one * 4096, (two - 1) * 4096..<two * 4096)
+        let page = Array(bytes[pages.0])
+        bytes.replaceSubrange(pages.0, with: Array(bytes[pages.1]))
+        bytes.replaceSubrange(pages.1, with: page)
+      }
+    }
+    try swap(table, place)
+    #expect(try trees()?.count == 2)
+    #expect(try !SalvageSource(path: demo.path).isMixed)
+    // The rows of Z_METADATA are none of a table of objects.
+    try swap(place, metadata)
+    #expect(try trees()?.count == 3)
+    #expect(try SalvageSource(path: demo.path).isMixed)
+    #expect(try Diagnosis(of: demo.path).findings.contains { $0.kind == .mixedPages })
+  }
+
+  @Test("a list of tables that has names twice is of two states")
+  func namesTwice() throws {
+    let demo = try DamagedDemo(objects: 60)
+    let other = demo.folder.path("Other.sqlite")
+    for path in [demo.path, other] {
+      if path == other { try FileSystem.copyOver(demo.path, to: other) }
+      let connection = try Connection(path: path, mode: .readWrite)
+      try StoreFunctions.define(on: connection)
+      // The other has a table less in front of all, so that each row stands a place further up.
+      try connection.execute("PRAGMA journal_mode = DELETE")
+      if path == other {
+        let first = try connection.value(
+          "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 1")?.text
+        try connection.execute("DROP TABLE \(quoted(#require(first)))")
+      }
+      try connection.execute("VACUUM")
+      connection.close()
+    }
+    #expect(try SchemaList(DatabaseImage(path: demo.path, log: nil)).namedTwice == 0)
+    func leaves(_ path: String) throws -> [Int] { try DamagedFile(path).leaves(root: 1) }
+    let own = try leaves(demo.path)
+    #expect(own.count > 1)
+    let bytes = try FileSystem.read(other)
+    let (first, last) = (try #require(leaves(other).first), try #require(own.last))
+    try demo.change { file in
+      file.replaceSubrange(
+        (last - 1) * 4096..<last * 4096, with: Array(bytes[(first - 1) * 4096..<first * 4096]))
+    }
+    let list = try SchemaList(DatabaseImage(path: demo.path, log: nil))
+    #expect(list.namedTwice > 1 && !list.isWhole)
+    #expect(try SalvageSource(path: demo.path).isMixed)
+    #expect(try Diagnosis(of: demo.path).findings.contains { $0.kind == .mixedPages })
+  }
+
+  @Test("a trigger that is called as its table is kept, and is no name twice")
+  func triggerNamedAsTable() throws {
+    let demo = try DamagedDemo(objects: 60)
+    let connection = try Connection(path: demo.path, mode: .readWrite)
+    try connection.execute(
+      "CREATE TRIGGER ZTAG AFTER DELETE ON ZTAG BEGIN SELECT 1; END; CREATE TRIGGER ZSTEP AFTER DELETE ON ZSTEP BEGIN SELECT 1; END"
+    )
+    connection.close()
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(!report.isMixed && !report.isLossy, "\(report.notes)")
+    let count = try Connection(path: output, mode: .immutable).value(
+      "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name IN ('ZTAG', 'ZSTEP')")
+    #expect(count == .integer(2))
+  }
+
+  @Test("every row of a mixed store is of a page that the report lists as not certain")
+  func everyRowIsMarked() throws {
+    let demo = try DamagedDemo(objects: 1_000)
+    try MixedStore.mix(demo.path)
+    try MixedStore.expectMarks(of: demo.path, in: demo.folder)
+  }
+
+  @Test("without a model rows go where their entity's counter says, and counters are raised")
+  func withoutModel() throws {
+    let demo = try DamagedDemo(objects: 1_000)
+    let connection = try Connection(path: demo.path, mode: .readWrite)
+    try connection.execute("DELETE FROM Z_MODELCACHE")
+    connection.close()
+    try MixedStore.mix(demo.path)
+    let report = try MixedStore.expectMarks(of: demo.path, in: demo.folder)
+    #expect(report.tables.reduce(0) { $0 + $1.rows } > 500)
+  }
+
+  /// What showed each fault: a small store that nothing told, a list of tables of two states, rows on pages that the
+  /// report gave to no table, tables of one shape, counters below the keys of the other store.
+  @Test(
+    "stores of real apps", .enabled(if: Fixtures.isAvailable),
+    arguments: TestScale.some(
+      4,
+      of: [
+        "coredataplus/SampleModel/Fixtures/SampleModel_V1.sqlite", "wire/store2-7.wiredatabase",
+        "wire/store2-24-1.wiredatabase", "wire/store2-54-0.wiredatabase",
+        "cartkit/CartStorage_v1.sqlite", "moody/Moody 5.moody", "bookmarks/Bookmarks_V1.sqlite",
+        "wire/store2-3.wiredatabase", "system/kik.sqlite",
+        "coredataplus/SampleModel2/SampleModel2_V1.sqlite",
+      ]))
+  func fixtures(name: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("store.sqlite")
+    for suffix in ["", "-wal"] where FileSystem.isFile(Fixtures.path(name + suffix)) {
+      try FileSystem.copyOver(Fixtures.path(name + suffix), to: path + suffix)
+    }
+    try MixedStore.mix(path)
+    let report = try MixedStore.expectMarks(of: path, in: folder)
+    #expect(report.isLossy)
+    if name.contains("SampleModel2") {
+      let rows = try Connection(path: report.outputPath, mode: .immutable).value(
+        "SELECT count(*) FROM ACHANGE")
+      #expect(rows?.integer ?? 0 > 4_000)
+    }
+  }
+}
+
+/// A store with each second page of another one of the same model, as a cloud drive mixed two uploads.
+enum MixedStore {
+  private static let mark = "of another store"
+
+  /// Puts the pages of one like the store among its own: a third of its rows is not there, others are, and every text is
+  /// another. Both are in one file without a -wal.
+  static func mix(_ path: String) throws {
+    let other = path + ".other"
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
+    connection.close()
+    try FileSystem.copyOver(path, to: other)
+    try change(other)
+    let pages = try FileSystem.read(other)
+    FileSystem.remove(other)
+    var bytes = try FileSystem.read(path)
+    let size = BigEndian.half(bytes, 16) == 1 ? 65536 : BigEndian.half(bytes, 16)
+    for page in stride(from: 2, through: min(bytes.count, pages.count) / size, by: 2) {
+      let range = (page - 1) * size..<page * size
+      bytes.replaceSubrange(range, with: pages[range])
+    }
+    try FileSystem.write(bytes, to: path)
+  }
+
+  private static func change(_ path: String) throws {
+    let connection = try Connection(path: path, mode: .readWrite)
+    try StoreFunctions.define(on: connection)
+    try connection.execute("BEGIN")
+    let tables = try connection.rows(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%Z_ENT%' AND sql LIKE '%Z_OPT%'"
+    ).compactMap { $0.first?.text }
+    for table in tables.sorted() {
+      let name = quoted(table)
+      let columns = try connection.rows("PRAGMA table_info(\(name))")
+      if !table.hasPrefix("A") {
+        try connection.execute("DELETE FROM \(name) WHERE Z_PK % 3 = 0")
+        for column in columns where column[2].text?.hasPrefix("VARCHAR") == true {
+          let column = quoted(try #require(column[1].text))
+          try connection.execute(
+            "UPDATE OR IGNORE \(name) SET \(column) = '\(mark): ' || Z_PK WHERE \(column) IS NOT NULL"
+          )
+        }
+        let others = columns.compactMap { $0[1].text }.filter { $0 != "Z_PK" }.map(quoted)
+          .joined(separator: ", ")
+        try connection.execute(
+          "INSERT OR IGNORE INTO \(name) (\(others)) SELECT \(others) FROM \(name) WHERE Z_PK % 3 = 1 ORDER BY Z_PK"
+        )
+      }
+      try connection.execute("UPDATE \(name) SET Z_OPT = 40")
+    }
+    try connection.execute(
+      "UPDATE Z_METADATA SET Z_UUID = '0A0B0C0D-0000-4000-8000-0123456789AB'; COMMIT; VACUUM")
+    connection.close()
+  }
+
+  /// Salvages a mixed store, and holds the report to it: the store is called mixed, each row is of a page that is not
+  /// certain, and no key is above its entity's counter.
+  @discardableResult
+  static func expectMarks(of path: String, in folder: TemporaryFolder) throws -> SalvageReport {
+    #expect(try Diagnosis(of: path).findings.contains { $0.kind == .mixedPages })
+    let output = folder.path("Saved.sqlite")
+    var options = StoreSalvage.Options()
+    options.tellsPages = true
+    let report = try StoreSalvage.run(path: path, output: output, options: options)
+    #expect(report.isMixed && report.isLossy && !report.pages.contains { $0.isCertain })
+    let saved = try Connection(path: output, mode: .immutable)
+    var count = 0
+    // What Core Data keeps for itself may have been completed.
+    let completed = Set(StoreSchema.bookkeepingStatements.map(\.name))
+    for table in report.tables where table.rows > 0 {
+      #expect(table.guessed == table.rows, "\(table.name)")
+      count += table.rows
+      guard !completed.contains(table.name) else { continue }
+      let pages = report.pages.filter { $0.table == table.name }
+      let keys = try saved.rows("SELECT rowid FROM \(quoted(table.name))").compactMap {
+        $0.first?.integer
+      }
+      let unmarked = keys.filter { key in !pages.contains { $0.keys.contains(key) } }
+      #expect(unmarked.isEmpty, "\(table.name): \(unmarked.prefix(5))")
+    }
+    #expect(count > 0 && report.uncertain == count)
+    for row in try saved.rows("SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_SUPER = 0") {
+      guard let name = row[0].text, let most = row[1].integer,
+        let greatest = try? saved.value(
+          "SELECT max(Z_PK) FROM \(quoted("Z" + name.uppercased()))")?.integer
+      else { continue }
+      #expect(greatest <= most, "\(name)")
+    }
+    return report
+  }
+}
+
 extension Connection {
   fileprivate func hasKeys(_ table: String) -> Bool {
     (try? rows("SELECT Z_PK, Z_ENT FROM \(quoted(table)) LIMIT 0")) != nil

@@ -101,6 +101,11 @@ package final class Connection {
     _ = strata_sqlite_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, isTrusted ? 1 : 0)
   }
 
+  /// Whether triggers run: those of an app, and Core Data's own, which compute what is computed otherwise.
+  package func fireTriggers(_ fires: Bool) {
+    _ = strata_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, fires ? 1 : 0)
+  }
+
   /// SQLite's own default.
   private static let expressionDepth: Int32 = 1000
 

@@ -66,7 +66,7 @@ package enum Digest {
     /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
     ///
     /// OpenSSL's method objects never change once made, so any thread may use them.
-    nonisolated(unsafe) fileprivate static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+    nonisolated(unsafe) static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
     nonisolated(unsafe) private static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
     nonisolated(unsafe) private static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
   #endif

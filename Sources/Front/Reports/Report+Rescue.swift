@@ -139,7 +139,9 @@ extension SalvageReport {
       remarks.append(
         Line(
           .warning,
-          "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
+          needsModel
+            ? "\(entity.printable): the CREATE statement of its table is lost, and keys up to p\(NumberText.grouped(most)) were given out. To save its rows, salvage again with \(.commandModel, "MODEL")."
+            : "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
         ))
     }
     if let first = unreadableFiles.first {

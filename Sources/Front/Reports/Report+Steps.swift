@@ -107,7 +107,12 @@ extension Report {
         mapping?.destination != first.destination || computed.isEmpty
           || computed.contains(first.after[$0].name)
       }
-      let before = first.before.indices.filter { isRead(first.before[$0].name, by: mapping) }
+      let copied = Set(
+        mapping?.attributes.filter { $0.expression == nil && !$0.isRenamed }.map(\.name) ?? [])
+      let before = first.before.indices.filter {
+        let name = first.before[$0].name
+        return !copied.contains(name) || first.computedFrom.contains(name)
+      }
       func row(
         _ head: String, _ text: (MappingPreview.Property) -> String, _ preview: MappingPreview
       ) -> Table.Row {
@@ -127,14 +132,5 @@ extension Report {
             widest: 24, isCut: true)),
       ]
     }
-  }
-
-  /// Whether a property does more than come over as it is.
-  private static func isRead(_ name: String, by mapping: EntityMapping?) -> Bool {
-    guard let mapping else { return true }
-    let isCopied = mapping.attributes.contains {
-      $0.source == name && !$0.isRenamed && $0.expression == nil
-    }
-    return !isCopied || MappingText.lines(of: mapping).contains { $0.text.contains(name) }
   }
 }

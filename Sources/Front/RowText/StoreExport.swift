@@ -164,7 +164,7 @@ package struct StoreExport {
         entity: table.entity, property: column.name,
         hint: "Name the entity of the last object itself, or follow the relationship.")
     }
-    return .path(try KeyPathReader(KeyPathColumn(column.name, of: table, in: store), in: store))
+    return .path(try KeyPathReader(column.name, of: table, in: store))
   }
 
   private mutating func write(
@@ -172,10 +172,9 @@ package struct StoreExport {
   ) throws {
     // A file's content is copied piece by piece: here its beginning is enough.
     let limit = FileExtension.headLength
-    let cursor =
-      try keys == nil
-      ? ObjectCursor(store, entity: entity, fileLimit: limit)
-      : ObjectCursor(seeking: store, entity: entity, fileLimit: limit)
+    let cursor = try ObjectCursor(
+      store, entity: entity, properties: Set(columns.map(\.name)), fileLimit: limit,
+      isSeeking: keys != nil)
     var waiting = keys?[...]
     func next() throws -> ObjectCursor.Object? {
       guard waiting != nil else { return try cursor.next() }

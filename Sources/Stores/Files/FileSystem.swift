@@ -317,6 +317,11 @@ extension FileSystem {
     return String(decoding: bytes[..<index], as: UTF8.self)
   }
 
+  /// What stands before the name in a path, with the slash; empty for a name alone.
+  package static func prefix(of path: String) -> String {
+    String(decoding: path.utf8.dropLast(name(of: path).utf8.count), as: UTF8.self)
+  }
+
   /// The last part of a path.
   package static func name(of path: String) -> String {
     path.utf8.split(separator: slash).last.map { String(decoding: $0, as: UTF8.self) } ?? path

@@ -20,6 +20,49 @@ extension DatabaseImage {
     }
     return differing.count > 1 ? differing.min() : nil
   }
+
+  /// How many trees of a small database cannot be of one state with the others, at least, and how many were compared:
+  /// a tree of the other kind, or of rows that are not its table's; and of each table with its indexes those that do
+  /// not name the rows that most of them name. `nil` where nothing of its list of tables can be read.
+  ///
+  /// A page is of one tree: two pages in each other's place make two of them at most.
+  ///
+  /// - Parameter shapes: what rows of tables look like, by the first page of each.
+  package func treesOfOtherStates(_ shapes: [Int: RowShape]) throws -> (count: Int, of: Int)? {
+    guard header.isMagic, hasFewPages, let roots = try SchemaRoots(self, isPartial: true) else {
+      return nil
+    }
+    var strangers: Set<Int> = []
+    for root in roots.pages where try roots.isStranger(root, in: self) == true {
+      strangers.insert(root)
+    }
+    strangers.formUnion(try treesOfOtherRows(shapes))
+    let witness = try IndexWitness(self, isPartial: true)
+    var count = strangers.count
+    for (table, indexes) in Dictionary(grouping: witness.indexes, by: \.table) {
+      // A table, and an index whose values are those of the table, have `isStrange` false.
+      var states: [IndexWitness.Entries: Int] = [:]
+      if !strangers.contains(table), let keys = witness.tables[table] {
+        states[.init(keys: keys, isStrange: false), default: 0] += 1
+      }
+      for index in indexes where !strangers.contains(index.root) {
+        if let found = try witness.found(index) { states[found, default: 0] += 1 }
+      }
+      count += states.values.reduce(0, +) - (states.values.max() ?? 0)
+    }
+    return (count, roots.pages.count)
+  }
+
+  /// The trees of tables of which no row is one of the table's.
+  private func treesOfOtherRows(_ shapes: [Int: RowShape]) throws -> [Int] {
+    let trees = try TreeMap(self, roots: shapes.keys.sorted(), isComplete: true)
+    var fits: [Int: Bool] = [:]
+    var scan = RowScan(self, trees)
+    try scan.rows(where: { role, root in role == .leaf && fits[root] != true }) { row, record in
+      fits[row.root] = fits[row.root] == true || shapes[row.root]?.fits(record) == true
+    }
+    return fits.filter { !$0.value }.map(\.key)
+  }
 }
 
 extension LogKinship {
@@ -61,9 +104,10 @@ private struct IndexWitness {
   /// Each value of a row, mixed with the row's key and its table.
   private var values: Set<Int> = []
 
-  init(_ image: DatabaseImage) throws {
+  /// - Parameter isPartial: whether what can be read of the list of tables is enough.
+  init(_ image: DatabaseImage, isPartial: Bool = false) throws {
     self.image = image
-    guard let listed = try Self.list(image) else { return }
+    guard let listed = try Self.list(image, isPartial: isPartial) else { return }
     indexes = listed
     let roots = Set(indexes.map(\.table))
     let trees = try TreeMap(image, roots: roots.sorted(), isComplete: true)
@@ -88,8 +132,16 @@ private struct IndexWitness {
     return found.keys == table && !found.isStrange
   }
 
-  /// The rows that an index has, and whether a value is none of its table's; `nil` where it cannot be read whole.
-  func found(_ index: Index) throws -> (keys: Set<Int64>, isStrange: Bool)? {
+  /// What the entries of an index name.
+  struct Entries: Hashable {
+    /// The rows.
+    var keys: Set<Int64>
+    /// Whether a value is none of its table's.
+    var isStrange: Bool
+  }
+
+  /// What an index names; `nil` where it cannot be read whole.
+  func found(_ index: Index) throws -> Entries? {
     var (keys, isStrange, isTold) = (Set<Int64>(), false, true)
     let isWhole = try IndexTree.rows(of: index.root, in: image) { record in
       guard record.count >= 2, let key = record.integer(record.count - 1) else {
@@ -104,7 +156,7 @@ private struct IndexWitness {
         if !values.contains(value) { isStrange = true }
       }
     }
-    return isWhole && isTold ? (keys, isStrange) : nil
+    return isWhole && isTold ? Entries(keys: keys, isStrange: isStrange) : nil
   }
 
   /// Longer values are not compared.
@@ -134,8 +186,8 @@ private struct IndexWitness {
     return hasher.finalize()
   }
 
-  /// The indexes that the list of tables names; `nil` where it cannot be read whole.
-  private static func list(_ image: DatabaseImage) throws -> [Index]? {
+  /// The indexes that the list of tables names; `nil` where it cannot be read whole, and has to be.
+  private static func list(_ image: DatabaseImage, isPartial: Bool) throws -> [Index]? {
     let master = try TreeMap(image, roots: [1], isComplete: true)
     var tables: [String: Int] = [:]
     var found: [(name: String, table: String, root: Int, sql: String?)] = []
@@ -151,7 +203,7 @@ private struct IndexWitness {
       if type == "table" { tables[name] = Int(clamping: root) }
       if type == "index" { found.append((name, table, Int(clamping: root), text(record, 4))) }
     }
-    guard master.holes.isEmpty, scan.unreadable == 0 else { return nil }
+    guard isPartial || master.holes.isEmpty && scan.unreadable == 0 else { return nil }
     return found.compactMap { index in
       guard let table = tables[index.table] else { return nil }
       let words = index.sql?.uppercased().split(whereSeparator: \.isWhitespace) ?? []

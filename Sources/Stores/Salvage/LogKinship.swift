@@ -252,7 +252,7 @@ extension DatabaseImage {
   /// - Returns: `nil` where neither of the two says anything.
   package func strangers() throws -> (count: Int, of: Int)? {
     guard header.isMagic else { return nil }
-    let roots = try SchemaRoots(self)
+    let roots = try SchemaRoots(self, isPartial: true)
     guard header.isAutoVacuum else { return try roots?.strangers(in: self) }
     var fit = PageFit(self)
     var (count, all) = (0, 0)

@@ -3,23 +3,32 @@ struct SchemaRoots {
   /// Whether a table with row ids begins at a page; else an index, or a table that is kept as one.
   private let isOfTable: [Int: Bool]
 
+  /// - Parameter isPartial: whether what can be read of the list is enough, also on pages of it that stand where it has
+  ///   other rows.
   /// - Returns: `nil` where the list cannot be read whole.
   /// - Throws: `CoreDataError` where the file cannot be read.
-  init?(_ image: DatabaseImage) throws {
+  init?(_ image: DatabaseImage, isPartial: Bool = false) throws {
     let master = try TreeMap(image, roots: [1], isComplete: true)
     var kinds: [Int: Bool] = [:]
     var scan = RowScan(image, master)
     let encoding = image.header.encoding
-    try scan.rows(where: { role, root in role == .leaf && root == 1 }) { _, record in
-      guard record.count == 5, let type = record.content(0).map(encoding.text),
-        let root = record.integer(3), root > 1
+    try scan.rows(where: { role, _ in role == .leaf || isPartial && role == .adopted }) {
+      row, record in
+      guard master.owner(of: row.page) == 1 || master.outOfPlace.contains(row.page),
+        record.count == 5, let type = record.content(0).map(encoding.text),
+        type == "table" || type == "index", let root = record.integer(3), root > 1
       else { return }
       let sql = record.content(4).map(encoding.text)?.uppercased() ?? ""
       kinds[Int(clamping: root)] = type == "table" && !sql.contains("WITHOUT ROWID")
     }
-    guard master.holes.isEmpty, scan.unreadable == 0, !kinds.isEmpty else { return nil }
+    guard isPartial || master.holes.isEmpty && scan.unreadable == 0, !kinds.isEmpty else {
+      return nil
+    }
     isOfTable = kinds
   }
+
+  /// The pages that trees begin at.
+  var pages: [Int] { isOfTable.keys.sorted() }
 
   /// Whether a sound page stands where a tree of the other kind begins; `nil` where no tree begins, or the page is not
   /// sound.

@@ -118,19 +118,36 @@ public struct TreeMap {
   }
 
   /// Takes every leaf with rows that belongs nowhere, free pages aside: where pages of two databases are mixed, the
-  /// page that leads to it may be the other's. Its rows are nobody's for certain.
+  /// page that leads to it may be the other's. Its rows are nobody's for certain. So are those of other tables on pages
+  /// that seem to be of the list of tables.
   ///
   /// - Throws: `CoreDataError` where the file cannot be read.
   package mutating func adoptStrays() throws {
     for number in 2..<max(2, image.pageCount + 1) {
-      guard role(of: number) == .stray || role(of: number) == .unknown,
-        try image.kind(of: number) == TreePage.Kind.tableLeaf.rawValue,
+      let isOfList = owner(of: number) == 1
+      switch role(of: number) {
+      case .stray, .unknown: break
+      case .leaf, .adopted: guard isOfList else { continue }
+      default: continue
+      }
+      guard try image.kind(of: number) == TreePage.Kind.tableLeaf.rawValue,
         let page = try image.page(number),
         let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.count > 0,
-        tree.isSound(in: page.bytes)
+        tree.isSound(in: page.bytes), !isOfList || !listsTables(page, tree)
       else { continue }
       roles[number - 1] = .adopted
+      if isOfList { owners[number - 1] = 0 }
     }
+  }
+
+  /// Whether the first row of a leaf could be one of the list of tables.
+  private func listsTables(_ page: DatabaseImage.Page, _ tree: TreePage) -> Bool {
+    var record = Record()
+    guard let place = tree.cells(in: page.bytes).first,
+      let cell = TreeCell(page.bytes, at: place, present: page.present, usable: image.usable),
+      record.read(page.bytes, cell.start..<cell.start + cell.local)
+    else { return false }
+    return record.count == 5 && record.kind(0) == .text && record.kind(3) == .integer
   }
 
   /// Whether pages were given to trees that do not reference them.

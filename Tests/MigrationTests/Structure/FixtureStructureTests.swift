@@ -58,8 +58,8 @@ struct FixtureStructureTests {
   }()
 
   @Test(
-    "tables and columns are those of Apple’s store, name for name", arguments: cases,
-    [MigrationPlan.Strategy.inPlace, .copy])
+    "tables and columns are those of Apple’s store, name for name",
+    arguments: TestScale.pairs(cases, [MigrationPlan.Strategy.inPlace, .copy]))
   func apple(_ fixture: FixtureMigrationTests.Case, _ strategy: MigrationPlan.Strategy) throws {
     let folder = try TemporaryFolder()
     let store = try Store(path: Fixtures.path(fixture.store))

@@ -8,17 +8,21 @@ struct BinaryPropertyListReader {
 
   private let bytes: [UInt8]
   private let objectCount: Int
-  private let top: Int
+  let top: Int
   private let offsetSize: Int
   private let referenceSize: Int
   private let table: Int
   private var objects: [Int: (value: PropertyListValue, weight: Int)] = [:]
+  /// What each object is and where its content stands; `nil` where nobody asks.
+  private(set) var nodes: [Int: PropertyListNode]?
   private var open: Set<Int> = []
   /// Bytes of content still allowed: a sound file has no object inside another.
   private var budget: Int
   private let maximumWeight: Int
 
-  init(_ bytes: [UInt8]) throws(CoreDataError) {
+  /// - Parameter notesNodes: whether ``nodes`` are noted while it reads.
+  init(_ bytes: [UInt8], notesNodes: Bool = false) throws(CoreDataError) {
+    nodes = notesNodes ? [:] : nil
     guard bytes.count >= 8 + 1 + 1 + 32, bytes.starts(with: Self.magic) else {
       throw Self.error("the binary property list is cut short")
     }
@@ -48,21 +52,68 @@ struct BinaryPropertyListReader {
     try object(top, depth: 0).value
   }
 
+  /// One object with all that is in it, read by itself: nothing of it is kept.
+  mutating func object(alone index: Int) throws(CoreDataError) -> PropertyListValue {
+    (objects, open, budget) = ([:], [], bytes.count)
+    defer { objects = [:] }
+    return try object(index, depth: 0).value
+  }
+
+  /// The number of the object that the list consists of.
+  var root: Int { top }
+
+  /// Numbers of the values of a dictionary, which are not read.
+  mutating func places(inDictionary index: Int) throws(CoreDataError) -> [String: Int] {
+    let (offset, marker) = try marker(of: index)
+    guard marker >> 4 == 0xD else { throw Self.error("a dictionary was expected") }
+    budget = bytes.count
+    let content = try sized(at: offset, unit: referenceSize * 2)
+    let half = content.count / 2
+    var places: [String: Int] = [:]
+    for position in stride(
+      from: content.lowerBound, to: content.lowerBound + half, by: referenceSize)
+    {
+      guard case .string(let name) = try object(alone: reference(at: position)) else {
+        throw Self.error("a dictionary's key is not a string")
+      }
+      places[name] = try reference(at: position + half)
+    }
+    return places
+  }
+
+  /// Numbers of the elements of an array, which are not read.
+  mutating func places(inArray index: Int) throws(CoreDataError) -> [Int] {
+    let (offset, marker) = try marker(of: index)
+    guard marker >> 4 == 0xA else { throw Self.error("an array was expected") }
+    budget = bytes.count
+    let content = try sized(at: offset, unit: referenceSize)
+    var places: [Int] = []
+    places.reserveCapacity(content.count / referenceSize)
+    for position in stride(from: content.lowerBound, to: content.upperBound, by: referenceSize) {
+      places.append(try reference(at: position))
+    }
+    return places
+  }
+
+  private func marker(of index: Int) throws(CoreDataError) -> (offset: Int, marker: UInt8) {
+    guard (0..<objectCount).contains(index) else { throw Self.error("a reference has no object") }
+    let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
+    guard offset >= 8, offset < UInt64(table) else {
+      throw Self.error("an object is outside the file")
+    }
+    return (Int(offset), bytes[Int(offset)])
+  }
+
   private mutating func object(
     _ index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     if let known = objects[index] { return known }
-    guard index < objectCount else { throw Self.error("a reference has no object") }
     guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
     guard open.insert(index).inserted else {
       throw Self.error("a container of the binary property list contains itself")
     }
     defer { open.remove(index) }
-    let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
-    guard offset >= 8, offset < UInt64(table) else {
-      throw Self.error("an object is outside the file")
-    }
-    let result = try decode(at: Int(offset), depth: depth)
+    let result = try decode(at: marker(of: index).offset, as: index, depth: depth)
     guard result.weight <= maximumWeight else {
       throw Self.error("unfolded, the property list would be too large")
     }
@@ -71,7 +122,7 @@ struct BinaryPropertyListReader {
   }
 
   private mutating func decode(
-    at offset: Int, depth: Int
+    at offset: Int, as index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let marker = bytes[offset]
     let low = Int(marker & 15)
@@ -83,9 +134,13 @@ struct BinaryPropertyListReader {
       case 9: return (.boolean(true), 1)
       default: throw Self.unknown(marker, at: offset)
       }
-    case 0x1: return (try integer(at: offset + 1, power: low), 1)
+    case 0x1:
+      let value = try integer(at: offset + 1, power: low)
+      nodes?[index] = .integer(offset + 1..<offset + 1 + 1 << low)
+      return (value, 1)
     case 0x2:
       let content = try take(offset + 1, count: low <= 3 ? 1 << low : 0)
+      nodes?[index] = .real(content)
       switch content.count {
       case 4:
         let bits = UInt32(truncatingIfNeeded: Self.unsigned(bytes, at: content.lowerBound, size: 4))
@@ -95,16 +150,21 @@ struct BinaryPropertyListReader {
       }
     case 0x3:
       guard low == 3 else { throw Self.unknown(marker, at: offset) }
-      return (.date(double(at: try take(offset + 1, count: 8).lowerBound)), 1)
+      let content = try take(offset + 1, count: 8)
+      nodes?[index] = .date(content)
+      return (.date(double(at: content.lowerBound)), 1)
     case 0x4:
       let content = try sized(at: offset, unit: 1)
+      nodes?[index] = .data(content)
       return (.data(Array(bytes[content])), 1 + content.count / 64)
     case 0x5, 0x7:
       // ASCII as Apple writes it; UTF-8 reads the same and forgives more.
       let content = try sized(at: offset, unit: 1)
+      nodes?[index] = .utf8(content)
       return (.string(String(decoding: bytes[content], as: UTF8.self)), 1 + content.count / 64)
     case 0x6:
       let content = try sized(at: offset, unit: 2)
+      nodes?[index] = .utf16(content)
       var units: [UInt16] = []
       units.reserveCapacity(content.count / 2)
       for index in stride(from: content.lowerBound, to: content.upperBound, by: 2) {
@@ -118,46 +178,54 @@ struct BinaryPropertyListReader {
           exactly: Self.unsigned(bytes, at: content.lowerBound, size: content.count))
       else { throw Self.unknown(marker, at: offset) }
       return (.uid(uid), 1)
-    case 0xA, 0xB, 0xC: return try array(at: offset, depth: depth)
-    case 0xD: return try dictionary(at: offset, depth: depth)
+    case 0xA, 0xB, 0xC: return try array(at: offset, as: index, depth: depth)
+    case 0xD: return try dictionary(at: offset, as: index, depth: depth)
     default: throw Self.unknown(marker, at: offset)
     }
   }
 
   private mutating func array(
-    at offset: Int, depth: Int
+    at offset: Int, as index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let content = try sized(at: offset, unit: referenceSize)
     var values: [PropertyListValue] = []
+    var references: [Int] = []
     var weight = 1
     for position in stride(from: content.lowerBound, to: content.upperBound, by: referenceSize) {
-      let (value, size) = try object(reference(at: position), depth: depth + 1)
+      let reference = try reference(at: position)
+      let (value, size) = try object(reference, depth: depth + 1)
       values.append(value)
+      if nodes != nil { references.append(reference) }
       weight += size
       guard weight <= maximumWeight else { break }
     }
+    nodes?[index] = .array(references)
     return (.array(values), weight)
   }
 
   private mutating func dictionary(
-    at offset: Int, depth: Int
+    at offset: Int, as index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     let content = try sized(at: offset, unit: referenceSize * 2)
     let half = content.count / 2
     var values: [String: PropertyListValue] = [:]
+    var entries: [PropertyListNode.Entry] = []
     var weight = 1
     for position in stride(
       from: content.lowerBound, to: content.lowerBound + half, by: referenceSize)
     {
-      let key = try object(reference(at: position), depth: depth + 1)
+      let (own, other) = try (reference(at: position), reference(at: position + half))
+      let key = try object(own, depth: depth + 1)
       guard case .string(let name) = key.value else {
         throw Self.error("a dictionary's key is not a string")
       }
-      let (value, size) = try object(reference(at: position + half), depth: depth + 1)
+      let (value, size) = try object(other, depth: depth + 1)
       values[name] = value
+      if nodes != nil { entries.append(.init(name: name, key: own, value: other)) }
       weight += size + key.weight
       guard weight <= maximumWeight else { break }
     }
+    nodes?[index] = .dictionary(entries)
     return (.dictionary(values), weight)
   }
 

@@ -45,7 +45,7 @@ enum IndentedJSON {
         line.append(byte)
         end()
       case UInt8(ascii: ":"): line += [byte, UInt8(ascii: " ")]
-      case UInt8(ascii: " "), 0x09, 0x0D: break
+      case UInt8(ascii: " "), 0x09, 0x0A, 0x0D: break
       default: line.append(byte)
       }
     }

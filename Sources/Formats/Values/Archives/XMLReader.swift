@@ -27,10 +27,33 @@ package final class XMLReader {
   package static func read(
     _ bytes: [UInt8], _ handle: @escaping (Event, XMLReader) throws(CoreDataError) -> Void
   ) throws(CoreDataError) {
+    var position = 0
+    try read(
+      pieces: { () throws(CoreDataError) in
+        let start = position
+        position = min(position + pieceSize, bytes.count)
+        return bytes[start..<position]
+      }, handle)
+  }
+
+  /// The same of a document that comes in pieces, so that no more of it than a piece is in memory.
+  ///
+  /// - Parameter next: the piece that comes next; an empty one at the end.
+  /// - Throws: what `read` of all bytes throws, or what `next` throws.
+  package static func read(
+    pieces next: () throws(CoreDataError) -> ArraySlice<UInt8>,
+    _ handle: @escaping (Event, XMLReader) throws(CoreDataError) -> Void
+  ) throws(CoreDataError) {
     let reader = XMLReader(handle)
     defer { XML_ParserFree(reader.parser) }
-    try reader.run(bytes)
+    try reader.run(next)
   }
+
+  /// Bytes that are handed to the parser at once.
+  package static let pieceSize = 1 << 20
+
+  /// How many bytes of the document come before the tag that is being read.
+  package var byteOffset: Int { max(0, Int(XML_GetCurrentByteIndex(parser))) }
 
   /// The line that is being read, from 1.
   package var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
@@ -45,7 +68,9 @@ package final class XMLReader {
     parser = XML_ParserCreate(nil)
   }
 
-  private func run(_ bytes: [UInt8]) throws(CoreDataError) {
+  private func run(
+    _ next: () throws(CoreDataError) -> ArraySlice<UInt8>
+  ) throws(CoreDataError) {
     // The parser keeps a pointer to this reader, which outlives it: see `read`.
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
@@ -63,22 +88,21 @@ package final class XMLReader {
       guard let reader = XMLReader.from(data) else { return }
       reader.stop(reader.error("entity declarations are not accepted"))
     }
-    var position = 0
+    var isAtEnd = false
     repeat {
-      let end = min(position + 1 << 20, bytes.count)
-      let isFinal: Int32 = end == bytes.count ? 1 : 0
-      let status = bytes[position..<end].withUnsafeBytes { chunk in
+      let piece = try next()
+      isAtEnd = piece.isEmpty
+      let status = piece.withUnsafeBytes { chunk in
         XML_Parse(
           parser, chunk.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(chunk.count),
-          isFinal)
+          isAtEnd ? 1 : 0)
       }
       if let failure { throw failure }
       guard status == XML_STATUS_OK else {
         let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
         throw error("the XML is malformed: \(reason ?? "unknown error")")
       }
-      position = end
-    } while position < bytes.count
+    } while !isAtEnd
   }
 
   private static func from(_ data: UnsafeMutableRawPointer?) -> XMLReader? {

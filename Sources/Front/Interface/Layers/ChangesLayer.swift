@@ -11,28 +11,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     var title: String { self == .saves ? "saves" : "against…" }
   }
 
-  /// A file to compare the store with.
-  private struct Other: Sendable, Equatable {
-    var path: String
-    var about: String
-  }
-
-  private enum Line {
-    case heading(String)
-    case change(ObjectChange)
-    case note(String)
-    case other(Other)
-    /// Another file, whose path is typed.
-    case typed
-  }
-
   private var tab = Tab.saves
   /// The save with which the sum of changes begins, by its place among all; `nil` for save by save.
   private var since: Int?
   var list = List()
   var task: TaskID?
   /// Backups beside the store, then recent stores; `nil` before anybody looked.
-  private var others: [Other]?
+  private var others: [ComparedFile]?
   private var comparing: String?
   private var differences: StoreDifferences?
   private var error: CoreDataError?
@@ -51,47 +36,14 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     return compare(path, in: &context)
   }
 
-  private func lines(_ context: Context) -> [Line] {
-    if tab == .saves { return since.map { sum($0, context) } ?? savesByThemselves(context) }
-    guard let differences else {
-      return (others ?? []).map { .other($0) } + [.typed]
+  private func lines(_ context: Context) -> [ChangeLine] {
+    switch tab {
+    case .saves:
+      since.map { ChangeLine.sum(since: $0, context.news) }
+        ?? context.news.saves.flatMap(ChangeLine.lines(of:))
+    case .against:
+      differences.map(ChangeLine.lines(of:)) ?? (others ?? []).map { .other($0) } + [.typed]
     }
-    var lines: [Line] = []
-    for count in differences.counts where count.count > 0 {
-      lines.append(.heading("\(count.entity)  \(Self.words([count]))"))
-      let changes = differences.changes.filter { $0.entity == count.entity }
-      lines += changes.map { .change($0) } + Self.more(count.count - changes.count)
-    }
-    return lines
-      + (lines.isEmpty ? [.note("all objects are equal")] : [])
-      + differences.notes.map { .note($0) }
-  }
-
-  private func savesByThemselves(_ context: Context) -> [Line] {
-    context.news.saves.flatMap(Self.lines)
-  }
-
-  /// What a save and all after it changed together.
-  private func sum(_ first: Int, _ context: Context) -> [Line] {
-    let saves = context.news.saves(since: first)
-    let changes = context.news.changes(since: first)
-    let counted = Self.count(saves)
-    let heading = [
-      "since " + (saves.first?.time ?? ""), counted,
-      changes.isEmpty ? "together they changed nothing" : Self.words(changes),
-    ]
-    let rest = saves.reduce(0) { $0 + $1.save.rest }
-    return [.heading(heading.joined(separator: "  "))] + changes.map { .change($0) }
-      + (rest > 0
-        ? [.note("… and \(NumberText.counted(rest, "change")) of objects that were not kept")] : [])
-  }
-
-  /// `3 saves`
-  private static func count(_ saves: [SeenSave]) -> String {
-    let count = saves.reduce(Int?.some(0)) { count, seen in
-      count.flatMap { count in seen.save.saves.map { count + $0 } }
-    }
-    return count.map { NumberText.counted($0, "save") } ?? "several saves"
   }
 
   /// The save that the selected line belongs to, by its place among all.
@@ -99,48 +51,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     guard tab == .saves, since == nil else { return nil }
     var end = 0
     for (index, seen) in context.news.saves.enumerated() {
-      end += Self.lines(seen).count
+      end += ChangeLine.lines(of: seen).count
       if list.selected < end { return context.news.dropped + index }
     }
     return nil
   }
 
-  private static func lines(_ seen: SeenSave) -> [Line] {
-    let save = seen.save
-    let saves = save.saves.map { $0 == 1 ? "" : NumberText.counted($0, "save") } ?? "several saves"
-    let parts = [seen.time, saves, words(save.counts), save.author ?? "", save.process ?? ""]
-    return [.heading(parts.filter { !$0.isEmpty }.joined(separator: "  "))]
-      + save.changes.map { .change($0) } + more(save.rest)
-  }
-
-  /// `2 inserted, 1 changed`
-  private static func words(_ changes: [ObjectChange]) -> String {
-    var count = ComparisonSummary.EntityCount(entity: "")
-    for change in changes {
-      switch change.kind {
-      case .insert: count.inserted += 1
-      case .update: count.updated += 1
-      case .delete: count.deleted += 1
-      }
-    }
-    return words([count])
-  }
-
-  private static func words(_ counts: [ComparisonSummary.EntityCount]) -> String {
-    let sums = counts.reduce(into: [0, 0, 0]) { sums, count in
-      for (index, number) in [count.inserted, count.updated, count.deleted].enumerated() {
-        sums[index] += number
-      }
-    }
-    return zip(sums, ["inserted", "changed", "deleted"]).filter { $0.0 > 0 }
-      .map { "\(NumberText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
-  }
-
-  private static func more(_ count: Int) -> [Line] {
-    count > 0 ? [.note("… and \(NumberText.grouped(count)) more")] : []
-  }
-
-  private func selected(_ context: Context) -> Line? {
+  private func selected(_ context: Context) -> ChangeLine? {
     lines(context).element(list.selected)
   }
 
@@ -210,7 +127,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     let former = context.news.saves.prefix(max(0, (since ?? 0) - context.news.dropped))
     since = nil
     list = List(
-      count: lines(context).count, selected: former.reduce(0) { $0 + Self.lines($1).count },
+      count: lines(context).count,
+      selected: former.reduce(0) { $0 + ChangeLine.lines(of: $1).count },
       height: room(context) ?? 1)
   }
 
@@ -275,7 +193,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
 
   private func open(in context: inout Context) -> [Effect] {
     if let change = selectedChange(context) {
-      context.show(DetailsLayer(Self.title(change), change.paragraphs(context.store)))
+      context.show(DetailsLayer(change.title, change.paragraphs(context.store)))
     }
     return []
   }
@@ -297,7 +215,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     switch answer {
     case .backups(let backups):
       others = backups.map {
-        Other(
+        ComparedFile(
           path: $0.backup.path, about: "backup, \($0.date), \(NumberText.bytes($0.backup.bytes))")
       }
       return context.ask(&task) { .find($0, .recentStores) }
@@ -309,7 +227,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
           // The store may be named from the folder that the program was started in.
           !known.contains($0.path) && $0.path != own && !$0.path.hasSuffix("/" + own)
         }.map {
-          Other(path: $0.path, about: "opened \($0.opened)")
+          ComparedFile(path: $0.path, about: "opened \($0.opened)")
         }
     case .differs(let found):
       differences = found
@@ -328,11 +246,6 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
 
   // MARK: Drawing
 
-  private static func title(_ change: ObjectChange) -> String {
-    let id = (change.b ?? change.a).map { "\($0)" } ?? ""
-    return change.label.isEmpty ? id : "\(id)  \(change.label)"
-  }
-
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("What changed", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
@@ -350,22 +263,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
     let lines = lines(context)
     list.draw(lines, in: &grid, rest, theme: theme) { line, isSelected in
-      switch line {
-      case .heading(let text): [theme.span(isSelected, "── \(text)", .dim)]
-      case .note(let text): [theme.span(isSelected, "   \(text)", .dim)]
-      case .other(let other):
-        [
-          theme.span(isSelected, context.known.named(other.path), .text),
-          theme.span(isSelected, "  " + other.about, .dim),
-        ]
-      case .typed: [theme.span(isSelected, "another file…", .text)]
-      case .change(let change):
-        [
-          theme.span(isSelected, "\(change.sign) ", change.role),
-          theme.span(isSelected, Self.title(change) + "  ", .entity),
-          theme.span(isSelected, change.summary(context.store), .text),
-        ]
-      }
+      line.spans(isSelected, context, theme)
     }
   }
 

@@ -1,5 +1,6 @@
 import Comparison
 import ManagedModel
+import ManagedStore
 import Migration
 import Reports
 import Terminal
@@ -26,6 +27,8 @@ struct NewFileLayer: WaitingLayer {
     /// As JSON, and beside it as what the screen says of it.
     case receipt(WrittenReceipt, text: String)
     case changes([ObjectChange])
+    /// As it is, and never over another file.
+    case value(ValueOutput, bytes: Int)
   }
 
   let contents: Contents
@@ -46,6 +49,12 @@ struct NewFileLayer: WaitingLayer {
   init(_ changes: [ObjectChange]) {
     contents = .changes(changes)
     prompt = Prompt("changes.csv")
+  }
+
+  /// - Parameter part: of the value, whose beginning says what the file is to be called.
+  init(_ value: ValueOutput, _ part: StoredContent) {
+    contents = .value(value, bytes: part.total)
+    prompt = Prompt(ValueOutput.name(of: value.property, in: value.object, part))
   }
 
   private var replaces: Bool { taken == prompt.text }
@@ -69,6 +78,9 @@ struct NewFileLayer: WaitingLayer {
         .writeReceipt(task, receipt, text: text, path: path, replaces: replaces)
       case .changes(let changes):
         .writeChanges(task, ChangesFile(changes: changes, path: path, replaces: replaces))
+      case .value(let value, _):
+        .writeValue(
+          task, ValueOutput(object: value.object, property: value.property, path: path))
       }
     }
   }
@@ -84,6 +96,9 @@ struct NewFileLayer: WaitingLayer {
       context.notice = Notice("the \(receipt.noun) is in \(path)", .success)
     case (.written(let path), .changes(let changes)):
       context.notice = Notice("\(NumberText.counted(changes.count, "change")) in \(path)", .success)
+    case (.written(let path), .value(let value, let bytes)):
+      context.notice = Notice(
+        "\(value.object) \(value.property), \(NumberText.bytes(bytes)), is in \(path)", .success)
     default: return []
     }
     isDone = true
@@ -92,6 +107,7 @@ struct NewFileLayer: WaitingLayer {
 
   mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
     problem = error.message
+    if case .value = contents { return [] }
     taken = error.kind == .refused ? prompt.text : nil
     return []
   }
@@ -100,6 +116,7 @@ struct NewFileLayer: WaitingLayer {
     switch contents {
     case .receipt(let receipt, _): "Write the \(receipt.noun)"
     case .changes: "Export the changes to"
+    case .value: "Write the value to"
     }
   }
 
@@ -107,6 +124,9 @@ struct NewFileLayer: WaitingLayer {
     switch contents {
     case .receipt(let receipt, _):
       return "As JSON, the same as \(receipt.command) writes, and beside it as text."
+    case .value(let value, let bytes):
+      return
+        "\(NumberText.bytes(bytes)) of \(value.object) \(value.property), as they are. Only you can read the file; one that is there is never replaced."
     case .changes(let changes):
       let format = ChangesFile(changes: changes, path: prompt.text).format
       let names = ExportRequest.Format.allCases.map { "." + $0.fileExtension }

@@ -221,10 +221,23 @@ struct PaletteEntries: Sendable, Equatable {
       let title = "row \(NumberText.grouped(row)) of \(entity)"
       places.append(PaletteEntry(section: "Row", title: title, .row(row)))
     }
-    if let id = try? store?.layout.objectID(text.trimmed) {
+    if let id = object(text, in: store) {
       places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
     }
     return places
+  }
+
+  /// `Recipe/p12`, a URI, or an entity and a key as somebody says them: `recipe 12`.
+  private func object(_ text: String, in store: StoreSummary?) -> ObjectID? {
+    guard let layout = store?.layout else { return nil }
+    if let id = try? layout.objectID(text.trimmed) { return id }
+    let words = text.split { $0 == " " || $0 == "/" }
+    guard words.count == 2,
+      let key = Int64(words[1].first?.lowercased() == "p" ? words[1].dropFirst() : words[1]),
+      key > 0,
+      let entity = entities.first(where: { $0.title.lowercased() == words[0].lowercased() })
+    else { return nil }
+    return layout.table(of: entity.title).map { ObjectID(entity: $0.entity, key: key) }
   }
 }
 

@@ -83,10 +83,9 @@ struct PasswordLayer: LayerContent {
     guard task == work?.task else { return [] }
     switch answer {
     case .unlocking(let fraction): work = (task, fraction)
-    case .unlocked:
+    case .unlocked(let listing, let peeks):
       (work, isDone) = (nil, true)
-      let path = backup.path
-      return context.on(PickerScreen.self) { $0.read(again: path, in: &$1) }
+      return context.on(PickerScreen.self) { $0.open(listing, peeks, in: &$1) }
     default: break
     }
     return []
@@ -110,6 +109,9 @@ struct PasswordLayer: LayerContent {
     let name = Sanitize.text(backup.name)
     let text =
       problem.map { "✗ \($0.message.capitalizedFirst)." }
+      ?? (work != nil
+        ? "The key is derived from the password. This takes some seconds; then the list of files is read."
+        : nil)
       ?? "The backup\(name.isEmpty ? "" : " " + name) is encrypted. Password of “Encrypt local backup” in Finder or iTunes:"
     let lines = Wrapping.lines(text, width: width)
     let inside = Popup("Locked backup", width, lines.count + 2).draw(in: &grid, body, theme: theme)

@@ -54,6 +54,8 @@ package enum Effect: Sendable, Equatable {
   /// Makes the text that is to be copied.
   case copyText(TaskID, CopyForm, CopySubject)
   case export(TaskID, ExportRequest)
+  /// Writes a value to a new file; refused where a file is there.
+  case writeValue(TaskID, ValueOutput)
   /// Sends a text to the terminal's clipboard.
   case copy(String)
   case repaint

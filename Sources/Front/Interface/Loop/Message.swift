@@ -78,6 +78,8 @@ package enum Answer: Sendable {
   case frequencies(Frequencies)
   case searching(StoreSearchProgress)
   case content(StoredContent?)
+  /// `nil` where the value has no form that is known.
+  case decoded(DecodedText?)
   /// Where a text stands.
   case matched(Int?)
   case picture(Raster)
@@ -103,7 +105,8 @@ package enum Answer: Sendable {
   case locked(LockedBackup)
   /// How far the key of a backup is derived: 0 to 1.
   case unlocking(Double)
-  case unlocked
+  /// The backup is open, and these are its stores.
+  case unlocked(FolderListing, [String: StorePeek])
 
   /// Whether nothing more comes of the same task.
   var isLast: Bool {

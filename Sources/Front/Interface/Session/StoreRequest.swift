@@ -21,7 +21,9 @@ package enum StoreRequest: Sendable, Equatable {
   case transactions(before: Int64?, of: ObjectID?, ObjectLabels)
   case changes(of: Int64, after: Int64?, ObjectLabels)
   case frequencies(entity: String, path: String, filter: RowFilter?)
-  case search(String)
+  case search(String, isDeep: Bool)
+  /// Decodes a value: unpacked, and unfolded where its form is known.
+  case decoded(ObjectID, property: String)
   case content(ObjectID, property: String, offset: Int, count: Int)
   case find(String, ObjectID, property: String, from: Int, backwards: Bool)
   /// Counts what the changes between two versions touch in the store.
@@ -40,7 +42,7 @@ package enum StoreRequest: Sendable, Equatable {
   /// The handle that the question goes to.
   package var reader: Reader {
     switch self {
-    case .rows, .object, .place, .content: .pages
+    case .rows, .object, .place, .content, .decoded: .pages
     case .count, .countRows, .countBefore, .frequencies, .search, .find: .survey
     case .facts, .transactions, .changes, .impacts: .own
     }
@@ -96,9 +98,13 @@ package enum StoreRequest: Sendable, Equatable {
       return .changes(changes, labels: try store.names(of: changes.map(\.object), by: labels))
     case .frequencies(let entity, let path, let filter):
       return .frequencies(try store.frequencies(of: path, in: entity, where: filter))
-    case .search(let text):
-      try store.search(for: text, isCancelled: { Task.isCancelled }) { post(.searching($0)) }
+    case .search(let text, let isDeep):
+      try store.search(for: text, isDeep: isDeep, isCancelled: { Task.isCancelled }) {
+        post(.searching($0))
+      }
       return nil
+    case .decoded(let object, let property):
+      return .decoded(try DecodedText(of: property, in: object, store))
     case .content(let object, let property, let offset, let count):
       return .content(try store.content(of: property, in: object, from: offset, count: count))
     case .find(let text, let object, let property, let offset, let backwards):

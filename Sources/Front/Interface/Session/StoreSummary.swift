@@ -95,22 +95,27 @@ package enum StoreChange: Sendable, Equatable {
   }
 }
 
-/// Where a private copy of a store lies, and the container that it came out of.
+/// Where a private copy of a store lies, and what it is a copy of.
 package struct CopyPlace: Sendable, Equatable {
-  /// The folder that stands for the container.
+  /// The folder that stands for the container, or for the folder that the store is in.
   var root: String
-  /// The container's path.
-  var container: String
+  /// What stands before a path in it, with the slashes.
+  var prefix: String
+  /// What the store is in, or of what type it is.
+  var noun: String
 
-  /// A copy of what is in a container, in a folder.
-  package init(root: String, container: String) {
-    (self.root, self.container) = (root, container)
+  /// A copy in a folder.
+  package init(root: String, prefix: String, noun: String) {
+    (self.root, self.prefix, self.noun) = (root, prefix, noun)
   }
+
+  /// Why nothing is written into it.
+  var refusal: String { "\(noun) is never modified" }
 
   /// What the person calls a path: one of a copy is gone before it can be typed.
   func named(_ path: String) -> String {
     guard path.utf8.starts(with: (root + "/").utf8) else { return path }
-    return container + "//"
+    return prefix
       + String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
   }
 }

@@ -155,6 +155,8 @@ struct TableView: Codable, Sendable, Equatable {
   var filter: String?
   /// Only what a relationship of one object references.
   var related: Relation?
+  /// Key paths that were added as columns.
+  var paths: [String] = []
   /// Ids of all columns, where they were moved.
   var order: [String]?
   var hidden: [String] = []
@@ -173,6 +175,7 @@ extension TableView {
     isDescending = try values.value(.isDescending) ?? isDescending
     filter = try values.value(.filter)
     related = try values.value(.related)
+    paths = try values.value(.paths) ?? paths
     order = try values.value(.order)
     hidden = try values.value(.hidden) ?? hidden
     widths = try values.value(.widths) ?? widths

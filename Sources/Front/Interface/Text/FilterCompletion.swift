@@ -58,6 +58,23 @@ struct Completion: Sendable, Equatable {
     }
   }
 
+  /// For a key path from the objects of an entity.
+  ///
+  /// - Parameter cursor: in characters.
+  init(keyPath text: String, cursor: Int, entity: String, store: StoreSummary) {
+    range = 0..<cursor
+    let partial = String(text.prefix(cursor))
+    let scope = Scope(entity: entity, store: store)
+    candidates = scope.names(partial, path: &range, many: "  .@count or a property of each")
+    if partial.contains(".") {
+      candidates += scope.others(partial).filter { $0.text.contains("@count") }
+    }
+    for index in candidates.indices { candidates[index].text = candidates[index].text.trimmed }
+    if candidates.count == 1, candidates[0].text == partial.split(separator: ".").last ?? "" {
+      candidates = []
+    }
+  }
+
   /// For a predicate.
   ///
   /// - Parameter cursor: in characters.

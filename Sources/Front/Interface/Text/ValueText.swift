@@ -32,6 +32,20 @@ struct ValueText: Sendable, Equatable {
     }
   }
 
+  /// What a cell shows at the end of a key path: of a to-many the first values.
+  init(atPath value: PropertyValue, of column: RowColumn) {
+    switch value {
+    case .toMany(let many):
+      guard let values = many.values, !values.isEmpty else {
+        self.init("none", .null)
+        return
+      }
+      let shown = values.prefix(20).map { $0 == .null ? "∅" : $0.shown }.joined(separator: ", ")
+      self.init(values.count > 20 ? shown + ", …" : shown, ValueText(values[0]).role)
+    default: self.init(value, of: column)
+    }
+  }
+
   init(_ value: AttributeValue) {
     let role: Theme.Role =
       switch value {

@@ -28,12 +28,14 @@ struct Command: Sendable {
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
   let statuses: String
   let effect: Effect
+  /// Whether it reads XML and binary stores as they are: all others get a private copy of the SQLite type.
+  let readsAtomicStores: Bool
   let run: Run
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [any Parameter] = [],
     options: [any Parameter] = [], details: String = "", example: String, statuses: String = "",
-    effect: Effect = .readsStore, run: @escaping Run
+    effect: Effect = .readsStore, readsAtomicStores: Bool = false, run: @escaping Run
   ) {
     self.name = name
     self.group = group
@@ -50,6 +52,7 @@ struct Command: Sendable {
     self.example = example
     self.statuses = statuses
     self.effect = effect
+    self.readsAtomicStores = readsAtomicStores
     self.run = run
   }
 

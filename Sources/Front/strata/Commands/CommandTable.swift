@@ -8,13 +8,14 @@ enum CommandTable {
   static let commands = [
     InfoCommand.command, StoresCommand.command, RowsCommand.command, ObjectCommand.command,
     SearchCommand.command, FrequenciesCommand.command, HistoryCommand.command, DumpCommand.command,
-    ExportCommand.command,
+    ExportCommand.command, AnonymizeCommand.command,
     ModelCommand.command, HashCommand.command, KeysCommand.command, CompareCommand.command,
     WatchCommand.command, DiffCommand.command, MappingCommand.command, ExplainCommand.command,
     FindModelCommand.command,
     LintCommand.command,
     PlanCommand.command, MigrateCommand.command, RehearseCommand.command, VerifyCommand.command,
-    RollbackCommand.command, ResetCommand.command, DoctorCommand.command, RepairCommand.command,
+    ConvertCommand.command, RollbackCommand.command, ResetCommand.command, DoctorCommand.command,
+    RepairCommand.command,
     SalvageCommand.command, UndeleteCommand.command, DemoCommand.command, SeedCommand.command,
     HelpCommand.command, CompletionsCommand.command, ManCommand.command,
   ]

@@ -25,7 +25,8 @@ enum ExplainCommand {
   private static let help = """
     With --error, each error in the text is explained once, in order: what it means and what helps. An error
     is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
-    SwiftData, CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
+    SwiftData, CloudKit or SQLite says. With a STORE, or a model in its place, ZUSER.ZID
+    is explained as User.id.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

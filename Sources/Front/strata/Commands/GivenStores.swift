@@ -1,7 +1,9 @@
+import AtomicStores
 import Containers
 import Files
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// The one place where the stores that a command line names become files: those in containers are
 /// put together as private copies, which go away when the command is done.
@@ -24,6 +26,7 @@ enum GivenStores {
     var arguments = arguments
     let passwords = BackupPasswords(file: arguments[.passwordFile], on: console)
     var inside: [(slot: Slot, container: String, inner: String?)] = []
+    var whole: [(slot: Slot, path: String)] = []
     for slot in named(in: arguments, of: command) {
       let text = arguments[slot.parameter][slot.index]
       let isModel = slot.parameter.kind == .model
@@ -32,6 +35,12 @@ enum GivenStores {
         // Some commands read the file themselves; of several stores, each has its own answer.
         if !isModel, !slot.parameter.isRepeatable {
           try StoreFiles(path: path).refuseNotDownloaded()
+        }
+        if !isModel, !isLog(slot.parameter), !command.readsAtomicStores,
+          let form = AtomicStoreForm(at: path)
+        {
+          try refuseChanges(path, form.noun, command, arguments)
+          whole.append((slot, path))
         }
       case .folder(let folder):
         guard !isModel, command.effect == .readsStore, !slot.isOption,
@@ -55,11 +64,22 @@ enum GivenStores {
         if inner != nil || !isLog(slot.parameter) { inside.append((slot, container, inner)) }
       }
     }
-    guard !inside.isEmpty else { return try command.run(arguments, console) }
-    try refuseChanges(inside[0].container, inside[0].inner, command, arguments)
+    guard !inside.isEmpty || !whole.isEmpty else { return try command.run(arguments, console) }
+    if let (_, container, inner) = inside.first {
+      try refuseChanges(
+        inner.map { container + "//" + $0 } ?? container,
+        ContainerForm(at: container)?.noun ?? "it", command, arguments)
+    }
     return try Interruption.removingCopies {
       var copies: [StoreCopy] = []
-      var shown: [(root: String, container: String)] = []
+      var atomicCopies: [AtomicCopy] = []
+      var shown: [(root: String, name: String)] = []
+      for (slot, path) in whole {
+        let copy = try atomicCopy(of: path, model: arguments[.model], console)
+        arguments[slot.parameter][slot.index] = copy.path
+        atomicCopies.append(copy)
+        shown.append((copy.root, FileSystem.prefix(of: path)))
+      }
       for (slot, path, inner) in inside {
         let copy = try self.copy(of: inner, in: path, passwords, console)
         for note in copy.notes { console.note("! " + note) }
@@ -67,11 +87,19 @@ enum GivenStores {
         arguments[slot.parameter][slot.index] = copy.path
         copies.append(copy)
         shown.append(
-          (copy.root, path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path))
+          (
+            copy.root,
+            (path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path) + "//"
+          ))
       }
-      return try withExtendedLifetime(copies) {
+      return try withExtendedLifetime((copies, atomicCopies)) {
         try ShownPaths.showing(shown) {
-          do { return try command.run(arguments, console) } catch let error as CoreDataError {
+          do {
+            let status = try command.run(arguments, console)
+            // What is missing of a store is missing in what was printed of it.
+            let isLossy = atomicCopies.contains { !$0.report.losses.isEmpty }
+            return isLossy && status == .done ? .unreadable : status
+          } catch let error as CoreDataError {
             // While it is still known what the copies are called.
             CommandLineTool.report(error, asJSON: arguments[.json], console)
             return CommandLineTool.status(of: error.kind)
@@ -150,9 +178,35 @@ enum GivenStores {
     for log in logs { console.note("! " + DistantLogs.sentence(log, in: container)) }
   }
 
+  /// A private store of the SQLite type with what is in an XML or binary one; what of it was not read as it stands is
+  /// reported.
+  static func atomicCopy(
+    of path: String, model: String?, _ console: Console
+  ) throws -> AtomicCopy {
+    let given = try StoreOpening.model(model)
+    let bar = ProgressBar(console)
+    let copy: AtomicCopy
+    do {
+      defer { bar.clear() }
+      copy = try AtomicCopy(
+        of: path, model: given,
+        fallback: { ModelBundle.version(besideStore: path, making: $0)?.model },
+        rootName: ShellText.quoted(path) == path ? "copy" : "a copy"
+      ) { done in
+        try Interruption.check()
+        bar.show("reading", done, of: nil, "objects")
+      }
+    }
+    for sentence in copy.report.losses + copy.report.warnings { console.note("! " + sentence) }
+    for note in copy.report.notes { console.note("· " + note) }
+    return copy
+  }
+
+  /// - Parameter noun: what the place is.
   private static func refuseChanges(
-    _ container: String, _ inner: String?, _ command: Command, _ arguments: Arguments
+    _ path: String, _ noun: String, _ command: Command, _ arguments: Arguments
   ) throws {
+    let isAtomic = AtomicStoreForm(at: path) != nil
     let hint: String
     switch command.effect {
     case .readsStore: return
@@ -160,12 +214,13 @@ enum GivenStores {
       guard arguments[.output] == nil else { return }
       hint = "Name where the result goes: --output FILE."
     case .changesStore:
-      hint = "Take the store out of it first; strata migrate --output FILE writes a new one."
+      hint =
+        isAtomic
+        ? "Make a store of the SQLite type of it first: \(ShellText.command("convert", path, "--output", "NEW.sqlite"))"
+        : "Take the store out of it first; strata migrate --output FILE writes a new one."
     }
     throw CoreDataError(
-      .refused,
-      "\(command.name) would write into \(ContainerForm(at: container)?.noun ?? "it"), which is never changed",
-      path: inner.map { container + "//" + $0 } ?? container, hint: hint)
+      .refused, "\(command.name) would write into \(noun), which is never changed", path: path,
+      hint: hint)
   }
-
 }

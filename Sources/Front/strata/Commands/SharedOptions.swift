@@ -91,7 +91,7 @@ extension Option where Value == MigrationPlan.Strategy? {
   static var strategy: Self {
     Self(
       "strategy", "WAY", among: [.inPlace, .copy],
-      "how to carry out inferred steps, instead of the cheaper way")
+      "how to carry out inferred steps (default: the cheaper way)")
   }
 }
 

@@ -100,14 +100,15 @@ enum ShownPaths {
   private static let paths = Mutex<(last: Int, all: [Path])>((0, []))
   private static let count = Atomic<Int>(0)
 
-  /// Shows what is in a folder as being in a container, as long as `body` runs.
+  /// Shows what is in a folder as being in another place, as long as `body` runs.
+  ///
+  /// - Parameter shown: each folder, and what stands for it and the slash behind it.
   static func showing<T>(
-    _ shown: [(root: String, container: String)], _ body: () throws -> T
+    _ shown: [(root: String, name: String)], _ body: () throws -> T
   ) rethrows -> T {
     var ids: Set<Int> = []
     paths.withLock { paths in
-      for (root, container) in shown {
-        let name = container + "//"
+      for (root, name) in shown {
         for real in Set([root, FileSystem.canonical(root)]) {
           paths.last += 1
           ids.insert(paths.last)

@@ -1,3 +1,4 @@
+import AtomicStores
 import Containers
 import Curses
 import Files
@@ -127,17 +128,14 @@ extension Runtime {
       var path = path
       while true {
         // Until another is shown; then it is gone.
-        let (copy, name) = try opened(path, passwords)
+        let (copy, name) = try opened(path, model: request.model, passwords)
         let former =
           try request.other == nil
-          ? nil : request.path.map { try opened($0, passwords) }
+          ? nil : request.path.map { try opened($0, model: request.model, passwords) }
         let store = try Runtime(
           request, storePath: name, copy: copy,
           against: former.map { $0.copy?.path ?? $0.name }, theme: theme)
-        let warning = copy.flatMap { copy in
-          copy.distantLogs.first.map { DistantLogs.sentence($0, in: copy.container) }
-            ?? copy.notes.first
-        }
+        let warning = copy?.warning
         store.state.notice = store.state.notice ?? warning.map { Notice($0, .warning) }
         let ending = try withExtendedLifetime((copy, former)) { try store.run() }
         guard ending.chosen != nil || ending.isLeftForOther else { return ending.status }
@@ -177,11 +175,18 @@ extension Runtime {
     }
   }
 
-  /// A private copy of a store in a container, and what the person calls it.
+  /// The private copy that is read in place of a store, and what the person calls it.
   private static func opened(
-    _ path: String, _ passwords: BackupPasswords
-  ) throws -> (copy: StoreCopy?, name: String) {
-    guard case .inside(let container, let inner) = StoreLocation(path) else { return (nil, path) }
+    _ path: String, model: String?, _ passwords: BackupPasswords
+  ) throws -> (copy: (any ReadCopy)?, name: String) {
+    guard case .inside(let container, let inner) = StoreLocation(path) else {
+      guard AtomicStoreForm(at: path) != nil else { return (nil, path) }
+      return (
+        try Interruption.removingCopies {
+          try GivenStores.atomicCopy(of: path, model: model, .process)
+        }, path
+      )
+    }
     let copy = try Interruption.removingCopies {
       try GivenStores.copy(of: inner, in: container, passwords, .process)
     }

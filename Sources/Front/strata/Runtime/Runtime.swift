@@ -45,13 +45,13 @@ final class Runtime {
 
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
-  ///   - copy: the private copy that is read in place of one in a container.
+  ///   - copy: the private copy that is read in place of the store.
   ///   - models: the models that are compared where there is no store.
   ///   - against: the store that this one is compared with from the start.
   ///   - showsRecent: whether the recent stores are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
-    _ request: Request, storePath: String?, copy: StoreCopy? = nil, models: [String] = [],
+    _ request: Request, storePath: String?, copy: (any ReadCopy)? = nil, models: [String] = [],
     against: String? = nil, showsRecent: Bool = false, theme: String? = nil
   ) throws {
     let folders = UserFolders(environment: Output.environment)
@@ -84,7 +84,7 @@ final class Runtime {
       storePath: storePath ?? "",
       size: CursesScreen.terminalSize ?? Terminal.Size(width: 80, height: 24),
       themeName: chosen ?? configuration.theme(isLight: false))
-    state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
+    state.copy = copy.map { CopyPlace(root: $0.root, prefix: $0.prefix, noun: $0.noun) }
     state.planOptions = request.plan
     state.keys = configuration.keys
     state.refreshMode = configuration.refresh

@@ -132,11 +132,12 @@ public struct StoreFiles: Sendable, Equatable {
   package static func known(_ head: [UInt8]) -> String? {
     let text = String(decoding: head.prefix(256), as: UTF8.self)
     if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
-    if head.starts(with: Array("CBIN".utf8)) { return "a Core Data store of the binary type" }
-    if text.hasPrefix("<?xml") {
-      return text.contains("<database>") || text.contains("DOCTYPE database")
-        ? "a Core Data store of the XML type" : "XML"
+    switch AtomicStoreForm(head: head) {
+    case .binary: return "a Core Data store of the binary type"
+    case .xml: return "a Core Data store of the XML type"
+    case nil: break
     }
+    if text.hasPrefix("<?xml") { return "XML" }
     if head.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     if head.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
     if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }),

@@ -5,7 +5,7 @@ import SQLite
 ///
 /// The path leads through relationships from the row's object. Where all of them are to-one, the column has one
 /// value; else it has a list, in the order of the relationships.
-package struct KeyPathColumn {
+struct KeyPathColumn {
   /// A relationship of the path, and how the store keeps it.
   private struct Hop {
     let entry: EntityTable.RelationshipColumns
@@ -23,17 +23,16 @@ package struct KeyPathColumn {
 
   private let hops: [Hop]
   private let end: End
-  private let store: Store
   /// Whether a relationship of the path is to-many, so that the column has a list.
   private let isList: Bool
   /// The column as a page has it, named by the path.
-  package let column: RowColumn
+  let column: RowColumn
 
   /// A path has at most as many names: each is a join.
   private static let mostHops = 16
 
   /// - Throws: ``CoreDataError`` of kind usage for a path that leads nowhere.
-  package init(_ path: String, of table: EntityTable, in store: Store) throws {
+  init(_ path: String, of table: EntityTable, in layout: StoreLayout) throws(CoreDataError) {
     var names = path.split(separator: ".", omittingEmptySubsequences: false).map {
       String($0.hasPrefix("#") ? $0.dropFirst() : $0)
     }[...]
@@ -43,10 +42,10 @@ package struct KeyPathColumn {
       let entry = holder.relationship(named: name)
     {
       guard let storage = entry.storage,
-        let next = store.layout.table(of: entry.relationship.destination)
+        let next = layout.table(of: entry.relationship.destination)
       else {
         throw CoreDataError(
-          .usage, "the store has no column for \(holder.entity).\(name)", path: store.path,
+          .usage, "the store has no column for \(holder.entity).\(name)", path: layout.path,
           entity: holder.entity, property: name)
       }
       hops.append(Hop(entry: entry, storage: storage, table: next))
@@ -63,13 +62,13 @@ package struct KeyPathColumn {
       end = .attribute(attribute)
     } else if rest == "@count" {
       throw CoreDataError(
-        .usage, "@count needs a to-many relationship before it", path: store.path,
+        .usage, "@count needs a to-many relationship before it", path: layout.path,
         entity: table.entity, property: path)
     } else {
-      throw store.unknownProperty(
-        rest.isEmpty ? path : rest, in: holder.entity, try store.columns(of: holder.entity))
+      throw layout.unknownProperty(
+        rest.isEmpty ? path : rest, in: holder.entity, try layout.columns(of: holder.entity))
     }
-    (self.hops, self.store) = (hops, store)
+    self.hops = hops
     let destination = hops.last?.entry.relationship.destination ?? table.entity
     let kind: RowColumn.Kind
     switch end {
@@ -77,7 +76,7 @@ package struct KeyPathColumn {
       let type = entry.attribute.type
       if isList, type == .binary || type == .transformable {
         throw CoreDataError(
-          .usage, "a list of \(type.name) values cannot be a column", path: store.path,
+          .usage, "a list of \(type.name) values cannot be a column", path: layout.path,
           entity: table.entity, property: path,
           hint: "Name \(destination) itself: its values are in its own rows.")
       }
@@ -143,10 +142,10 @@ package struct KeyPathColumn {
   ///
   /// - Parameter most: values of a list to read; `nil` for all.
   func reader(
-    _ decoder: ValueDecoder, most: Int? = nil
+    _ decoder: ValueDecoder, in store: Store, most: Int? = nil
   ) throws -> (Statement, Int) throws -> PropertyValue {
     guard !isList || isCount else {
-      let list = try list(decoder, most: most)
+      let list = try list(decoder, in: store, most: most)
       return { statement, index in try list(statement.integer(at: index)) }
     }
     switch end {
@@ -156,13 +155,13 @@ package struct KeyPathColumn {
       return { decoder.decode($0.stored(at: $1, sizeAt: $1 + 1), of: attribute) }
     case .object:
       let destination = hops.last?.entry.relationship.destination ?? ""
-      return { [store] in .toOne(store.toOne(destination, $0, at: $1)) }
+      return { .toOne(store.toOne(destination, $0, at: $1)) }
     }
   }
 
   /// Reads the list of one object, by its key.
   private func list(
-    _ decoder: ValueDecoder, most: Int?
+    _ decoder: ValueDecoder, in store: Store, most: Int?
   ) throws -> (Int64) throws -> PropertyValue {
     let (source, links) = source(of: "?1")
     let order = links.flatMap { [$0.position?.sql, $0.destination.sql].compactMap { $0 } }
@@ -181,7 +180,7 @@ package struct KeyPathColumn {
       \(most.map { " LIMIT \($0 + 1)" } ?? "")
       """)
     let destination = hops.last?.entry.relationship.destination ?? ""
-    return { [store, end] key in
+    return { [end] key in
       // Between two objects nothing is held: the file may be written to.
       defer { statement.reset() }
       try statement.bind([.integer(key)])
@@ -208,9 +207,10 @@ package final class KeyPathReader {
   private let read: (Int64) throws -> PropertyValue
 
   /// - Throws: ``CoreDataError`` for a path that leads nowhere, or when SQLite fails.
-  package init(_ path: KeyPathColumn, in store: Store) throws {
+  package init(_ path: String, of table: EntityTable, in store: Store) throws {
+    let path = try KeyPathColumn(path, of: table, in: store.layout)
     let decoder = ValueDecoder(files: store.files, limit: 0)
-    let reader = try path.reader(decoder)
+    let reader = try path.reader(decoder, in: store)
     let parts = path.parts(of: "?1") {
       [$0, "CASE typeof(\($0)) WHEN 'blob' THEN length(\($0)) END"]
     }

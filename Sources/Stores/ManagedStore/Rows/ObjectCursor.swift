@@ -43,6 +43,8 @@ public final class ObjectCursor {
   private let shapes: [ValueShape]
   /// Whether single objects are asked for by their keys, in any order.
   private let isSeeking: Bool
+  /// Names of the properties that are read; `nil` for all.
+  private let properties: Set<String>?
 
   private enum Reader {
     case toOne(column: Int, destination: String)
@@ -54,15 +56,22 @@ public final class ObjectCursor {
   ///   longer is cut: ``DataValue/count`` is its whole size.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
   public convenience init(_ store: Store, entity: String, fileLimit: Int? = nil) throws {
-    try self.init(store, entity: entity, fileLimit: fileLimit, isSeeking: false)
+    try self.init(store, entity: entity, properties: nil, fileLimit: fileLimit)
   }
 
   /// The same for single objects, which ``object(_:)`` reads.
   package convenience init(seeking store: Store, entity: String, fileLimit: Int? = nil) throws {
-    try self.init(store, entity: entity, fileLimit: fileLimit, isSeeking: true)
+    try self.init(store, entity: entity, properties: nil, fileLimit: fileLimit, isSeeking: true)
   }
 
-  private init(_ store: Store, entity: String, fileLimit: Int?, isSeeking: Bool) throws {
+  /// - Parameters:
+  ///   - properties: names of those that are read; others have NULL or no object in their places.
+  ///   - isSeeking: whether single objects are read, by ``object(_:)``.
+  package init(
+    _ store: Store, entity: String, properties: Set<String>?, fileLimit: Int?,
+    isSeeking: Bool = false
+  ) throws {
+    self.properties = properties
     let table = try store.knownTable(of: entity)
     self.table = table
     self.store = store
@@ -76,10 +85,13 @@ public final class ObjectCursor {
   /// Begins with the first object, or goes on behind the last one that was read.
   private func begin() throws {
     var columns = ["t.Z_PK"]
-    columns += table.attributes.map { $0.place(in: "t") }
+    func isRead(_ name: String) -> Bool { properties?.contains(name) ?? true }
+    columns += table.attributes.map { isRead($0.attribute.name) ? $0.place(in: "t") : "NULL" }
     var readers: [Reader] = []
     for entry in table.relationships {
-      if let toOne = store.toOneColumns(of: entry) {
+      if !isRead(entry.relationship.name) {
+        readers.append(.nothing(isToMany: entry.relationship.isToMany))
+      } else if let toOne = store.toOneColumns(of: entry) {
         readers.append(
           .toOne(column: columns.count, destination: entry.relationship.destination))
         columns += toOne

@@ -43,11 +43,12 @@ struct Selection {
           widths.append(1)
         }
       } else {
-        let path = try KeyPathColumn(column.name, of: table, in: store)
+        let path = try KeyPathColumn(column.name, of: table, in: store.layout)
         let own = path.parts(of: "t.Z_PK") {
           Self.parts(of: $0, summary: summary, longestText: longestText)
         }
-        let reader = try path.reader(decoder, most: longestText == nil ? nil : ToMany.mostShown)
+        let reader = try path.reader(
+          decoder, in: store, most: longestText == nil ? nil : ToMany.mostShown)
         parts += own
         readers.append(reader)
         widths.append(own.count)

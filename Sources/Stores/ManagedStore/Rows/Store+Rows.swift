@@ -11,17 +11,7 @@ extension Store {
   ///
   /// - Throws: ``CoreDataError`` for an unknown entity.
   public func columns(of entity: String) throws -> [RowColumn] {
-    let table = try knownTable(of: entity)
-    return table.attributes.map {
-      RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type), path: $0.path)
-    }
-      + table.relationships.filter { $0.storage != nil }.map {
-        RowColumn(
-          name: $0.relationship.name,
-          kind: $0.relationship.isToMany
-            ? .toMany(destination: $0.relationship.destination)
-            : .toOne(destination: $0.relationship.destination))
-      }
+    try layout.columns(of: entity)
   }
 
   func knownTable(of entity: String) throws(CoreDataError) -> EntityTable {
@@ -116,7 +106,7 @@ extension Store {
         shown += found
         continue
       }
-      shown.append(try KeyPathColumn(name, of: try knownTable(of: entity), in: self).column)
+      shown.append(try layout.column(ofKeyPath: name, of: entity))
     }
     for index in shown.indices where shown[index].path.count > 1 {
       func isBeside(_ column: RowColumn) -> Bool { column.path.first == shown[index].path.first }
@@ -131,14 +121,7 @@ extension Store {
     _ name: String, in entity: String, _ known: [RowColumn]
   )
     -> CoreDataError
-  {
-    if let wrong = model.unknownElement(name, of: entity) {
-      return CoreDataError(
-        .usage, wrong.message, path: path, entity: entity, property: name, hint: wrong.hint)
-    }
-    return CoreDataError(
-      unknown: "property", name, of: entity, known: known.map(\.name), path: path)
-  }
+  { layout.unknownProperty(name, in: entity, known) }
 
   /// One object with all its properties; `nil` where there is none of that entity and key.
   ///
@@ -174,6 +157,44 @@ extension Store {
       }
       return StoredObject(id: own, columns: columns, values: values)
     }
+  }
+}
+
+extension StoreLayout {
+  /// The columns that rows of an entity have: attributes, then relationships.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity.
+  package func columns(of entity: String) throws(CoreDataError) -> [RowColumn] {
+    let table = try knownTable(of: entity)
+    return table.attributes.map {
+      RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type), path: $0.path)
+    }
+      + table.relationships.filter { $0.storage != nil }.map {
+        RowColumn(
+          name: $0.relationship.name,
+          kind: $0.relationship.isToMany
+            ? .toMany(destination: $0.relationship.destination)
+            : .toOne(destination: $0.relationship.destination))
+      }
+  }
+
+  /// The column that a key path such as `author.name` names.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for an unknown entity, or a path that leads nowhere.
+  package func column(ofKeyPath path: String, of entity: String) throws(CoreDataError) -> RowColumn
+  {
+    try KeyPathColumn(path, of: knownTable(of: entity), in: self).column
+  }
+
+  func unknownProperty(
+    _ name: String, in entity: String, _ known: [RowColumn]
+  ) -> CoreDataError {
+    if let wrong = model.unknownElement(name, of: entity) {
+      return CoreDataError(
+        .usage, wrong.message, path: path, entity: entity, property: name, hint: wrong.hint)
+    }
+    return CoreDataError(
+      unknown: "property", name, of: entity, known: known.map(\.name), path: path)
   }
 }
 

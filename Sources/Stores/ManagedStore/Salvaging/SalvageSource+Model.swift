@@ -17,9 +17,9 @@ extension SalvageSource {
   /// Which pages may hold rows of a table of Core Data's own: those of its tree where that is known.
   private func pages(of table: String) -> (TreeMap.Role, Int) -> Bool {
     let root = objects.first { $0.object.type == "table" && $0.object.name == table }?.root ?? 0
-    guard isSchemaWhole, root > 0, !trees.holes.contains(where: { $0.root == root }) else {
-      return Self.isLive
-    }
+    guard isSchemaWhole, root > 0, !trees.holes.contains(where: { $0.root == root }),
+      trees.doubt != .all
+    else { return Self.isLive }
     return { Self.isLive($0, $1) && $1 == root }
   }
 
@@ -97,7 +97,29 @@ extension SalvageSource {
 
   /// What rows of Z_PRIMARYKEY still show: the entities' numbers.
   func entityNumbers() throws -> [(number: Int64, name: String)] {
-    var rows: [(number: Int64, name: String)] = []
+    try counters().map { ($0.number, $0.name) }
+  }
+
+  /// The Z_ENT of each table's rows, as rows of Z_PRIMARYKEY name the entities and their parents: what is known of
+  /// them without a model.
+  func numbersOfTables() throws -> [String: Set<Int64>] {
+    let counters = try counters()
+    let known = Dictionary(counters.map { ($0.number, $0) }) { first, _ in first }
+    var numbers: [String: Set<Int64>] = [:]
+    for counter in counters where HistoryTable(rawValue: counter.number) == nil {
+      var top = counter
+      // No hierarchy is deeper.
+      for _ in 0..<64 {
+        guard let parent = known[top.parent], parent.number != top.number else { break }
+        top = parent
+      }
+      numbers["Z" + top.name.uppercased(), default: []].insert(counter.number)
+    }
+    return numbers
+  }
+
+  private func counters() throws -> [(number: Int64, name: String, parent: Int64)] {
+    var rows: [(number: Int64, name: String, parent: Int64)] = []
     var scan = RowScan(image, trees)
     let isOfTable = pages(of: "Z_PRIMARYKEY")
     // How many rows of a tree are none of these, where none is: it is another table's.
@@ -115,7 +137,7 @@ extension SalvageSource {
         return
       }
       others[row.root] = .min
-      rows.append((row.key, name))
+      rows.append((row.key, name, record.integer(2) ?? 0))
     }
     return rows
   }

@@ -20,18 +20,12 @@ package struct SalvageSource {
     var isNamed: Bool { if case .file = self { true } else { false } }
   }
 
-  /// A row of sqlite_master, with the page that its tree begins at.
-  struct Object {
-    var object: SchemaObject
-    var root: Int
-  }
-
   /// The pages.
   let image: DatabaseImage
   /// The log that was laid over them; `nil` where none was.
   package let logPath: String?
   /// What sqlite_master says, as far as it can be read.
-  let objects: [Object]
+  let objects: [SchemaList.Object]
   /// Whether all of sqlite_master was read.
   package let isSchemaWhole: Bool
   /// Whether it shows any table of Core Data's.
@@ -186,30 +180,15 @@ package struct SalvageSource {
     }
     logPath = isLogApplied ? log : nil
     self.image = image
-    let master = try TreeMap(image, roots: [1], isComplete: true)
-    var objects: [Object] = []
-    var names: Set<String> = []
-    var scan = RowScan(image, master)
-    // Where its first page is gone, the others are found by what they hold.
-    try scan.rows(where: Self.isLive) { _, record in
-      guard record.count == 5, let type = Self.text(record, 0, image),
-        ["table", "index", "trigger", "view"].contains(type),
-        let name = Self.text(record, 1, image), let root = record.integer(3),
-        names.insert(name).inserted
-      else { return }
-      objects.append(
-        Object(
-          object: SchemaObject(type: type, name: name, sql: Self.text(record, 4, image)),
-          root: Int(clamping: root)))
-    }
-    self.objects = objects
-    isSchemaWhole = !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0
+    let list = try SchemaList(image)
+    objects = list.objects
+    isSchemaWhole = list.isWhole
     let tables = objects.filter {
       $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
     }.map(\.root)
     var trees = try TreeMap(
       image, roots: [1] + tables, isComplete: isSchemaWhole, isForAll: true)
-    let mixed = try Self.mixed(image, hasHoles: !trees.holes.isEmpty)
+    let mixed = try Self.mixed(image, list, hasHoles: !trees.holes.isEmpty)
     trees.doubt = mixed != nil ? .all : isMixed ? .frames : .none
     if mixed != nil { try trees.adoptStrays() }
     self.trees = trees
@@ -240,25 +219,6 @@ package struct SalvageSource {
   /// What is reported about a file that was saved as text.
   package static let savedAsText =
     "The file was opened as text and saved: bytes that were not valid text became EF BF BD, and their values are lost."
-
-  /// That pages of two stores are mixed, as a sentence; `nil` where few pages do not fit those that reference them,
-  /// and the indexes of a small store have the rows of their tables.
-  ///
-  /// - Parameter hasHoles: whether any page does not fit; without one, no page of a large store is looked at for that.
-  package static func mixed(_ image: DatabaseImage, hasHoles: Bool = true) throws -> String? {
-    let sign: String
-    if hasHoles || image.hasFewPages, let strangers = try image.strangers(), strangers.count >= 4,
-      strangers.count * 10 >= strangers.of
-    {
-      sign = "\(strangers.count) of \(strangers.of) pages do not fit those that lead to them"
-    } else if let table = try image.tableOfOtherIndexes() {
-      sign = "indexes have rows that their table \(table) lacks, and lack rows that it has"
-    } else {
-      return nil
-    }
-    return
-      "Pages of two stores, or of two states of one, are mixed: \(sign). Rows of pages that do match may be another store."
-  }
 
   /// How many rows of tables stand in frames of the -wal that are read.
   private func rowsOfLog() throws -> Int {

@@ -50,6 +50,8 @@ package struct SalvagedBookkeeping {
     }
     if let schema = schema ?? model.map({ StoreSchema(model: $0) }) {
       changes += try completeNumbers(schema) + raiseMaxima(schema)
+    } else {
+      changes += try raiseMaxima()
     }
     return Self.sentences(changes)
   }
@@ -167,10 +169,32 @@ package struct SalvagedBookkeeping {
     _ schema: StoreSchema, of roots: Set<String>? = nil
   ) throws -> [Change] {
     let numbers = try knownNumbers(schema)
+    return try raiseMaxima(
+      schema.tables.map {
+        ($0.name, $0.root, numbers[$0.root] ?? schema.numbers[$0.root] ?? 0)
+      }, of: roots)
+  }
+
+  /// The same without a model: of the entities at the top of a hierarchy, by the names that their rows in Z_PRIMARYKEY
+  /// have. Core Data would give keys that are in use to new objects.
+  private func raiseMaxima() throws -> [Change] {
+    let columns = try DatabaseTables(connection).columns(of: "Z_PRIMARYKEY")
+    guard columns.isSuperset(of: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]) else { return [] }
+    let rows = try connection.rows(
+      "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY WHERE Z_SUPER = 0 OR Z_SUPER IS NULL")
+    return try raiseMaxima(
+      rows.compactMap { row in
+        guard row.count == 2, let number = row[0].integer, let name = row[1].text,
+          HistoryTable(rawValue: number) == nil
+        else { return nil }
+        return ("Z" + name.uppercased(), name, number)
+      })
+  }
+
+  private func raiseMaxima(
+    _ objects: [(table: String, entity: String, number: Int64)], of roots: Set<String>? = nil
+  ) throws -> [Change] {
     let present = try DatabaseTables(connection)
-    let objects = schema.tables.map {
-      (table: $0.name, entity: $0.root, number: numbers[$0.root] ?? schema.numbers[$0.root] ?? 0)
-    }
     let history = HistoryTable.allCases.map {
       (table: $0.name, entity: $0.entity, number: $0.rawValue)
     }

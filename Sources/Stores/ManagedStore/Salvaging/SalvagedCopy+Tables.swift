@@ -81,6 +81,12 @@ extension SalvagedCopy {
   /// The Z_ENT of a table's rows, as the store counts its entities.
   func numbers(of name: String) -> Set<Int64> {
     if let table = history[name] { return [table.rawValue] }
+    // Where a page is not where it should be, it is by their numbers that rows are told.
+    let isInDoubt = source.isMixed || !source.isSchemaWhole
+    if isInDoubt, let table = HistoryTable.allCases.first(where: { $0.name == name }) {
+      return [table.rawValue]
+    }
+    if schema == nil, isInDoubt { return countedNumbers[name] ?? [] }
     guard let schema, let table = schema.table(named: name) else { return [] }
     return Set(schema.model.subtree(of: table.root).compactMap { schema.numbers[$0] })
   }
@@ -88,7 +94,9 @@ extension SalvagedCopy {
   /// What distinguishes rows of each table from those of the others.
   func owners() throws -> [String: RowOwner] {
     let present = try DatabaseTables(connection).tables
-    let all = Set(schema?.numbers.values.map { $0 } ?? [])
+    let all = present.keys.reduce(into: Set(schema?.numbers.values.map { $0 } ?? [])) {
+      $0.formUnion(numbers(of: $1))
+    }
     return Dictionary(
       uniqueKeysWithValues: present.map { name, columns in
         let own = numbers(of: name)

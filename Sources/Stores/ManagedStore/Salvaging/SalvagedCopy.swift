@@ -74,6 +74,11 @@ package final class SalvagedCopy {
   /// make it row by row where something in it is wrong.
   package private(set) var hasCopiedTrees = false
 
+  /// Whether statements that make tables are lost, and neither a model nor a healthy store is at hand to make them by.
+  package var lacksStatements: Bool {
+    !source.isSchemaWhole && schema == nil && sibling == nil
+  }
+
   /// Whether every index came with its table, so that a check of the result compares the two.
   package var hasCopiedIndexes: Bool { hasCopiedTrees && trees.emptyIndexes.isEmpty }
 
@@ -87,12 +92,18 @@ package final class SalvagedCopy {
   /// Tables of history that are made though the schema does not list them, and their indexes.
   var history: [String: HistoryTable] = [:]
   var indexesOfHistory: [(name: String, sql: String)] = []
+  /// The Z_ENT of the rows of each table, as the store's counters name the entities.
+  private(set) lazy var countedNumbers = (try? source.numbersOfTables()) ?? [:]
   /// What the tables are made like that the schema does not say.
   let sibling: SiblingStore?
   /// What was copied page for page.
   var trees = CopiedTrees()
   let contents: Contents
   private var unbalancedRoots: [Int: Int] = [:]
+  /// How rows were given to tables: what decided it, the trees that were known then, and the join tables of trees
+  /// and pages that were determined afterwards.
+  private var placement:
+    (rows: RowTables, trees: [Int: SalvagedTable], links: [Int: SalvagedTable])?
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -205,6 +216,7 @@ package final class SalvagedCopy {
       }
     }
     try check()
+    placement = (owning, named, [:])
     guard !source.trees.holes.isEmpty || !source.isSchemaWhole || source.trees.hasAdopted else {
       (unreadable, doubtful, unbalancedRoots) = (scan.unreadable, scan.doubtful, scan.unbalanced)
       return
@@ -229,6 +241,7 @@ package final class SalvagedCopy {
     }
     let placing = owning.placing
     try check()
+    placement = (owning, named, [:])
     (unreadable, doubtful, unbalancedRoots) = (scan.unreadable, scan.doubtful, scan.unbalanced)
     for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
     guard waiting > 0 else { return }
@@ -236,6 +249,7 @@ package final class SalvagedCopy {
     let groups = try joining.tables(
       among: joinCandidates(),
       isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []))
+    placement?.links = groups
     let known = byRoot
     scan = RowScan(source.image, source.trees)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
@@ -295,18 +309,25 @@ extension SalvagedCopy {
 
   /// Reports every page that rows were read from, in the order of pages: so where each object is from.
   package func origins(_ body: (PageOrigin) throws -> Void) throws {
+    guard let (placed, trees, links) = placement else { return }
+    var rows = placed
     var current: PageOrigin?
-    var numbers: [Int64: String] = [:]
-    for table in all { for number in table.numbers { numbers[number] = table.name } }
     var scan = RowScan(source.image, source.trees)
     try scan.rows(
       where: { role, root in
         root != 1 && (role == .leaf || role == .adopted || role == .broken)
       }, isCancelled: isCancelled
     ) { row, record in
-      guard let table = byRoot[row.root]?.name ?? record.integer(1).flatMap({ numbers[$0] }) else {
-        return
+      let place =
+        source.trees.role(of: row.page) == .leaf && trees[row.root] != nil
+        ? rows.place(row, record) : rows.placeFound(row, record)
+      let name: String?
+      switch place {
+      case .table(let table), .other(let table): name = table.name
+      case .unknown: name = links[JoinPlacing.group(of: row)]?.name
+      case .none: name = nil
       }
+      guard let table = name else { return }
       if var page = current, page.page == row.page, page.table == table {
         page.keys = min(page.keys.lowerBound, row.key)...max(page.keys.upperBound, row.key)
         page.rows += 1

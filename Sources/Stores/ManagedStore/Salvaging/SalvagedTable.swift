@@ -43,22 +43,23 @@ final class SalvagedTable {
     self.root = root
     self.connection = connection
     self.encoding = encoding
+    (columns, keyColumn) = try Self.columns(of: name, connection)
+    shape = RowShape(of: name, columns, keyColumn: keyColumn, numbers: numbers)
+  }
+
+  /// The columns of a table, and which of them is the row's key.
+  static func columns(
+    of name: String, _ connection: Connection
+  ) throws -> (columns: [DatabaseTables.Column], key: Int?) {
     let info = try connection.rows("PRAGMA table_info(\(quoted(name)))")
     let columns = info.compactMap { row -> DatabaseTables.Column? in
       guard row.count >= 6, let name = row[1].text else { return nil }
       return .init(name: name, type: row[2].text ?? "", isPrimaryKey: row[5].integer != 0)
     }
-    self.columns = columns
     let keys = columns.indices.filter { columns[$0].isPrimaryKey }
-    let keyColumn =
+    let key =
       keys.count == 1 && columns[keys[0]].type.uppercased() == "INTEGER" ? keys[0] : nil
-    self.keyColumn = keyColumn
-    shape = RowShape(
-      columns: columns.enumerated().map { index, column in
-        // A tombstone has the value as the object's own column had it.
-        index == keyColumn
-          ? .key : Tombstones.isColumn(column.name, of: name) ? .any : .init(declared: column.type)
-      }, numbers: numbers)
+    return (columns, key)
   }
 
   /// Counts rows that came with their pages.
@@ -140,6 +141,20 @@ final class SalvagedTable {
   }
 }
 
+extension RowShape {
+  /// The shape of a table by its columns.
+  init(
+    of table: String, _ columns: [DatabaseTables.Column], keyColumn: Int?, numbers: Set<Int64> = []
+  ) {
+    self.init(
+      columns: columns.enumerated().map { index, column in
+        // A tombstone has the value as the object's own column had it.
+        index == keyColumn
+          ? .key : Tombstones.isColumn(column.name, of: table) ? .any : .init(declared: column.type)
+      }, numbers: numbers)
+  }
+}
+
 extension RecordValue {
   /// The same as SQLite takes it.
   package func value(_ encoding: FileHeader.Encoding) -> Value {
@@ -196,8 +211,11 @@ struct RowTables {
   }
 
   /// The table of a row on a leaf that a known tree references.
-  func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+  mutating func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
     guard let table = named[row.root] else { return .unknown }
+    if trees.doubt == .all, !table.fits(record), let other = placing.table(for: record, in: 0) {
+      return .other(other)
+    }
     // Of a cell without one column nothing is a row.
     guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
     guard

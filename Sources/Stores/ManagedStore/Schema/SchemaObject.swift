@@ -46,6 +46,11 @@ package struct SchemaObject: Sendable, Equatable {
 }
 
 extension DatabaseTables {
+  /// A table as a row of sqlite_master.
+  package func object(ofTable name: String) -> SchemaObject {
+    SchemaObject(type: "table", name: name, sql: sql[name])
+  }
+
   /// Names of the virtual tables.
   package var virtual: Set<String> {
     Set(

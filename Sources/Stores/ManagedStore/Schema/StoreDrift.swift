@@ -302,9 +302,9 @@ extension StoreSchema {
 extension Store {
   /// Rows whose Z_ENT is no entity of their table.
   ///
-  /// Exact where several entities share a table; of a table of one entity, which has no index on
-  /// Z_ENT, only the first and the last thousand rows are looked at, so that a look at a large store
-  /// stays quick.
+  /// Of a table of one entity, which has no index on Z_ENT, the first and the last thousand rows are looked at,
+  /// and all of them only where one of these is such a row: a look at a large store stays quick, and a count
+  /// is exact.
   ///
   /// - Parameter isExact: whether all rows of every table are looked at.
   /// - Throws: ``CoreDataError`` when SQLite fails.
@@ -315,9 +315,12 @@ extension Store {
     try reading {
       for table in entityTables where table.isWholeTable {
         guard database.columns(of: table.table).contains("Z_ENT") else { continue }
-        for row in try connection.rows(
+        var rows = try connection.rows(
           Self.unknownRows(of: table, in: database, isExact: isExact))
-        where row.count == 2 && row[1] != .integer(0) {
+        if !rows.isEmpty, table.numbers.count == 1, !isExact {
+          rows = try connection.rows(Self.unknownRows(of: table, in: database, isExact: true))
+        }
+        for row in rows where row.count == 2 && row[1] != .integer(0) {
           result.append(
             .init(
               table: table.table, number: row[0].integer ?? 0, count: Int(row[1].integer ?? 0)))

@@ -134,6 +134,34 @@ public struct StoredContent: Sendable, Equatable {
   public var isText: Bool
   /// Where the value is.
   public var location = DataValue.Location.row
+
+  /// A part of bytes that are somewhere.
+  package init(
+    total: Int, offset: Int, bytes: [UInt8], isText: Bool,
+    location: DataValue.Location = .row
+  ) {
+    (self.total, self.offset, self.bytes) = (total, offset, bytes)
+    (self.isText, self.location) = (isText, location)
+  }
+
+  /// Where a text next occurs in the part, as ``Store/find(_:in:of:from:backwards:isCancelled:)`` finds it in
+  /// the whole.
+  package func place(of text: String, from start: Int, backwards: Bool) -> Int? {
+    let needle = ByteNeedle(String(decoding: text.utf8.prefix(1_000), as: UTF8.self))
+    guard !needle.isEmpty else { return nil }
+    return bytes.withUnsafeBufferPointer { bytes in
+      guard backwards else {
+        return needle.first(in: bytes, from: max(0, start - offset)).map { $0 + offset }
+      }
+      var found: Int?
+      var from = 0
+      while let place = needle.first(in: bytes, from: from), place + offset < start {
+        found = place + offset
+        from = place + 1
+      }
+      return found
+    }
+  }
 }
 
 extension Store {

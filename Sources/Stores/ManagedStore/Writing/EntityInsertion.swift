@@ -139,14 +139,20 @@ final class LinkInsertion {
   }
 
   /// The same for keys of objects that the relationship can reference.
-  func write(_ keys: [Int64], of owner: Int64) throws {
+  ///
+  /// - Parameter inversePositions: the owner's place among those of each object; by its key where there is none.
+  func write(_ keys: [Int64], of owner: Int64, inversePositions: [Int?] = []) throws {
     let count = statement.parameterCount
     for (position, key) in keys.enumerated() {
       statement.clear()
       try statement.bind(.integer(owner), at: 0)
       try statement.bind(.integer(key), at: 1)
       if count > 2 { try statement.bind(.integer(OrderKey.of(position: position)), at: 2) }
-      if count > 3 { try statement.bind(.integer(OrderKey.of(key: owner)), at: 3) }
+      if count > 3 {
+        let place = inversePositions.indices.contains(position) ? inversePositions[position] : nil
+        try statement.bind(
+          .integer(place.map { OrderKey.of(position: $0) } ?? OrderKey.of(key: owner)), at: 3)
+      }
       try statement.step()
     }
   }

@@ -112,9 +112,10 @@ public enum StoreCreation {
   ///   - withIndexes: false for a caller that fills the tables first and indexes them afterwards.
   ///   - setup: statements to run before any table is made, such as a PRAGMA.
   ///   - isMade: whether the file is there, empty, with the permissions it is to have.
+  ///   - metadata: what the metadata are to have besides what every store has, or instead of it.
   static func connection(
     at path: String, model: Model, uuid: String, withIndexes: Bool = true, setup: String = "",
-    isMade: Bool = false
+    isMade: Bool = false, metadata: [String: PropertyListValue] = [:]
   ) throws -> (
     Connection, StoreSchema
   ) {
@@ -138,7 +139,7 @@ public enum StoreCreation {
             "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
             [.integer(row.number), .text(row.name), .integer(row.parent)])
         }
-        try writeMetadata(of: model, uuid: uuid, connection)
+        try writeMetadata(of: model, uuid: uuid, besides: metadata, connection)
         try connection.run(
           "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
           [.blob(try ModelCache.deflate(model.archived()))])
@@ -150,7 +151,10 @@ public enum StoreCreation {
   }
 
   /// Writes the row of Z_METADATA that a store of a model has.
-  static func writeMetadata(of model: Model, uuid: String, _ connection: Connection) throws {
+  static func writeMetadata(
+    of model: Model, uuid: String, besides others: [String: PropertyListValue] = [:],
+    _ connection: Connection
+  ) throws {
     let metadata = StoreMetadata(
       uuid: uuid,
       values: [
@@ -158,10 +162,10 @@ public enum StoreCreation {
         "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
         "_NSAutoVacuumLevel": .string("2"),
       ]
-    ).updated(for: model)
+    ).updated(for: model).values.merging(others) { _, given in given }
     try connection.run(
       "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
-      [.text(uuid), .blob(PropertyList.binary(.dictionary(metadata.values)))])
+      [.text(uuid), .blob(PropertyList.binary(.dictionary(metadata)))])
   }
 }
 

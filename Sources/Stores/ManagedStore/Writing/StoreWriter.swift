@@ -45,7 +45,14 @@ public final class StoreWriter {
   ///   - uuid: the store's identity as upper-case text; a random one when `nil`.
   /// - Throws: ``CoreDataError`` when the file or one that would be taken for the store's exists, when
   ///   another process is writing it, or when it cannot be written.
-  public init(creating path: String, model: Model, uuid: String? = nil) throws {
+  public convenience init(creating path: String, model: Model, uuid: String? = nil) throws {
+    try self.init(creating: path, model: model, uuid: uuid, metadata: [:])
+  }
+
+  /// The same with metadata of a store that the new one is made of: see ``StoreCreation``.
+  package init(
+    creating path: String, model: Model, uuid: String?, metadata: [String: PropertyListValue]
+  ) throws {
     try NewStorePlace.require(path)
     try EntityNumbering.requireRoom(for: model, path: path)
     self.path = path
@@ -61,7 +68,7 @@ public final class StoreWriter {
     (connection, schema) = try StoreCreation.connection(
       at: file.path, model: model, uuid: self.uuid, withIndexes: false,
       setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;",
-      isMade: true)
+      isMade: true, metadata: metadata)
   }
 
   deinit {
@@ -90,6 +97,16 @@ public final class StoreWriter {
     toOne: [String: ObjectID] = [:], positions: [String: Int] = [:],
     toMany: [String: [ObjectID]] = [:]
   ) throws -> ObjectID {
+    try insert(
+      entity, key: key, attributes: attributes, unfit: [:], toOne: toOne, positions: positions,
+      toMany: toMany)
+  }
+
+  /// The same with values that are not of their attributes' types, which are kept as text.
+  package func insert(
+    _ entity: String, key: Int64?, attributes: [String: AttributeValue], unfit: [String: String],
+    toOne: [String: ObjectID], positions: [String: Int], toMany: [String: [ObjectID]] = [:]
+  ) throws -> ObjectID {
     try writing { connection in
       let insertion = try insertion(of: entity, connection)
       let last = lastKeys[insertion.root] ?? 0
@@ -104,6 +121,12 @@ public final class StoreWriter {
           throw insertion.unknown(name, as: "attribute")
         }
         values[slot.index] = try column(value, slot, entity: entity, key: key)
+      }
+      for (name, text) in unfit {
+        guard let slot = insertion.attributes[name] else {
+          throw insertion.unknown(name, as: "attribute")
+        }
+        values[slot.index] = .text(text)
       }
       for (name, id) in toOne {
         guard let slot = insertion.toOnes[name] else {
@@ -133,6 +156,26 @@ public final class StoreWriter {
       }
       try written(key, insertion, connection)
       return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  /// Adds links of a to-many that is not kept in a to-one inverse, once its objects are inserted.
+  ///
+  /// - Parameters:
+  ///   - keys: objects that the relationship can reference, in its order.
+  ///   - inversePositions: the owner's place among those of each object, from 0, where the inverse is ordered; by the
+  ///     owner's key where there is none.
+  package func link(
+    _ relationship: String, of owner: ObjectID, to keys: [Int64], inversePositions: [Int?]
+  ) throws {
+    try writing { connection in
+      let insertion = try insertion(of: owner.entity, connection)
+      guard let link = insertion.links[relationship] else {
+        throw insertion.unknown(relationship, as: "to-many relationship without a to-one inverse")
+      }
+      try begin(connection)
+      try link.write(keys, of: owner.key, inversePositions: inversePositions)
+      pending += 1
     }
   }
 

@@ -26,6 +26,8 @@ struct MappingLayout {
   private(set) var bounds: [String: Int64] = [:]
   /// Source properties that the mapping reads, by source entity.
   private(set) var used: [String: Set<String>] = [:]
+  /// Those of them that expressions, conditions and groups read, by name of the mapping.
+  private(set) var computedFrom: [String: Set<String>] = [:]
   /// Source properties that objects made along with others are computed from, by name of the mapping.
   private(set) var treeUses: [String: Set<String>] = [:]
   /// To-manys whose links only the inverse writes, by mapping and name.
@@ -199,6 +201,11 @@ struct MappingLayout {
     if groups[entityMapping.name] == nil, sourceTable.table == table.name {
       row.columns += schemas.unknownColumns(of: table).map { ColumnProgram($0, .column($0)) }
     }
+    if let condition = entityMapping.condition {
+      let scope = ExpressionScope(store: store, entity: from)
+      computedFrom[entityMapping.name, default: []].formUnion(
+        try condition.compiled(in: scope, mapping: entityMapping.name, property: nil).properties)
+    }
     places[entityMapping.name] = places[entityMapping.name] ?? rows.count
     rows.append(row)
     let before = used[from]
@@ -287,6 +294,7 @@ struct MappingLayout {
       in: scope, mapping: entityMapping.name, property: property ?? attribute?.name,
       attribute: attribute)
     use(compiled.properties, of: entity)
+    computedFrom[entityMapping.name, default: []].formUnion(compiled.properties)
     return compiled
   }
 }

@@ -121,6 +121,9 @@ public struct MappingPreview: Sendable, Equatable {
   public var before: [Property]
   /// What becomes of it.
   public var after: [Property]
+  /// Names of the source's properties that expressions, conditions and new objects are computed from; the others
+  /// are copied.
+  public var computedFrom: Set<String> = []
 }
 
 /// Values or objects of this store that a migration would drop.

@@ -187,7 +187,7 @@ extension StepAnalysis {
               .init(
                 name: entry.attribute.name,
                 value: Self.text(values[1 + read.count + index], of: entry.attribute))
-            }))
+            }, computedFrom: layout.mapped.computedFrom[row.mapping] ?? []))
       }
     }
     return previews

@@ -181,7 +181,7 @@ extension Connection {
   /// Copies what this connection sees into an empty file, through SQLite.
   ///
   /// - Returns: the connection to the copy.
-  func clone(
+  package func clone(
     to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> Connection {
     // No journal: the copy is thrown away when anything fails.

@@ -110,6 +110,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var openKeys: [String: Int] = [:]
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
+  /// Whether statements that make tables are lost, and no model was at hand to make them again.
+  package var needsModel = false
   /// Whether the damaged store has no model in it that can be read.
   package var sourceLacksModel = false
   /// What of the support folder cannot be read and was left out.
@@ -143,6 +145,9 @@ package struct SalvageReport: Sendable, Equatable {
     (sourceLacksModel ? Remedy.undeleteByModel : .undelete)
       .command(for: .tableMissing, StorePlace(path: storePath))
   }
+
+  /// Rows in the new store that no b-tree references, or whose page nothing vouches for.
+  package var uncertain: Int { tables.reduce(0) { $0 + $1.guessed } }
 
   /// How many objects are in the new store.
   package var objects: Int { entities.reduce(0) { $0 + $1.objects } }

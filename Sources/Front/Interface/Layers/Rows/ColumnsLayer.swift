@@ -27,10 +27,23 @@ struct ColumnsLayer: LayerContent {
       Binding(
         ["_"], "reset columns", asks("resetColumns") { $0.reset(in: &$1) },
         unless: table.isColumnsReset ? "nothing to reset" : nil),
+      Binding(
+        ["a"], "add a key path",
+        asks("addColumn") { layer, context in
+          context.show(KeyPathLayer(layer.table.entity, context))
+          return []
+        }, command: "strata rows … --columns author.name"),
       Binding([.enter], "go to the column", does("confirm") { $0.go(in: &$1) }),
       scrolling { $0.list.handle($1, height: $2.body.height - 2) },
       closing([.escape, "q", "+"]),
     ]
+  }
+
+  /// A key path is a column of Browse by now.
+  mutating func add(_ path: RowColumn) {
+    table.add(path)
+    list.setCount(table.arranged.count)
+    list.select(table.arranged.firstIndex(of: table.column) ?? 0)
   }
 
   private var selected: RowTable.Column? { table.arranged.element(list.selected) }
@@ -72,6 +85,7 @@ struct ColumnsLayer: LayerContent {
   private mutating func reset(in context: inout Context) -> [Effect] {
     guard let column = selected else { return [] }
     arrange(in: &context) { $0.resetColumns() }
+    list.setCount(table.arranged.count)
     list.select(table.arranged.firstIndex(of: column) ?? 0)
     return []
   }

@@ -3,9 +3,9 @@ import ManagedStore
 import Terminal
 
 /// A value in full: text wrapped, bytes in hexadecimal, however long; only the part around what is
-/// seen is in memory.
+/// seen is in memory. A value whose form is known is decoded, and then a text as a whole.
 struct ContentLayer: LayerContent {
-  enum Form: Sendable, Equatable { case text, hex }
+  enum Form: Sendable, Equatable { case decoded, text, hex }
 
   /// Bytes that are asked for at a time, and those of them kept before the first line that is seen.
   private static let window = 256 << 10
@@ -14,12 +14,15 @@ struct ContentLayer: LayerContent {
   let object: ObjectID
   let property: String
   var form: Form?
-  var part: StoredContent?
+  /// The part of the value that was read.
+  private var stored: StoredContent?
+  private var decoded: DecodedText?
   /// Whether the text is UTF-8 as far as it was looked at.
   var isBroken = false
   /// Offset of the first byte that is seen.
   var top = 0
   private var task: TaskID?
+  private var decodeTask: TaskID?
   var error: CoreDataError?
   /// The text that is being typed to search for.
   var prompt: Prompt?
@@ -30,6 +33,30 @@ struct ContentLayer: LayerContent {
 
   init(_ object: ObjectID, _ property: String) {
     (self.object, self.property) = (object, property)
+  }
+
+  /// What is seen is a part of this.
+  var part: StoredContent? { form == .decoded ? decoded?.content : stored }
+
+  /// The forms that the value can be shown in.
+  private var forms: [Form] {
+    let isText = stored.map { $0.isText || isReadable($0) } ?? false
+    return (decoded == nil ? [] : [.decoded]) + (isText ? [.text] : []) + [.hex]
+  }
+
+  /// The form that `x` turns to.
+  private var nextForm: Form {
+    // Bytes that nobody takes for text can be looked at as such all the same.
+    let forms = forms == [.hex] ? [.text, .hex] : forms
+    let index = form.flatMap { forms.firstIndex(of: $0) } ?? 0
+    return forms[(index + 1) % forms.count]
+  }
+
+  private mutating func turn() {
+    let next = nextForm
+    // Places in the decoded text are none in the value.
+    if (form == .decoded) != (next == .decoded) { (top, match) = (0, nil) }
+    form = next
   }
 
   mutating func read(from offset: Int, in context: inout Context) -> [Effect] {
@@ -62,11 +89,29 @@ struct ContentLayer: LayerContent {
         asks("previousChange") { $0.find(backwards: true, from: $0.match ?? $0.top, in: &$1) },
         unless: unsearched, footer: false),
       Binding(
-        ["x"], form == .hex ? "as text" : "as bytes",
-        changes("showAsBytes") { $0.form = $0.form == .hex ? .text : .hex }, command: command),
+        ["x"], nextForm.title, changes("showAsBytes") { $0.turn() }, command: command),
+      Binding(
+        ["w"], "write to a file", shows("writeValue") { $0.output },
+        unless: stored == nil ? "there is no value" : nil,
+        command: context.known.rowCommand(
+          "strata object \(context.storeArgument) \(object) --property \(ShellText.quoted(property)) --output FILE"
+        )),
       moving { $0.move($1, in: &$2) },
       closing([.escape, "q", "v"]),
     ]
+  }
+
+  private var output: NewFileLayer? {
+    stored.map { NewFileLayer(ValueOutput(object: object, property: property, path: ""), $0) }
+  }
+
+  private func shows(
+    _ name: String, _ layer: @escaping @Sendable (Self) -> (any LayerContent)?
+  ) -> Action {
+    asks(name) { content, context in
+      if let layer = layer(content) { context.show(layer) }
+      return []
+    }
   }
 
   private mutating func search(in context: inout Context) -> [Effect] {
@@ -84,6 +129,10 @@ struct ContentLayer: LayerContent {
     backwards: Bool, from offset: Int, in context: inout Context
   ) -> [Effect] {
     guard !searched.isEmpty else { return [] }
+    if form == .decoded {
+      let place = decoded?.content.place(of: searched, from: offset, backwards: backwards)
+      return show(match: place, in: &context)
+    }
     let find = StoreRequest.find(
       searched, object, property: property, from: offset, backwards: backwards)
     return context.ask(&findTask) { .ask($0, find) }
@@ -151,11 +200,28 @@ struct ContentLayer: LayerContent {
   mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     if task == self.task, case .content(let part) = answer {
       self.task = nil
+      let isFirst = stored == nil
       take(part, in: context)
-      return wanted(in: &context)
+      guard isFirst, let stored, error == nil, DecodedText.isPossible(stored) else {
+        return wanted(in: &context)
+      }
+      let (object, property) = (object, property)
+      form = nil
+      return context.ask(&decodeTask) { .ask($0, .decoded(object, property: property)) }
+    }
+    if task == decodeTask, case .decoded(let text) = answer {
+      decodeTask = nil
+      decoded = text
+      setForm(in: context)
+      return []
     }
     guard task == findTask, case .matched(let place) = answer else { return [] }
     findTask = nil
+    return show(match: place, in: &context)
+  }
+
+  /// Goes to where a text stands.
+  private mutating func show(match place: Int?, in context: inout Context) -> [Effect] {
     match = place
     guard let place else {
       context.notice = Notice("“\(searched.prefix(60))” was not found", .warning)
@@ -184,20 +250,29 @@ struct ContentLayer: LayerContent {
       error = CoreDataError(.unreadable, problem)
       return
     }
-    let isFirst = self.part == nil
-    self.part = part
-    if isFirst {
-      let kind = DataKind(Array(part.bytes.prefix(4_096)), isWhole: part.total <= 4_096)
-      let isText = part.isText || kind == .text || kind == .json
-      form = isText || part.bytes.isEmpty ? .text : .hex
-      isBroken = part.isText && !isUTF8(part)
-    }
+    let isFirst = stored == nil
+    stored = part
+    if isFirst { setForm(in: context) }
     if top >= part.total - 1, form != nil, part.total > 0, top > 0 {
       // At the end: as much as fits before it.
       let room = room(context)
       top = part.total
       step(-(room.height - 1), room)
     }
+  }
+
+  /// The form that the value is shown in at first.
+  private mutating func setForm(in context: Context) {
+    guard let stored else { return }
+    isBroken = stored.isText && !isUTF8(stored)
+    form =
+      decoded != nil
+      ? .decoded : stored.isText || isReadable(stored) || stored.bytes.isEmpty ? .text : .hex
+  }
+
+  private func isReadable(_ part: StoredContent) -> Bool {
+    let kind = DataKind(Array(part.bytes.prefix(4_096)), isWhole: part.total <= 4_096)
+    return kind == .text || kind == .json
   }
 
   /// Whether the part is UTF-8, but for a character that its end cuts.
@@ -212,6 +287,9 @@ struct ContentLayer: LayerContent {
   {
     if self.task.end(task) {
       self.error = error
+    } else if decodeTask.end(task) {
+      setForm(in: context)
+      if error.kind != .cancelled { context.notice = Notice(error.description, .warning) }
     } else if findTask.end(task) {
       context.notice = Notice(error.description, .warning)
     }
@@ -219,7 +297,9 @@ struct ContentLayer: LayerContent {
   }
 
   mutating func cancel(in context: inout Context) -> [Effect]? {
-    let effects = (task.stop() ?? []) + (findTask.stop() ?? [])
+    let isDecoding = decodeTask != nil
+    let effects = (task.stop() ?? []) + (findTask.stop() ?? []) + (decodeTask.stop() ?? [])
+    if isDecoding { setForm(in: context) }
     return effects.isEmpty ? nil : effects
   }
 }
@@ -229,7 +309,7 @@ extension ContentLayer {
     let inside = Popup("\(object) \(property)", note: note(in: room(context)), size: body.size)
       .draw(in: &grid, body, theme: theme)
     guard !inside.isEmpty else { return }
-    guard let part else {
+    guard let part, form != nil else {
       let text = error.map { "✗ \($0.description)" } ?? "…"
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
@@ -258,8 +338,12 @@ extension ContentLayer {
       && TextLayout(part, width: room.width).lines(from: 0, count: room.height + 1).count
         <= room.height
     let percent = isWhole ? "" : "  \(part.total > 0 ? top * 100 / part.total : 100) %"
-    let what = isBroken ? "! not UTF-8  " : ""
     let find = findTask == nil ? "" : "searching …  "
+    if form == .decoded, let decoded {
+      let problem = decoded.problem.map { "! \($0)  " } ?? ""
+      return "\(find)\(problem)\(decoded.heading) \(NumberText.bytes(stored?.total ?? 0))\(percent)"
+    }
+    let what = isBroken ? "! not UTF-8  " : ""
     return "\(find)\(what)\(NumberText.bytes(part.total))\(percent)"
   }
 
@@ -292,6 +376,17 @@ extension ContentLayer {
       grid.write(
         HexLayout.line(bytes, at: offset, columns: columns), at: rows.row(index).origin,
         style: theme[isMatch ? .match : .data], within: rows.width)
+    }
+  }
+}
+
+extension ContentLayer.Form {
+  /// What turning to it is called.
+  fileprivate var title: String {
+    switch self {
+    case .decoded: "decoded"
+    case .text: "as text"
+    case .hex: "as bytes"
     }
   }
 }

@@ -21,10 +21,11 @@ struct ExportLayer: LayerContent {
   private var phase = Phase.asking
   private var error: CoreDataError?
 
-  /// - Parameter total: how many rows there are without a filter, where that is known.
+  /// - Parameter total: how many rows there are without a filter, where that is known; a filter's are counted
+  ///   by the table.
   init(_ table: RowTable, total: Int?) {
     (self.table, query) = (table, table.exported)
-    self.total = query.filter == nil ? total : nil
+    self.total = query.filter == nil ? total : table.matches
     prompt = Prompt(Self.name(query.entity, .csv))
   }
 
@@ -119,20 +120,56 @@ struct ExportLayer: LayerContent {
     task.map { [.cancel($0)] }
   }
 
+  /// `, by title descending`
+  private var order: String {
+    guard let property = query.sort.property else {
+      return query.sort.isDescending ? ", by key descending" : ""
+    }
+    return ", by \(property)" + (query.sort.isDescending ? " descending" : "")
+  }
+
+  /// Where pictures are that a table has no room for.
+  private var fileNote: String {
+    let hasFiles = table.columns.contains { column in
+      [.attribute(.binary), .attribute(.transformable)].contains(table.property(column)?.kind)
+    }
+    return hasFiles
+      ? "Pictures and other data are left out: strata export writes them as files, and w in the view of a value (v) writes one."
+      : ""
+  }
+
+  /// The columns of the file by name: its rows begin with entity and key.
+  private func columnLines(_ width: Int) -> [String] {
+    let names = query.properties ?? []
+    let text =
+      "\(NumberText.counted(names.count + 2, "column")): "
+      + (["entity", "key"] + names).joined(separator: ", ")
+    let lines = Wrapping.lines(text, width: width)
+    return lines.count > 4 ? lines.prefix(3) + ["…"] : lines
+  }
+
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = max(1, min(64, body.width - 4))
     let condition = query.filter.flatMap { $0.text.isEmpty ? nil : " where \($0.text)" } ?? ""
+    let count = total.map { NumberText.counted($0, "row") } ?? "rows"
     let what =
-      table.related != nil
-      ? "the related rows of \(query.entity)\(condition)"
-      : condition.isEmpty ? "all rows of \(query.entity)" : query.entity + condition
+      (table.related != nil
+        ? "related \(count) of \(query.entity)"
+        : query.filter == nil ? "all \(count) of \(query.entity)" : "\(count) of \(query.entity)")
+      + condition
     let message =
       error.map {
         Wrapping.lines("✗ " + $0.description + ($0.typedHint.map { ". \($0)" } ?? ""), width: width)
       } ?? []
-    let inside = Popup("Export", width, 7 + message.count).draw(in: &grid, body, theme: theme)
-    func line(_ row: Int) -> Rect { inside.row(min(row, max(0, inside.height - 1))) }
-    grid.write(what, at: line(0).origin, style: theme[.dim], within: inside.width)
+    let facts =
+      Wrapping.lines(what + order, width: width) + columnLines(width)
+      + (fileNote.isEmpty ? [] : Wrapping.lines(fileNote, width: width))
+    let inside = Popup("Export", width, facts.count + 6 + message.count)
+      .draw(in: &grid, body, theme: theme)
+    func line(_ row: Int) -> Rect {
+      inside.row(min(row + facts.count - 1, max(0, inside.height - 1)))
+    }
+    grid.write(facts, in: inside, style: theme[.dim])
     var formats: [Span] = [Span("format  ", theme[.attribute])]
     for other in ExportRequest.Format.allCases {
       formats.append(

@@ -8,8 +8,13 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   static let most = 5_000
 
   var prompt = Prompt()
+  /// Whether data is looked into as well.
+  private var isDeep = false
   /// What the hits are for.
   private var searched: String?
+  /// Values that were not searched as a whole, and the first of them.
+  private var unreadCount = 0
+  private var firstUnread = ""
   private var hits: [StoreSearchProgress.Hit] = []
   private var progress: StoreSearchProgress?
   private var cut: [String] = []
@@ -22,6 +27,7 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   func bindings(_ context: Context) -> [Binding] {
     let command = context.known.rowCommand(
       "strata search \(context.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
+        + (isDeep ? " --deep" : "")
     )
     let reason: String? =
       prompt.text.isEmpty
@@ -29,6 +35,9 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
     return [
       Binding(
         [.enter], isSearched ? "go there" : "search", chooses, unless: reason, command: command),
+      Binding(
+        [.tab], isDeep ? "not into data" : "look into data, too",
+        asks("searchDeep") { $0.turnDeep(in: &$1) }),
       moving([.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓") {
         $0.list.handle($1, height: $0.room($2))
         return []
@@ -52,18 +61,30 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
     return []
   }
 
+  /// Looks into data from now on, or no longer; what was searched for is searched for again.
+  private mutating func turnDeep(in context: inout Context) -> [Effect] {
+    isDeep.toggle()
+    return isSearched ? search(in: &context) : []
+  }
+
   private mutating func search(in context: inout Context) -> [Effect] {
     let text = prompt.text
+    (unreadCount, firstUnread) = (0, "")
     searched = text
     (hits, cut, progress, error) = ([], [], nil, nil)
     list = List()
-    return context.ask(&task) { .ask($0, .search(text)) }
+    let isDeep = isDeep
+    return context.ask(&task) { .ask($0, .search(text, isDeep: isDeep)) }
   }
 
   mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     guard case .searching(let progress) = answer else { return [] }
     hits += progress.hits
     if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
+    if progress.isEntityDone, progress.unreadValues > 0 {
+      if unreadCount == 0 { firstUnread = progress.firstUnread }
+      unreadCount += progress.unreadValues
+    }
     self.progress = progress
     list.setCount(hits.count)
     if progress.done == progress.total { self.task = nil }
@@ -76,6 +97,7 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
   private var summary: String {
     guard searched != nil else {
       return "text, a number, a UUID or a part of one, Entity/p12, a URI: Enter searches"
+        + (isDeep ? ", data too" : "")
     }
     let found = NumberText.counted(hits.count, "hit")
     if task != nil {
@@ -83,7 +105,12 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
         + (progress.map { " (\($0.done) of \($0.total))" } ?? "") + " …  ^C stops"
     }
     if let error { return "\(found); \(error.description)" }
-    return found + (cut.isEmpty ? "" : "; more in \(cut.joined(separator: ", "))")
+    if unreadCount > 0 {
+      return
+        "\(found); ! \(NumberText.counted(unreadCount, "value")) not searched as a whole: \(firstUnread)"
+    }
+    let deeper = isDeep || !hits.isEmpty ? "" : "; Tab looks into data, too"
+    return found + (cut.isEmpty ? deeper : "; more in \(cut.joined(separator: ", "))")
   }
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {

@@ -165,7 +165,7 @@ extension BrowseScreen {
       table.related == nil
       ? "\(table.entity)  \(count)" : Trail.text(steps, width: max(16, width / 2))
     if TextWidth.of(start) > width / 2 { start = table.entity }
-    let words = FilterCheck.words(in: filter, table.properties)
+    let words = FilterCheck.words(in: filter, table.ownProperties)
     start += words == nil ? " ─ where " : " ─ "
     let room = width - TextWidth.of(start) - end.count
     let told = words.map { "any text contains “\($0)”" } ?? filter

@@ -170,8 +170,10 @@ struct RelationOf: Sendable, Equatable {
 extension BrowseScreen {
   /// Where Enter on the chosen cell goes; `nil` when it only opens the row.
   var destination: RelationOf? {
-    guard let row = table?.window.selectedRow, let property = table?.property else { return nil }
-    switch (property.kind, table?.selectedValue) {
+    guard let table, !table.isPath(table.column), let row = table.window.selectedRow,
+      let property = table.property
+    else { return nil }
+    switch (property.kind, table.selectedValue) {
     case (.toOne, .toOne(let id)?):
       return RelationOf(
         source: row.id, name: property.name, destination: id.map { .object($0) } ?? .nothing)

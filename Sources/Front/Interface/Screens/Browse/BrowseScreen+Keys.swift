@@ -215,12 +215,12 @@ extension BrowseScreen {
       Binding(
         ["v"], "view in full", viewsValue,
         unless: value == nil ? "choose the value of an attribute first" : nil,
-        footer: focus == .inspector),
+        footer: focus == .inspector, words: "write save picture photo file"),
       CopyLayer.binding(copies(context), footer: true),
       Binding(
         ["e"], "export", shows("export") { screen, _ in screen.export },
         unless: table == nil ? "there are no rows" : nil,
-        command: rows + " --format csv --limit all > FILE"),
+        command: rows + " --format csv --limit all > FILE", words: "write save csv json table"),
       Binding(
         ["F"], "frequencies", does("frequencies") { $0.countValues(in: &$1) },
         unless: property == nil ? "choose the column of a property first" : nil,

@@ -136,6 +136,12 @@ extension BrowseScreen {
     read(.keep(id), in: &context) { .place($0.page(), .object(id)) }
   }
 
+  /// Reads the rows again for columns that were added, around the one that is selected.
+  mutating func readWithPaths(in context: inout Context) -> [Effect] {
+    guard let id = table?.window.selectedRow?.id else { return read(.start, in: &context) }
+    return read(keeping: id, in: &context)
+  }
+
   mutating func read(
     _ what: Reading, in context: inout Context, _ request: (RowTable) -> StoreRequest
   ) -> [Effect] {

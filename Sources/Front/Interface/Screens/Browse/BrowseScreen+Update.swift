@@ -239,7 +239,7 @@ extension BrowseScreen {
     var request = LabelRequest(objects: [], labels: labels)
     for row in rows {
       var owner = LabelRequest.Owner(id: row.id, relationships: [])
-      for (column, value) in zip(table.properties, row.values) {
+      for (column, value) in zip(table.ownProperties, row.values) {
         switch value {
         case .toOne(let id?): request.objects.append(id)
         case .toMany(let many) where many.count > 0 && many.count <= Self.mostRelated:

@@ -16,7 +16,9 @@ struct RowTable: Sendable, Equatable {
   }
 
   let entity: String
-  let properties: [RowColumn]
+  /// The entity's own, and behind them the key paths that a person added.
+  private(set) var properties: [RowColumn]
+  private let ownCount: Int
   /// Every column, in the order in which they come.
   private(set) var all: [Column]
   /// Every column, in the order a person gave them.
@@ -53,7 +55,7 @@ struct RowTable: Sendable, Equatable {
     entity: String, properties: [RowColumn], label: String?, hasSubentities: Bool,
     hasSources: Bool = false
   ) {
-    (self.entity, self.properties) = (entity, properties)
+    (self.entity, self.properties, ownCount) = (entity, properties, properties.count)
     all =
       [.key] + (hasSources ? [.source] : []) + (hasSubentities ? [.entity] : [])
       + Self.ordered(properties, label)
@@ -73,7 +75,7 @@ struct RowTable: Sendable, Equatable {
     let isAsItCame = arranged == all
     all =
       all.filter { if case .property = $0 { false } else { true } }
-      + Self.ordered(properties, label)
+      + Self.ordered(ownProperties, label) + pathColumns
     guard isAsItCame else { return }
     let selected = column
     arranged = all
@@ -99,11 +101,25 @@ struct RowTable: Sendable, Equatable {
     if case .property(let index) = column { properties.element(index) } else { nil }
   }
 
+  /// The entity's own properties.
+  var ownProperties: [RowColumn] { Array(properties.prefix(ownCount)) }
+
+  /// The key paths that are columns, such as `author.name`.
+  var paths: [String] { properties.dropFirst(ownCount).map(\.name) }
+
+  private var pathColumns: [Column] { (ownCount..<properties.count).map { .property($0) } }
+
+  /// Whether a column shows what a key path leads to: nothing of the row itself.
+  func isPath(_ column: Column) -> Bool {
+    if case .property(let index) = column { index >= ownCount } else { false }
+  }
+
   /// The property that a column sorts by: `nil` in it is the key; `nil` when it cannot.
   func sortProperty(_ column: Column) -> String?? {
     switch column {
     case .key: return .some(nil)
     case .entity, .source: return nil
+    case .property where isPath(column): return nil
     case .property:
       return property(column).flatMap { $0.isToMany ? nil : .some($0.name) }
     }
@@ -132,8 +148,9 @@ struct RowTable: Sendable, Equatable {
       return ValueText(source.words, source.isDeleted ? .removed : .dim)
     case .property(let index):
       guard let value = row.values.element(index), let property = properties.element(index) else {
-        return ValueText("", .null)
+        return ValueText(isPath(column) ? "…" : "", isPath(column) ? .dim : .null)
       }
+      if isPath(column) { return ValueText(atPath: value, of: property) }
       return names.text(value, of: property, owner: row.id) ?? ValueText(value, of: property)
     }
   }
@@ -221,7 +238,7 @@ struct RowTable: Sendable, Equatable {
     guard related == nil else { return nil }
     var words = [entity]
     if let format { words += ["--format", format.rawValue, "--limit", "all"] }
-    if shownProperties != properties.map(\.name), !shownProperties.isEmpty {
+    if shownProperties != ownProperties.map(\.name), !shownProperties.isEmpty {
       words += ["--columns", shownProperties.joined(separator: ",")]
     }
     if let filter { words += ["--where", filter] }
@@ -257,7 +274,7 @@ extension RowTable {
   var view: TableView {
     TableView(
       sort: sort.property, isDescending: sort.isDescending, filter: filter, related: related,
-      order: arranged == all ? nil : arranged.map(id),
+      paths: paths, order: arranged == all ? nil : arranged.map(id),
       hidden: arranged.filter(hidden.contains).map(id),
       widths: Dictionary(chosen.map { (id($0), $1) }) { first, _ in first }, frozen: frozen)
   }
@@ -267,6 +284,7 @@ extension RowTable {
   /// - Throws: ``CoreDataError`` when the filter does not fit; all else is arranged then.
   mutating func arrange(_ view: TableView, _ layout: StoreLayout) throws {
     let selected = column
+    setPaths(view.paths.compactMap { try? layout.column(ofKeyPath: $0, of: entity) })
     let known = Dictionary(all.map { (id($0), $0) }) { first, _ in first }
     let isSortable = all.contains { sortProperty($0) == .some(view.sort) }
     sort = isSortable ? .init(property: view.sort, descending: view.isDescending) : .init()
@@ -351,15 +369,37 @@ extension RowTable {
     chosen[column] = max(Self.narrowest, min(Self.widest, width(column) + cells))
   }
 
+  /// Adds a key path as the last column, and chooses it.
+  mutating func add(_ path: RowColumn) {
+    if !properties.contains(where: { $0.name == path.name }) {
+      let column = Column.property(properties.count)
+      setPaths(Array(properties.dropFirst(ownCount)) + [path])
+      arranged.append(column)
+    }
+    reveal(path.name)
+  }
+
+  /// Has these key paths behind the entity's own properties.
+  private mutating func setPaths(_ paths: [RowColumn]) {
+    all = all.filter { !isPath($0) }
+    properties = ownProperties + paths
+    all += pathColumns
+    for column in pathColumns {
+      natural[column] = min(
+        Self.maxWidth, max(natural[column] ?? 0, TextWidth.of(title(column), upTo: Self.maxWidth)))
+    }
+  }
+
   /// The columns as they come.
   mutating func resetColumns() {
     let selected = column
+    setPaths([])
     (arranged, hidden, chosen, frozen) = (all, [], [:], 1)
     show(selected)
   }
 
   var isColumnsReset: Bool {
-    arranged == all && hidden.isEmpty && chosen.isEmpty && frozen == 1
+    arranged == all && hidden.isEmpty && chosen.isEmpty && frozen == 1 && paths.isEmpty
   }
 }
 
@@ -368,7 +408,7 @@ extension RowTable {
   var selectedProperty: String? { selectedProperty(isAttribute: true) }
 
   func selectedProperty(isAttribute: Bool) -> String? {
-    guard let property else { return nil }
+    guard let property, !isAttribute || !isPath(column) else { return nil }
     if isAttribute, case .attribute = property.kind { return property.name }
     return isAttribute ? nil : property.name
   }

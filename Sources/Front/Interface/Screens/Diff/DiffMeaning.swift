@@ -215,7 +215,7 @@ struct DiffMeaning {
     }
     if !isOfStore, !comparison.difference.hashesAreEqual {
       sentences.append(
-        ("Rows are counted only if the store's own version is on the left (o).", .dim))
+        ("Rows are counted if a store is open and its own version is on the left (o).", .dim))
     }
     sentences += comparison.difference.conflicts.map { ("! " + $0, .warning) }
     if details || diff.selectedLine?.isChanged != true {

@@ -72,7 +72,7 @@ extension MappingScreen {
     if plan != nil {
       let command = Wrapping.code(self.command(context), width: max(8, inside.width - 6))
       let isUnwritten = !currentEdits.isEmpty && recipePath == nil
-      let head = isUnwritten ? "the same (w writes the recipe first):" : "the same:"
+      let head = isUnwritten ? "as a command (w writes the recipe first):" : "as a command:"
       lines.append((-1, [Span(head, theme[.dim])]))
       lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
     }

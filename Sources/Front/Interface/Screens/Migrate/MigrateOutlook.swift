@@ -178,7 +178,7 @@ struct MigrateOutlook {
     lines.append([])
     lines.append([
       Span(
-        "\(isForCopy ? "what writes the result to a file" : "the same as")\(isWritten ? "" : " (after w in Mapping)")",
+        "\(isForCopy ? "what writes the result to a file" : "as a command")\(isWritten ? "" : " (after w in Mapping)")",
         theme[.dim])
     ])
     let command = mapping.command(context) + (migrate.pausesBeforeCutover ? " --confirm" : "")

@@ -79,7 +79,7 @@ extension MigrateScreen {
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.
   private func reasonOfCopy(_ context: Context) -> String? {
-    context.copy != nil ? "the archive or folder is never modified" : nil
+    context.copy?.refusal
   }
 
   /// Enter and Escape mean what the moment asks for.

@@ -190,25 +190,7 @@ extension PickerScreen {
     case .recentStores(let stores) where task == recentTask:
       keepingSelection { $0.recent = stores }
       if !hasMoved { selectFirstStore() }
-    case .folder(let listing) where task == listTask:
-      self.listing = listing
-      folder = listing.path
-      if start == nil { start = listing.path }
-      if let note = listing.notes.first {
-        let more = listing.notes.count - 1
-        context.notice = Notice(note + (more > 0 ? " (and \(more) more)" : ""), .warning)
-      }
-      defer { returning = nil }
-      list = List(count: lines.count, height: context.body.height - 2)
-      if hasMoved,
-        let index = lines.firstIndex(where: {
-          if case .entry(let entry) = $0 { entry.path == returning ?? entry.path } else { false }
-        })
-      {
-        list.select(index)
-      } else {
-        leaveHeading(from: 0)
-      }
+    case .folder(let listing) where task == listTask: show(listing, in: &context)
     case .locked(let backup) where task == listTask:
       listTask = nil
       locked = backup
@@ -225,6 +207,27 @@ extension PickerScreen {
     default: break
     }
     return []
+  }
+
+  private mutating func show(_ listing: FolderListing, in context: inout Context) {
+    self.listing = listing
+    folder = listing.path
+    if start == nil { start = listing.path }
+    if let note = listing.notes.first {
+      let more = listing.notes.count - 1
+      context.notice = Notice(note + (more > 0 ? " (and \(more) more)" : ""), .warning)
+    }
+    defer { returning = nil }
+    list = List(count: lines.count, height: context.body.height - 2)
+    if hasMoved,
+      let index = lines.firstIndex(where: {
+        if case .entry(let entry) = $0 { entry.path == returning ?? entry.path } else { false }
+      })
+    {
+      list.select(index)
+    } else {
+      leaveHeading(from: 0)
+    }
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in context: inout Context) -> [Effect]
@@ -276,9 +279,16 @@ extension PickerScreen {
     return go(to: entry.path, in: &context)
   }
 
-  /// Reads a folder again, which opens by now.
-  mutating func read(again path: String, in context: inout Context) -> [Effect] {
-    go(to: path, in: &context)
+  /// Shows the stores of a backup that was opened with its password.
+  mutating func open(
+    _ listing: FolderListing, _ peeks: [String: StorePeek], in context: inout Context
+  ) -> [Effect] {
+    (filter, error, locked, isTouched) = ("", nil, nil, false)
+    show(listing, in: &context)
+    self.peeks = peeks
+    list.setCount(lines.count)
+    selectFirstStore()
+    return []
   }
 
   private mutating func leave(in context: inout Context) -> [Effect] {

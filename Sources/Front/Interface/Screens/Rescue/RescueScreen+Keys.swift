@@ -69,7 +69,7 @@ extension RescueScreen {
 
   private func reasonNotToRepair(_ context: Context) -> String? {
     if let busy = busy(context) { return busy }
-    if context.copy != nil { return "the archive or folder is never modified" }
+    if let copy = context.copy { return copy.refusal }
     guard let condition else { return "doctor has not finished yet" }
     return condition.findings.contains(where: \.isRepaired)
       ? nil

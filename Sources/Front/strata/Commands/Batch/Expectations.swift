@@ -16,7 +16,7 @@ struct Expectations: Sendable {
         ],
         stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // in addition, for one store
       }
-    Every object found must have the value, and one must be there. Values are written as
+    Every object found must have the value, and at least one must be found. Values are written as
     strata dump prints them; a date may be ISO text, bytes are { bytes: 1024 }.
     """
 

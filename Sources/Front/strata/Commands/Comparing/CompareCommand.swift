@@ -8,7 +8,8 @@ enum CompareCommand {
   private static let (first, second) = (Argument("STORE_A", .store), Argument("STORE_B", .store))
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let base = Option(
-    "base", "STORE", .store, "the copy that A and B come from: later keys are never paired")
+    "base", "STORE", .store,
+    "the common copy of A and B: objects inserted after it are not paired by key")
   private static let match = Option(
     repeating: "match", "key|unique|[ENTITY=]NAME,NAME", .text,
     "pair objects by key, by what the model says is unique, or by these attributes")
@@ -30,14 +31,14 @@ enum CompareCommand {
     ],
     details: """
       Objects are paired by key if both stores have one UUID. Otherwise they are paired by a uniqueness
-      constraint, or by an attribute that identifies: a UUID or String named id, uuid, identifier or …ID that
-      has no value twice. --match decides it yourself. Two versions of a model are paired as lightweight
+      constraint, or by an identifying attribute: a UUID or String named id, uuid, identifier or …ID whose
+      values are unique. --match overrides this. Two versions of a model are paired as lightweight
       migration maps them.
 
-      Two copies of one store that were both used give the same new keys to different objects. Behind the last
-      object that is the same in both, a pair is reported as a deletion and an insertion if no value is equal
-      (NULL and Booleans aside) or an attribute that identifies differs. The entity is then reported as one that
-      may have grown apart. --base STORE settles it.
+      Two copies of one store that were both used give the same new keys to different objects. After the last
+      object that is equal in both, a pair is reported as a deletion and an insertion if none of its values are
+      equal (NULL and Booleans do not count) or its identifying attribute differs. The entity is then reported as
+      one that may have grown apart. With --base, the program knows.
 
       Bookkeeping (saves, Z_MAX, indexes, metadata, history, CloudKit) is listed at the end. It does not change
       the status.

@@ -19,8 +19,8 @@ enum WatchCommand {
     options: [predicate, limit, saves, Option.json, Option.model],
     details: """
       Each save is a block: when it was saved, by whom if the store keeps persistent history, and the objects
-      that were inserted (+), changed (~) and deleted (−), with old and new values. An object is changed, too,
-      if another object refers to it now or did so before.
+      that were inserted (+), changed (~) and deleted (−), with old and new values. An object counts as
+      changed, too, if another object begins or stops referencing it.
 
       In WAL mode each save is read from the -wal by itself. In other modes, and after a checkpoint, several
       saves may come as one block. If the store is vacuumed or replaced by another file, all objects are compared.

@@ -17,9 +17,9 @@ enum LintCommand {
   private static let stores = Option(
     repeating: "store", "STORE", .store, "a store that shipped: its rows are checked")
   private static let all = Option(
-    "all", "list warnings about the current version that the base has as well")
+    "all", "also list the warnings about the current version that the base has")
   private static let cloudKit = Option(
-    "cloudkit", "apply the rules of CloudKit in any case")
+    "cloudkit", "always apply the rules of CloudKit")
   private static let levels = Option(
     repeating: "rule", "RULE=LEVEL", .text, "the severity of a rule: error, warning or off")
   private static let format = Option(

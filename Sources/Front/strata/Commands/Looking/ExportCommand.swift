@@ -8,7 +8,7 @@ import RowText
 enum ExportCommand {
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let folder = Option(
-    "output", "FOLDER", .folder, "write into this folder, which is made or must be empty")
+    "output", "FOLDER", .folder, "write into this folder, which must be new or empty")
   private static let predicate = Option.predicate.help(
     "only objects of ENTITY that match, as an NSPredicate: name == \"Ann\"")
   private static let columns = Option(
@@ -35,9 +35,9 @@ enum ExportCommand {
     run: Interruption.watched(run))
 
   private static let help = """
-    Each entity has a table of its own objects; naming an entity exports those below it, too. A Binary value,
-    and a Transformable one that is a file by its content, is written as files/Entity-p12-property.jpg, and the
-    table names it. A to-many is a list of references (a JSON array in CSV). In CSV, NULL is an empty cell and an
+    Each entity has a table of its own objects; naming an entity exports those below it, too. Binary values,
+    and Transformable values whose content is a file, are written as files/Entity-p12-property.jpg, and the
+    table names these files. A to-many is a list of references (a JSON array in CSV). In CSV, NULL is an empty cell and an
     empty text is "". The folder and its files can be read by their owner only.
     """
 

@@ -1,3 +1,4 @@
+import AtomicStores
 import Files
 import JSON
 import ManagedModel
@@ -23,6 +24,8 @@ enum InfoCommand {
 
   private struct Facts {
     let store: Store
+    /// What the store is a private copy of.
+    let origin: AtomicCopy.Origin?
     let counts: [String: Int]
     let external: ExternalDataReport
     let history: (transactions: Int, changes: Int)?
@@ -34,6 +37,7 @@ enum InfoCommand {
 
     init(_ store: Store) throws {
       self.store = store
+      origin = AtomicCopy.origin(ofCopyAt: store.path)
       var told: (counts: [String: Int], oneSided: [OneSidedLinks])?
       external = try store.externalData {
         told = (try store.counts(), try store.oneSidedLinks())
@@ -60,7 +64,8 @@ enum InfoCommand {
 
     func write(to json: inout JSONWriter) {
       json.fields([
-        "path": store.path, "uuid": store.metadata.uuid, "storeType": store.metadata.storeType,
+        "path": store.path, "uuid": store.metadata.uuid,
+        "storeType": origin?.form.rawValue ?? store.metadata.storeType,
         "frameworkVersion": store.metadata.frameworkVersion,
         "versionIdentifiers": store.metadata.versionIdentifiers,
       ])
@@ -135,6 +140,8 @@ enum InfoCommand {
       let model =
         switch store.modelSource {
         case .raw: "none: tables and columns are shown raw"
+        case .store where origin?.source == .given: "not in the store, " + match
+        case .store where origin != nil: "made of the objects, " + match
         case .store: "in the store, " + match
         case .file: "from a file, " + match
         }
@@ -146,7 +153,7 @@ enum InfoCommand {
         ["store", store.path], ["uuid", metadata.uuid],
         [
           "type",
-          (metadata.storeType ?? "unknown")
+          (origin?.form.rawValue ?? metadata.storeType ?? "unknown")
             + (metadata.frameworkVersion.map { ", framework \($0)" } ?? ""),
         ],
         ["model", model],

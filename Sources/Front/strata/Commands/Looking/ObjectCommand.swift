@@ -10,14 +10,15 @@ enum ObjectCommand {
   private static let limit = Option<Int?>(
     number: "limit", "related objects to list for each relationship (default 50)")
   private static let property = Option(
-    "property", "NAME", "an attribute whose value is written to the file of --output, as it is")
+    "property", "NAME",
+    "write the value of this attribute, unchanged, to the file that --output names")
   private static let output = Option.output.help("write the value of --property to this new file")
   static let command = Command(
     "object", .look, "prints one object and what is related to it",
     arguments: [Argument.store, reference],
     options: [limit, property, output, Option.json, Option.model],
     example: "strata object Recipes.sqlite Recipe/p12",
-    statuses: "1 if there is no value to be written, 3 if the file is there already", run: run)
+    statuses: "1 if there is no value to write, 3 if the file exists already", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let isJSON = arguments[.json]
@@ -146,18 +147,17 @@ enum ObjectCommand {
     case .data(let data):
       if let problem = data.location.problem { return ["! " + problem] }
       let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
-      let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
-      var head =
-        String(repeating: "gzip of ", count: decoded.layers)
-        + "\(content.kind), \(data.count) bytes"
+      let content = decoded.content()
+      var head = "\(decoded.heading), \(data.count) bytes"
       if decoded.layers > 0 { head += ", unpacked \(decoded.bytes.count)" }
       if let problem = decoded.problem { head += ", ! " + problem }
       if case .file(let name) = data.location { head += ", in the file \(name)" }
-      guard content.kind != .bytes || data.bytes.isEmpty else {
-        let hex = ByteText.hex(decoded.bytes.prefix(32))
-        return [head, hex + (max(data.count, decoded.bytes.count) > 32 ? "…" : "")]
+      var hex: [String] = []
+      if content.kind == .bytes, !data.bytes.isEmpty {
+        let isCut = max(data.count, decoded.bytes.count) > 32
+        hex = [ByteText.hex(decoded.bytes.prefix(32)) + (isCut ? "…" : "")]
       }
-      return [head] + content.lines
+      return [head] + hex + decoded.lines(of: content)
     }
   }
 
@@ -199,10 +199,11 @@ enum ObjectCommand {
   private static func write(_ data: DataValue, to json: inout JSONWriter) {
     let isWhole = data.bytes.count == data.count
     let decoded = DecodedData(data.bytes, isWhole: isWhole)
-    let content = UnfoldedData(decoded.bytes, isWhole: decoded.isWhole)
+    let content = decoded.content()
+    let lines = decoded.lines(of: content)
     json.object { json in
       json.field("bytes", data.count)
-      if !content.lines.isEmpty { json.field("content", content.lines) }
+      if !lines.isEmpty { json.field("content", lines) }
       json.field("kind", DataKind(data.bytes, isWhole: isWhole).description)
       if decoded.layers > 0 {
         json.field("unpacked", decoded.bytes.count)

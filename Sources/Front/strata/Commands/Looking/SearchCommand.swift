@@ -11,9 +11,12 @@ enum SearchCommand {
     repeating: "entity", "ENTITY", .entity, "only in this entity")
   private static let limit = Option<Int?>(
     number: "limit", "most hits for each entity (default 100)")
+  private static let deep = Option(
+    "deep", "look into binary and transformable values, too: gzip, archives, property lists, JSON")
   static let command = Command(
     "search", .look, "finds a text, number, UUID or reference in all entities",
-    arguments: [Argument.store, text], options: [entities, limit, Option.json, Option.model],
+    arguments: [Argument.store, text],
+    options: [entities, limit, deep, Option.json, Option.model],
     example: "strata search Recipes.sqlite 'creme brulee'", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -24,23 +27,34 @@ enum SearchCommand {
     let isJSON = arguments[.json]
     var found = 0
     var cut: [String] = []
+    var unread = (count: 0, first: "")
     try Interruption.watching {
       try store.search(
         for: arguments[text], in: entities.isEmpty ? nil : entities, limit: limit,
-        isCancelled: { Interruption.isRequested }
+        isDeep: arguments[deep], isCancelled: { Interruption.isRequested }
       ) { progress in
         for hit in progress.hits {
           found += 1
           isJSON ? console.json { write(hit, to: &$0) } : print(hit, console)
         }
         if progress.isCut { cut.append(progress.entity) }
+        guard progress.isEntityDone else { return }
+        if unread.count == 0 { unread.first = progress.firstUnread }
+        unread.count += progress.unreadValues
       }
     }
     if !isJSON {
-      if found == 0 { console.note("nothing found") }
+      if found == 0 {
+        console.note("nothing found" + (arguments[deep] ? "" : "; --deep looks into data, too"))
+      }
       if !cut.isEmpty {
         console.note("more than \(limit) in \(cut.joined(separator: ", ")); --limit finds more")
       }
+    }
+    if unread.count > 0 {
+      console.note(
+        "! \(NumberText.counted(unread.count, "value")) not searched as a whole. First: \(unread.first.printable)"
+      )
     }
     return console.finish(store, found == 0 ? .no : .done)
   }

@@ -21,7 +21,7 @@ enum StoresCommand {
 
     --simulators lists the stores of apps on the simulators of Xcode, in Library/Developer/CoreSimulator/Devices
     of the home folder: when each was changed, its size, the simulator, the bundle identifier of the app or the
-    app group, and its path in the app's folder. That folder has another name after each installation.
+    app group, and its path in the app's folder. That folder gets a new name with each installation.
     """
 
   private static let path = Argument(optional: "PATH", .file)
@@ -33,7 +33,7 @@ enum StoresCommand {
     "stores", .look, "lists the stores in a folder, an app's data, an iOS backup or an archive",
     arguments: [path], options: [simulators, home, Option.passwordFile, Option.json], details: help,
     example: "strata stores Backup.zip",
-    statuses: "1 if there is none", run: run)
+    statuses: "1 if there is no store", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     guard arguments[simulators] else {

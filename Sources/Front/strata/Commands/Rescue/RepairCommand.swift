@@ -19,7 +19,7 @@ enum RepairCommand {
   private static let dryRun = Option(
     "dry-run", "repair a private copy, and discard it")
   private static let force = Option(
-    "force", "repair although deleted objects can still be restored")
+    "force", "repair even if deleted objects can still be restored")
   static let command = Command(
     "repair", .rescue, "repairs a store, with a backup", arguments: [Argument.store],
     options: [

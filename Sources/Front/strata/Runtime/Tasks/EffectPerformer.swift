@@ -89,10 +89,10 @@ final class EffectPerformer: Sendable {
     case .find(let id, let request): find(id, request)
     case .unlock(let id, let path, let password):
       start(id) { [mailbox] in
-        try ContainerReading.unlock(path, with: password) {
+        let (listing, peeks) = try ContainerReading.unlock(path, with: password) {
           mailbox.post(.answer(id, .unlocking($0)))
         }
-        return .unlocked
+        return .unlocked(listing, peeks)
       }
     case .compute(let id, let computation):
       start(id) { try await Self.onQueue("strata.computation") { try computation.answer() } }
@@ -128,7 +128,8 @@ final class EffectPerformer: Sendable {
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .picture, .copyText, .export, .plan, .rehearse, .writeRecipe, .diagnose, .rescue,
+    case .picture, .copyText, .export, .writeValue, .plan, .rehearse, .writeRecipe, .diagnose,
+      .rescue,
       .readRemains, .sources:
       break
     case .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
@@ -294,9 +295,26 @@ extension EffectPerformer {
         }
         return exported.map { .exported(request, rows: $0.rows, bytes: $0.bytes) } ?? .fileExists
       }
+    case .writeValue(let id, let value): write(id, value)
     default: return false
     }
     return true
+  }
+
+  /// Writes a value to a file of its own.
+  private func write(_ id: TaskID, _ value: ValueOutput) {
+    start(id) { [path, pages = shown.pages] in
+      let file = ValueFile(object: value.object, property: value.property, path: value.path)
+      let bytes = try await pages.ask { store in
+        try file.write(from: store, besides: [path], isCancelled: { Task.isCancelled })
+      }
+      guard let bytes else {
+        throw CoreDataError(
+          .refused, "a file has that name: type another one", path: value.path)
+      }
+      guard bytes != nil else { throw CoreDataError(.usage, "there is no value any more") }
+      return .written(path: value.path)
+    }
   }
 }
 

@@ -121,17 +121,19 @@ enum FolderReading {
 
 /// The stores of an archive, a backup or an app's data, to be picked from as those of a folder are.
 enum ContainerReading {
-  /// Opens the backups in a container with a password; the keys are kept for as long as the interface runs.
+  /// Opens the backups in a container with a password and lists their stores; the keys are kept for as long as
+  /// the interface runs.
   ///
   /// - Throws: ``CoreDataError`` for a wrong one; `CancellationError` where the task is cancelled.
   static func unlock(
     _ path: String, with password: Secret, _ progress: @escaping (Double) -> Void
-  ) throws {
-    _ = try Container(
-      path,
-      unlocking: BackupUnlocking(
-        ring: BackupPasswords.ringOfInterface, progress: progress,
-        password: { _, attempt in attempt == 0 ? password : nil }))
+  ) throws -> (FolderListing, [String: StorePeek]) {
+    try listing(
+      of: Container(
+        path,
+        unlocking: BackupUnlocking(
+          ring: BackupPasswords.ringOfInterface, progress: progress,
+          password: { _, attempt in attempt == 0 ? password : nil })))
   }
 
   /// An encrypted backup is met whose password is not known yet.
@@ -151,6 +153,12 @@ enum ContainerReading {
           backup: LockedBackup(
             path: path, parent: FileSystem.parent(of: path), name: backup.text))
       })
+    return try listing(of: container)
+  }
+
+  private static func listing(
+    of container: Container
+  ) throws -> (FolderListing, [String: StorePeek]) {
     var peeks: [String: StorePeek] = [:]
     let entries = try container.stores().map { store in
       let path = container.path + "//" + store.name

@@ -142,7 +142,8 @@ package struct Inspection: Sendable, Equatable {
     if case .attribute = column.kind { line.attribute = column.name }
     switch value {
     case .value(.string(let text)):
-      if text.first == "{" || text.first == "[", let tree = ArchiveTree(json: Array(text.utf8)),
+      if text.first == "{" || text.first == "[",
+        let tree = DecodedData(Array(text.utf8)).content(maximumLines: 500).tree,
         !tree.children.isEmpty
       {
         line.isExpandable = true
@@ -239,93 +240,39 @@ struct Contents {
   var value: ValueText
   var hasChildren = false
 
-  /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
+  /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal; for packed ones below a line
+  /// for the packing.
   static func unfolded(_ data: DataValue) -> [Contents] {
     guard !data.bytes.isEmpty else { return [] }
     let decoded = DecodedData(data.bytes, isWhole: data.bytes.count == data.count)
-    guard decoded.layers == 0 else { return unpacked(decoded) }
-    if let problem = decoded.problem {
-      return [Contents(value: ValueText("! " + problem, .warning))]
-    }
-    let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)
-    if kind == .propertyList || kind == .keyedArchive {
-      if let archive = try? KeyedArchive(data.bytes) {
-        return all(of: archive.tree(maximumNodes: 500), depth: 1)
-      }
-      if let list = try? PropertyList.read(data.bytes) {
-        return all(of: list, called: "", depth: 1)
-      }
-    }
-    if kind == .json, let tree = ArchiveTree(json: data.bytes) {
-      return all(of: tree, depth: 1)
-    }
-    if kind == .text || kind == .json {
-      return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)
-        .split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        .prefix(200)
-        .map { Contents(value: ValueText(String($0.prefix(2_000)), .string)) }
-    }
-    return hex(data.bytes.prefix(256))
-  }
-
-  /// What packed bytes hold: a line for the packing, and below it the content.
-  private static func unpacked(_ decoded: DecodedData) -> [Contents] {
-    let content = DataValue(
-      location: .row, count: decoded.isWhole ? decoded.bytes.count : decoded.bytes.count + 1,
-      bytes: decoded.bytes)
+    let content = decoded.content(maximumLines: 500)
+    guard decoded.layers > 0 || decoded.problem != nil else { return below(decoded, content) }
+    let size = NumberText.bytes(decoded.bytes.count)
+    let text = decoded.layers > 0 ? "→ \(content.kind) \(size)" : ""
+    let problem = decoded.problem.map { (text.isEmpty ? "! " : "\(text), ! ") + $0 }
     // What is still packed has a problem, which is said instead.
-    var below = decoded.bytes.starts(with: [0x1F, 0x8B, 8]) ? [] : unfolded(content)
+    var below = content.kind == .gzip ? [] : below(decoded, content)
     for index in below.indices { below[index].depth += 1 }
-    let kind = DataKind(decoded.bytes, isWhole: decoded.isWhole).description
-    let text = "→ \(kind) \(NumberText.bytes(decoded.bytes.count))"
     return [
       Contents(
-        value: decoded.problem.map { ValueText("\(text), ! \($0)", .warning) }
-          ?? ValueText(text, .data), hasChildren: !below.isEmpty)
+        value: problem.map { ValueText($0, .warning) } ?? ValueText(text, .data),
+        hasChildren: !below.isEmpty)
     ] + below
+  }
+
+  private static func below(_ decoded: DecodedData, _ content: UnfoldedData) -> [Contents] {
+    if let tree = content.tree { return all(of: tree, depth: 1) }
+    let lines = decoded.lines(of: content).map { Contents(value: ValueText($0, .string)) }
+    let isShown = content.kind == .text || content.kind == .json
+    return isShown ? lines : lines + hex(decoded.bytes.prefix(256))
   }
 
   static func all(of tree: ArchiveTree, depth: Int) -> [Contents] {
     [
       Contents(
-        depth: depth, label: tree.label, value: ValueText(tree.text, .transformable),
+        depth: depth, label: tree.label, value: ValueText(tree.text, tree.kind.role),
         hasChildren: !tree.children.isEmpty)
     ] + tree.children.flatMap { all(of: $0, depth: depth + 1) }
-  }
-
-  private static func all(
-    of list: PropertyListValue, called label: String, depth: Int
-  ) -> [Contents] {
-    func child(_ text: String, _ role: Theme.Role, _ children: [Contents] = []) -> [Contents] {
-      [
-        Contents(
-          depth: depth, label: label, value: ValueText(text, role), hasChildren: !children.isEmpty)
-      ] + children
-    }
-    guard depth < 20 else { return child("…", .dim) }
-    switch list {
-    case .null: return child("null", .null)
-    case .boolean(let truth): return child(truth ? "true" : "false", .boolean)
-    case .integer(let number): return child(String(number), .number)
-    case .real(let number): return child("\(number)", .number)
-    case .date(let seconds): return child(DateText.utc(seconds), .date)
-    case .data(let bytes):
-      return child("\(DataKind(bytes).description) \(NumberText.bytes(bytes.count))", .data)
-    case .string(let text): return child(String(text.prefix(2_000)), .string)
-    case .uid(let number): return child("uid \(number)", .dim)
-    case .array(let items):
-      return child(
-        "array of \(items.count)", .transformable,
-        items.prefix(100).enumerated().flatMap {
-          all(of: $0.element, called: String($0.offset), depth: depth + 1)
-        })
-    case .dictionary(let fields):
-      return child(
-        "dictionary of \(fields.count)", .transformable,
-        fields.sorted { $0.key < $1.key }.prefix(100).flatMap {
-          all(of: $0.value, called: $0.key, depth: depth + 1)
-        })
-    }
   }
 
   private static func hex(_ bytes: some Collection<UInt8>) -> [Contents] {
@@ -336,6 +283,21 @@ struct Contents {
       let text = String(
         decoding: row.map { (32..<127).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
       return Contents(value: ValueText(digits.padded(to: 48) + text, .data))
+    }
+  }
+}
+
+extension ArchiveTree.Kind {
+  fileprivate var role: Theme.Role {
+    switch self {
+    case .null: .null
+    case .boolean: .boolean
+    case .number: .number
+    case .date: .date
+    case .text: .string
+    case .data: .data
+    case .object: .transformable
+    case .rest: .dim
     }
   }
 }

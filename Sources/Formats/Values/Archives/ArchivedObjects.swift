@@ -1,0 +1,105 @@
+/// A keyed archive that is read object by object, for one that is too large to be unfolded: what is in memory is
+/// its bytes, a number for each object, and the object that was asked for.
+package struct ArchivedObjects {
+  /// What its `$top` holds.
+  package let top: [String: PropertyListValue]
+  private var reader: BinaryPropertyListReader
+  private let places: [Int]
+  /// Objects that may still be taken along by ``archive(of:)``: each is counted as often as it is.
+  private var room: Int
+
+  /// Reads the list of objects.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where the bytes are no binary property list, or one that is no
+  ///   keyed archive.
+  package init(_ bytes: [UInt8]) throws(CoreDataError) {
+    reader = try BinaryPropertyListReader(bytes)
+    let places = try reader.places(inDictionary: reader.root)
+    guard let objects = places["$objects"], let top = places["$top"],
+      case .dictionary(let fields) = try reader.object(alone: top)
+    else {
+      throw CoreDataError(.unreadable, "a property list, but not a keyed archive")
+    }
+    self.top = fields
+    self.places = try reader.places(inArray: objects)
+    room = 1_000_000 + self.places.count * 16
+  }
+
+  /// How many objects it has.
+  package var count: Int { places.count }
+
+  /// An object as the archive has it, with its references as numbers.
+  ///
+  /// - Throws: ``CoreDataError`` where there is none of that number, or it is damaged.
+  package mutating func object(_ uid: Int) throws(CoreDataError) -> PropertyListValue {
+    guard places.indices.contains(uid) else {
+      throw CoreDataError(.unreadable, "the archive has no object \(uid)")
+    }
+    return try reader.object(alone: places[uid])
+  }
+
+  /// What a value of the archive refers to; a value that refers to nothing is itself.
+  package mutating func value(
+    of reference: PropertyListValue
+  ) throws(CoreDataError) -> PropertyListValue {
+    guard case .uid(let uid) = reference else { return reference }
+    let object = try object(uid)
+    return uid == 0 && object == .string("$null") ? .null : object
+  }
+
+  /// The name of an object's class; `nil` where it has none.
+  package mutating func className(
+    of object: PropertyListValue
+  ) throws(CoreDataError) -> String? {
+    guard let reference = object["$class"] else { return nil }
+    return try value(of: reference)["$classname"]?.string
+  }
+
+  /// An object with all that it refers to as an archive of its own, as NSKeyedArchiver would write it.
+  ///
+  /// - Throws: ``CoreDataError`` where one of these is damaged, or all archives that were asked for would be far
+  ///   larger together than the one that they are taken from.
+  package mutating func archive(of uid: Int) throws(CoreDataError) -> PropertyListValue {
+    var numbers = [0: 0]
+    var waiting = [uid]
+    var objects: [PropertyListValue] = [.string("$null")]
+    func number(_ uid: Int) -> Int {
+      if let known = numbers[uid] { return known }
+      let new = numbers.count
+      numbers[uid] = new
+      waiting.append(uid)
+      return new
+    }
+    let isNull = uid == 0
+    if !isNull {
+      numbers[uid] = 1
+      var next = 0
+      while next < waiting.count {
+        room -= 1
+        guard room >= 0 else {
+          throw CoreDataError(
+            .unreadable,
+            "the archive has values that share too much: unfolded they would be too large")
+        }
+        objects.append(renumbered(try object(waiting[next]), number))
+        next += 1
+      }
+    }
+    return .dictionary([
+      "$archiver": .string("NSKeyedArchiver"), "$version": .integer(100_000),
+      "$top": .dictionary([KeyedArchive.rootKey: .uid(isNull ? 0 : 1)]),
+      "$objects": .array(objects),
+    ])
+  }
+
+  private func renumbered(
+    _ value: PropertyListValue, _ number: (Int) -> Int
+  ) -> PropertyListValue {
+    switch value {
+    case .uid(let uid): .uid(number(uid))
+    case .array(let values): .array(values.map { renumbered($0, number) })
+    case .dictionary(let fields): .dictionary(fields.mapValues { renumbered($0, number) })
+    default: value
+    }
+  }
+}

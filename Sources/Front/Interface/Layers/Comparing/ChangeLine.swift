@@ -1,0 +1,119 @@
+import Comparison
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// A file to compare the store with.
+struct ComparedFile: Sendable, Equatable {
+  var path: String
+  var about: String
+}
+
+/// A line of ``ChangesLayer``.
+enum ChangeLine {
+  case heading(String)
+  case change(ObjectChange)
+  case note(String)
+  case other(ComparedFile)
+  /// Another file, whose path is typed.
+  case typed
+
+  /// What one save changed, or what several did that were seen together.
+  static func lines(of seen: SeenSave) -> [ChangeLine] {
+    let save = seen.save
+    let saves = save.saves.map { $0 == 1 ? "" : NumberText.counted($0, "save") } ?? "several saves"
+    let parts = [seen.time, saves, words(save.counts), save.author ?? "", save.process ?? ""]
+    return [.heading(parts.filter { !$0.isEmpty }.joined(separator: "  "))]
+      + save.changes.map { .change($0) } + more(save.rest)
+  }
+
+  /// What a save and all after it changed together.
+  static func sum(since first: Int, _ news: StoreNews) -> [ChangeLine] {
+    let saves = news.saves(since: first)
+    let changes = news.changes(since: first)
+    let heading = [
+      "since " + (saves.first?.time ?? ""), count(saves),
+      changes.isEmpty ? "together they changed nothing" : words(changes),
+    ]
+    let rest = saves.reduce(0) { $0 + $1.save.rest }
+    return [.heading(heading.joined(separator: "  "))] + changes.map { .change($0) }
+      + (rest > 0
+        ? [.note("… and \(NumberText.counted(rest, "change")) of objects that were not kept")] : [])
+  }
+
+  /// What is different in another file, by entity.
+  static func lines(of differences: StoreDifferences) -> [ChangeLine] {
+    var lines: [ChangeLine] = []
+    for count in differences.counts where count.count > 0 {
+      lines.append(.heading("\(count.entity)  \(words([count]))"))
+      let changes = differences.changes.filter { $0.entity == count.entity }
+      lines += changes.map { .change($0) } + more(count.count - changes.count)
+    }
+    return lines
+      + (lines.isEmpty ? [.note("all objects are equal")] : [])
+      + differences.notes.map { .note($0) }
+  }
+
+  /// `3 saves`
+  private static func count(_ saves: [SeenSave]) -> String {
+    let count = saves.reduce(Int?.some(0)) { count, seen in
+      count.flatMap { count in seen.save.saves.map { count + $0 } }
+    }
+    return count.map { NumberText.counted($0, "save") } ?? "several saves"
+  }
+
+  /// `2 inserted, 1 changed`
+  private static func words(_ changes: [ObjectChange]) -> String {
+    var count = ComparisonSummary.EntityCount(entity: "")
+    for change in changes {
+      switch change.kind {
+      case .insert: count.inserted += 1
+      case .update: count.updated += 1
+      case .delete: count.deleted += 1
+      }
+    }
+    return words([count])
+  }
+
+  private static func words(_ counts: [ComparisonSummary.EntityCount]) -> String {
+    let sums = counts.reduce(into: [0, 0, 0]) { sums, count in
+      for (index, number) in [count.inserted, count.updated, count.deleted].enumerated() {
+        sums[index] += number
+      }
+    }
+    return zip(sums, ["inserted", "changed", "deleted"]).filter { $0.0 > 0 }
+      .map { "\(NumberText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+  }
+
+  private static func more(_ count: Int) -> [ChangeLine] {
+    count > 0 ? [.note("… and \(NumberText.grouped(count)) more")] : []
+  }
+
+  /// The line as it is drawn.
+  func spans(_ isSelected: Bool, _ context: Context, _ theme: Theme) -> [Span] {
+    switch self {
+    case .heading(let text): [theme.span(isSelected, "── \(text)", .dim)]
+    case .note(let text): [theme.span(isSelected, "   \(text)", .dim)]
+    case .other(let other):
+      [
+        theme.span(isSelected, context.known.named(other.path), .text),
+        theme.span(isSelected, "  " + other.about, .dim),
+      ]
+    case .typed: [theme.span(isSelected, "another file…", .text)]
+    case .change(let change):
+      [
+        theme.span(isSelected, "\(change.sign) ", change.role),
+        theme.span(isSelected, change.title + "  ", .entity),
+        theme.span(isSelected, change.summary(context.store), .text),
+      ]
+    }
+  }
+}
+
+extension ObjectChange {
+  /// Which object it is about.
+  var title: String {
+    let id = (b ?? a).map { "\($0)" } ?? ""
+    return label.isEmpty ? id : "\(id)  \(label)"
+  }
+}

@@ -1,0 +1,114 @@
+import Anonymizing
+import Files
+import JSON
+import ManagedModel
+import ManagedStore
+
+/// `strata anonymize`: a copy of a store with other values, to be sent to a developer.
+enum AnonymizeCommand {
+  private static let output = Option.output.help("write the new store here; STORE is left alone")
+  private static let keep = Option(
+    repeating: "keep", "ENTITY.PROPERTY", .text, "leave the values of this attribute as they are")
+  private static let seed = Option(
+    "seed", "S", "replace in the same way each time: who knows S can test guesses")
+  private static let keepsOwnTables = Option(
+    "keep-own-tables", "copy the app's own tables as they are, instead of emptying them")
+  static let command = Command(
+    "anonymize", .look, "writes a copy of a store in which every value is another",
+    arguments: [Argument.store],
+    options: [output, keep, seed, keepsOwnTables, Option.model, Option.json], details: help,
+    example: "strata anonymize Recipes.sqlite --output Send.sqlite --keep Recipe.difficulty",
+    statuses:
+      "3 if the store is damaged or a file is there already, 5 if it failed, 130 if it was cancelled",
+    run: Interruption.watched(run))
+
+  private static let help = """
+    For sending a store to a developer. Keys, references, counts, missing values, lengths, duplicates, and the
+    order of numbers and dates stay, so that faults and migrations behave as before. Texts become others of the
+    same length and kind of letters; data and files become bytes of the same length and kind. The app's own
+    tables are emptied and listed. Free pages, the -wal and extended attributes are not copied.
+
+    The result is pseudonymous, not anonymous: the report lists what still shows. Equal values stay equal. Without
+    --seed, the key that values are replaced by is random and never written. With --seed S, whoever knows S can
+    test whether a value that they guess is in the store.
+    """
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    guard let path = arguments[output] else {
+      throw CoreDataError(
+        .usage, "missing --output FILE", hint: "Name the file for the new store with --output.")
+    }
+    let store = try StoreOpening.open(arguments[.store], model: arguments[.model])
+    try store.holdState()
+    var options = StoreAnonymization.Options()
+    options.keep = arguments[keep]
+    options.seed = arguments[seed]
+    options.keepsOwnTables = arguments[keepsOwnTables]
+    RecoveryNotice.write(forOutput: path, to: console)
+    let bar = ProgressBar(console)
+    let report: AnonymizationReport
+    do {
+      defer { bar.clear() }
+      report = try StoreAnonymization.run(
+        store, to: path, options: options, isCancelled: { Interruption.isRequested },
+        progress: { bar.show("anonymize", $0, of: $1, "rows") })
+    }
+    arguments[.json] ? console.json { $0.anonymization(report) } : print(report, to: console)
+    return console.finish(store)
+  }
+
+  private static func print(_ report: AnonymizationReport, to console: Console) {
+    var rows = [["entity", "objects"]]
+    rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
+    console.table([.left, .right], rows)
+    for table in report.ownTables {
+      let rows = NumberText.counted(table.rows, "row")
+      console.line(
+        report.keepsOwnTables
+          ? "! the app's own table \(table.name.printable) is copied as it is: \(rows)"
+          : "· the app's own table \(table.name.printable) is empty: it had \(rows)")
+    }
+    if report.unreadable > 0 {
+      console.line(
+        "· \(NumberText.counted(report.unreadable, "archive or gzip value")) cannot be read: random bytes are in the place"
+      )
+    }
+    if report.shortened > 0 {
+      console.line(
+        "· \(NumberText.counted(report.shortened, "gzip value")) unpacks to less than before, since the length stays"
+      )
+    }
+    for name in report.leftOut { console.line("· left out: \(name.printable)") }
+    if report.unchanged > 0 {
+      console.line(
+        "· \(NumberText.counted(report.unchanged, "value")) stays as it is, such as truth values, 0, defaults and empty texts: there is no other of the kind and order"
+      )
+    }
+    console.line("")
+    console.line("What still shows:")
+    for sentence in report.stillShows { console.line("· " + sentence.printable) }
+    if report.isSeeded { console.line("· Whoever knows the seed can test guesses") }
+    console.line("")
+    let files =
+      report.files == 0 ? "" : " and \(NumberText.counted(report.files, "file"))"
+    console.line(
+      "✓ pseudonymous: \(report.outputPath.printable), \(NumberText.counted(report.replaced, "value"))\(files) replaced, UUID \(report.uuid.printable)"
+    )
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func anonymization(_ report: AnonymizationReport) {
+    object("anonymized") { json in
+      json.fields([
+        "store": report.storePath, "output": report.outputPath, "uuid": report.uuid,
+        "replaced": report.replaced, "unchanged": report.unchanged, "files": report.files,
+        "seeded": report.isSeeded, "kept": report.kept, "unreadable": report.unreadable,
+        "shortened": report.shortened, "leftOut": report.leftOut, "shows": report.stillShows,
+        "keepsOwnTables": report.keepsOwnTables,
+      ])
+      json.objects("ownTables", report.ownTables) { ["name": $0.name, "rows": $0.rows] }
+      json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
+    }
+  }
+}

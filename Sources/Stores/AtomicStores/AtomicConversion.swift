@@ -1,0 +1,441 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What became of an atomic store's objects in the new one.
+package struct AtomicReport: Sendable, Equatable {
+  /// Objects of exactly each entity, in the order of the model's numbers.
+  package var entities: [(name: String, objects: Int)] = []
+  /// What was not converted as it stands, as sentences; those of the file's damage come first.
+  package var losses: [String] = []
+  /// What is wrong with the store and costs nothing.
+  package var warnings: [String] = []
+  /// What a person should know, as sentences.
+  package var notes: [String] = []
+  /// Objects in all.
+  package var objects: Int { entities.reduce(0) { $0 + $1.objects } }
+
+  /// Whether both say the same.
+  package static func == (one: AtomicReport, other: AtomicReport) -> Bool {
+    one.entities.elementsEqual(other.entities, by: ==) && one.losses == other.losses
+      && one.warnings == other.warnings && one.notes == other.notes
+  }
+}
+
+/// Writes what an atomic store holds as a store of the SQLite type, with the same keys.
+///
+/// Core Data's own conversion gives new keys, so that object URIs that an app keeps elsewhere no longer hold.
+package final class AtomicConversion {
+  private let contents: AtomicContents
+  private let names: AtomicModel
+  private let model: Model
+  private var links: [LinkPart] = []
+  private var entityNames: [Int: String] = [:]
+  private var places: [String: [String]] = [:]
+  private var attributeNames: [String: [String: String]] = [:]
+  private var tally = ConversionTally()
+
+  /// A relationship as the model declares it, with the numbers that its links have in the private file.
+  private struct LinkPart {
+    /// The topmost entity that declares it.
+    let declarer: String
+    let relationship: Relationship
+    /// The place of its inverse in the list; `nil` where it has none.
+    var inverse: Int?
+  }
+
+  /// - Parameter names: a model for the store.
+  package init(_ contents: AtomicContents, _ names: AtomicModel) {
+    self.contents = contents
+    self.names = names
+    model = names.model
+  }
+
+  /// Writes the new store.
+  ///
+  /// - Parameters:
+  ///   - path: where nothing may be.
+  ///   - progress: called with how many objects are written; it throws to stop.
+  /// - Throws: ``CoreDataError`` of kind failed, or what `progress` throws; nothing is left behind then.
+  package func write(
+    to path: String, progress: (Int) throws -> Void = { _ in }
+  ) throws -> AtomicReport {
+    do {
+      try prepare()
+      let writer = try StoreWriter(
+        creating: path, model: model, uuid: contents.uuid?.uppercased(), metadata: metadata)
+      try writeObjects(writer, progress)
+      try writeLinks(writer)
+      try writer.finish()
+      return report()
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
+  }
+
+  /// The store's own metadata, but for what says that it is of another type.
+  private var metadata: [String: PropertyListValue] {
+    var values = contents.metadata ?? [:]
+    for key in ["NSStoreType", "NSStoreUUID"] { values[key] = nil }
+    return values
+  }
+
+  private func prepare() throws {
+    for entity in model.entities {
+      for relationship in entity.relationships
+      where !relationship.isTransient
+        && model.declaringEntity(of: relationship.name, in: entity.name) == entity.name
+      {
+        links.append(LinkPart(declarer: entity.name, relationship: relationship))
+      }
+    }
+    for (index, link) in links.enumerated() {
+      guard let inverse = link.relationship.inverse,
+        let declarer = model.declaringEntity(of: inverse, in: link.relationship.destination)
+      else { continue }
+      links[index].inverse = links.firstIndex {
+        $0.declarer == declarer && $0.relationship.name == inverse
+      }
+    }
+    for (number, name) in contents.entities.enumerated() {
+      guard let own = names.entities[name] else {
+        tally.unknownEntities[name] = contents.schema.entities[name]?.objects ?? 0
+        continue
+      }
+      entityNames[number] = own
+    }
+    // Links get the numbers of the model's relationships; those that it lacks are left out.
+    try contents.connection.execute("CREATE TABLE known (written INTEGER PRIMARY KEY, own INTEGER)")
+    for (number, written) in contents.relationships.enumerated() {
+      guard let entity = entityNames[written.entity] else { continue }
+      guard let name = name(of: written.name, in: entity, among: relationshipNames(of: entity)),
+        let declarer = model.declaringEntity(of: name, in: entity),
+        let own = links.firstIndex(where: {
+          $0.declarer == declarer && $0.relationship.name == name
+        })
+      else {
+        tally.unknownProperties.insert("\(entity).\(written.name)")
+        continue
+      }
+      try contents.connection.run(
+        "INSERT INTO known VALUES (?, ?)", [.integer(Int64(number)), .integer(Int64(own))])
+    }
+    try contents.connection.execute(
+      """
+      BEGIN;
+      CREATE TABLE link AS SELECT k.own relationship, owner, destination, place
+        FROM edge e JOIN known k ON k.written = e.relationship;
+      CREATE INDEX linkByOwner ON link (relationship, owner, place);
+      CREATE INDEX linkByDestination ON link (relationship, destination, owner);
+      COMMIT
+      """)
+    try dropUnfitLinks()
+    try countOneSided()
+  }
+
+  private func relationshipNames(of entity: String) -> [String] {
+    model.relationships(of: entity).map(\.name)
+  }
+
+  /// A property by the name that the file has for it: as it is, else without regard to case.
+  private func name(of written: String, in entity: String, among names: [String]) -> String? {
+    if names.contains(written) { return written }
+    let folded = written.lowercased()
+    let found = names.filter { $0.lowercased() == folded }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// Leaves out links to objects that the relationship cannot reference.
+  private func dropUnfitLinks() throws {
+    for (index, link) in links.enumerated() {
+      let fitting = entityNames.filter {
+        model.isKind($0.value, of: link.relationship.destination)
+      }.keys.sorted()
+      let list = fitting.map(String.init).joined(separator: ", ")
+      let unfit = """
+        FROM link WHERE relationship = \(index) AND NOT EXISTS
+        (SELECT 1 FROM object o WHERE o.key = link.destination AND o.entity IN (\(list)))
+        """
+      let count = try contents.connection.value("SELECT count(*) \(unfit)")?.integer ?? 0
+      guard count > 0 else { continue }
+      tally.unfitLinks[place(of: link)] = Int(count)
+      try contents.connection.execute("DELETE \(unfit)")
+    }
+  }
+
+  private func countOneSided() throws {
+    for (index, link) in links.enumerated() {
+      guard let inverse = link.inverse else { continue }
+      let count =
+        try contents.connection.value(
+          """
+          SELECT count(*) FROM link e WHERE relationship = ? AND NOT EXISTS
+          (SELECT 1 FROM link f WHERE f.relationship = ? AND f.destination = e.owner
+            AND f.owner = e.destination)
+          """, [.integer(Int64(index)), .integer(Int64(inverse))])?.integer ?? 0
+      if count > 0 { tally.oneSided[place(of: link)] = Int(count) }
+    }
+  }
+
+  private func place(of link: LinkPart) -> String {
+    "\(link.declarer).\(link.relationship.name)"
+  }
+
+  private func writeObjects(_ writer: StoreWriter, _ progress: (Int) throws -> Void) throws {
+    let objects = try contents.connection.prepare(
+      "SELECT key, entity, content FROM object WHERE key IS NOT NULL ORDER BY key")
+    let toOnes = Dictionary(
+      grouping: links.indices.filter { !links[$0].relationship.isToMany }
+    ) { links[$0].declarer }
+    var done = 0
+    while try objects.step() {
+      guard let key = objects.value(at: 0).integer, let number = objects.value(at: 1).integer,
+        let bytes = objects.value(at: 2).blob, let entity = entityNames[Int(number)]
+      else { continue }
+      if done % 1000 == 0 { try progress(done) }
+      let (values, _) = try AtomicObject.values(bytes)
+      var attributes: [String: AttributeValue] = [:]
+      var unfit: [String: String] = [:]
+      for (written, value) in values {
+        guard let attribute = attribute(written, of: entity) else {
+          tally.unknownProperties.insert("\(entity).\(written)")
+          continue
+        }
+        switch ConvertedValue(value, for: attribute) {
+        case .value(let value): attributes[attribute.name] = value
+        case .archived(let bytes):
+          attributes[attribute.name] = .bytes(bytes)
+          tally.archived[
+            "\(entity).\(attribute.name)", default: (0, attribute.isArchived, attribute)
+          ].count += 1
+        case .unfit(let text):
+          unfit[attribute.name] = text
+          tally.unfit["\(entity).\(attribute.name)", default: 0] += 1
+        }
+        if case .object(_, let name, _) = value, !AtomicConversion.decoded.contains(name) {
+          tally.classes[name, default: 0] += 1
+        }
+      }
+      var targets: [String: ObjectID] = [:]
+      var positions: [String: Int] = [:]
+      for ancestor in model.lineage(of: entity) {
+        for index in toOnes[ancestor.name] ?? [] {
+          guard let (target, position) = try target(of: index, from: key) else { continue }
+          targets[links[index].relationship.name] = target
+          positions[links[index].relationship.name] = position
+        }
+      }
+      _ = try writer.insert(
+        entity, key: key, attributes: attributes, unfit: unfit, toOne: targets,
+        positions: positions)
+      tally.objects[entity, default: 0] += 1
+      done += 1
+    }
+  }
+
+  /// Classes that Core Data decodes in a binary store without being asked to (since iOS 11 and macOS 10.13).
+  private static let decoded: Set<String> = [
+    "NSData", "NSMutableData", "NSNumber", "NSOrderedSet", "NSMutableOrderedSet", "NSDate",
+    "NSArray", "NSMutableArray", "NSString", "NSMutableString", "NSUUID", "NSSet", "NSMutableSet",
+    "NSDictionary", "NSMutableDictionary", "NSURL", "NSDecimalNumber",
+    "NSDecimalNumberPlaceholder", "NSNull",
+  ]
+
+  private func attribute(_ written: String, of entity: String) -> Attribute? {
+    if written.hasPrefix("#"), names.source == .given, let place = Int(written.dropFirst()) {
+      let names =
+        places[entity] ?? BinaryPlaces(of: entity, in: model).attributes
+      places[entity] = names
+      return names.indices.contains(place)
+        ? model.attribute(named: names[place], of: entity) : nil
+    }
+    if let known = attributeNames[entity]?[written] {
+      return model.attribute(named: known, of: entity)
+    }
+    let all = model.attributes(of: entity).filter(\.isStored)
+    guard let name = name(of: written, in: entity, among: all.map(\.name)) else { return nil }
+    attributeNames[entity, default: [:]][written] = name
+    return all.first { $0.name == name }
+  }
+
+  /// The object that a to-one references: by its own side, else by the other's.
+  private func target(of index: Int, from key: Int64) throws -> (ObjectID, Int?)? {
+    let own = try contents.connection.cached(
+      "SELECT destination FROM link WHERE relationship = ? AND owner = ? ORDER BY place LIMIT 1")
+    var target = try one(own, index, key)
+    var position: Int?
+    if let inverse = links[index].inverse {
+      if target == nil {
+        let other = try contents.connection.cached(
+          "SELECT owner FROM link WHERE relationship = ? AND destination = ? ORDER BY owner LIMIT 1"
+        )
+        target = try one(other, inverse, key)
+      }
+      if let target, links[inverse].relationship.isOrdered {
+        position = try place(inverse, of: key, from: target)
+      }
+    }
+    guard let target, let entity = try entity(of: target) else { return nil }
+    return (ObjectID(entity: entity, key: target), position)
+  }
+
+  private func one(_ statement: Statement, _ index: Int, _ key: Int64) throws -> Int64? {
+    statement.clear()
+    try statement.bind([.integer(Int64(index)), .integer(key)])
+    return try statement.step() ? statement.value(at: 0).integer : nil
+  }
+
+  /// The place of an object among those of an owner.
+  private func place(_ index: Int, of key: Int64, from owner: Int64) throws -> Int? {
+    let statement = try contents.connection.cached(
+      "SELECT min(place) FROM link WHERE relationship = ? AND destination = ? AND owner = ?")
+    statement.clear()
+    try statement.bind([.integer(Int64(index)), .integer(key), .integer(owner)])
+    return try statement.step() ? statement.value(at: 0).integer.map { Int($0) } : nil
+  }
+
+  private func entity(of key: Int64) throws -> String? {
+    let statement = try contents.connection.cached("SELECT entity FROM object WHERE key = ?")
+    statement.clear()
+    try statement.bind([.integer(key)])
+    return try statement.step()
+      ? statement.value(at: 0).integer.flatMap { entityNames[Int($0)] } : nil
+  }
+
+  /// Links that no row of an object has: of pairs of to-manys from one side, with what the other has beside it.
+  private func writeLinks(_ writer: StoreWriter) throws {
+    for (index, link) in links.enumerated() where link.relationship.isToMany {
+      if let inverse = link.inverse {
+        guard links[inverse].relationship.isToMany, index <= inverse else { continue }
+      }
+      var owners: [Int64: [(key: Int64, position: Int?)]] = [:]
+      var order: [Int64] = []
+      let rows = try contents.connection.prepare(
+        """
+        SELECT owner, destination, min(place), 0 side FROM link WHERE relationship = ?1 GROUP BY 1, 2
+        UNION ALL SELECT destination, owner, NULL, 1 FROM link l WHERE relationship = ?2 AND NOT EXISTS
+        (SELECT 1 FROM link m WHERE m.relationship = ?1 AND m.owner = l.destination AND m.destination = l.owner)
+        GROUP BY 1, 2 ORDER BY 1, 4, 3, 2
+        """)
+      try rows.bind([.integer(Int64(index)), .integer(Int64(link.inverse ?? -1))])
+      func flush() throws {
+        for owner in order {
+          guard let entity = try entity(of: owner) else { continue }
+          let targets = owners[owner] ?? []
+          try writer.link(
+            link.relationship.name, of: ObjectID(entity: entity, key: owner),
+            to: targets.map(\.key), inversePositions: targets.map(\.position))
+        }
+        (owners, order) = ([:], [])
+      }
+      var waiting = 0
+      while try rows.step() {
+        guard let owner = rows.value(at: 0).integer, let target = rows.value(at: 1).integer else {
+          continue
+        }
+        if owners[owner] == nil {
+          // Whole owners alone are written.
+          if waiting >= 10_000 {
+            try flush()
+            waiting = 0
+          }
+          order.append(owner)
+        }
+        let position =
+          try link.inverse.flatMap { inverse in
+            links[inverse].relationship.isOrdered
+              ? try place(inverse, of: owner, from: target) : nil
+          }
+        owners[owner, default: []].append((target, position))
+        waiting += 1
+      }
+      try flush()
+    }
+  }
+
+  private func report() -> AtomicReport {
+    var report = AtomicReport()
+    report.entities = model.entitiesInStoreOrder.compactMap { entity in
+      tally.objects[entity.name].map { (entity.name, $0) }
+    }
+    report.losses = contents.losses + tally.losses
+    report.warnings = contents.warnings + tally.warnings
+    report.notes = names.notes(of: contents) + tally.notes
+    return report
+  }
+}
+
+/// What is counted on the way.
+private struct ConversionTally {
+  var objects: [String: Int] = [:]
+  var unknownEntities: [String: Int] = [:]
+  var unknownProperties: Set<String> = []
+  var unfit: [String: Int] = [:]
+  var unfitLinks: [String: Int] = [:]
+  var oneSided: [String: Int] = [:]
+  var archived: [String: (count: Int, isArchived: Bool, attribute: Attribute)] = [:]
+  var classes: [String: Int] = [:]
+
+  var losses: [String] {
+    unknownEntities.sorted { $0.key < $1.key }.map {
+      "\(NumberText.counted($0.value, "object")) of \($0.key) left out: the model has no such entity."
+    }
+      + (unknownProperties.isEmpty
+        ? []
+        : [
+          "Left out, since the model has no such property: \(Self.list(unknownProperties.sorted()))."
+        ])
+      + unfit.sorted { $0.key < $1.key }.map {
+        "\(NumberText.counted($0.value, "value")) of \($0.key) \($0.value == 1 ? "does" : "do") not fit the attribute's type, and \($0.value == 1 ? "is" : "are") kept as text."
+      }
+      + unfitLinks.sorted { $0.key < $1.key }.map {
+        "\(NumberText.counted($0.value, "reference")) of \($0.key) to objects of another entity left out."
+      }
+  }
+
+  var warnings: [String] {
+    oneSided.sorted { $0.key < $1.key }.map {
+      "\(NumberText.counted($0.value, "reference")) of \($0.key) \($0.value == 1 ? "is" : "are") missing on the other side: kept where that side names no other object."
+    }
+  }
+
+  var notes: [String] {
+    archived.sorted { $0.key < $1.key }.map { name, entry in
+      "\(NumberText.counted(entry.count, "value")) of \(name) archived by NSKeyedArchiver."
+        + (entry.isArchived
+          ? ""
+          : " The app's transformer \(entry.attribute.valueTransformerName ?? "") may expect another form.")
+    }
+      + (classes.isEmpty
+        ? []
+        : [
+          "Core Data refuses the store as it is: it has objects of \(Self.list(classes.keys.sorted())), which the app has to name in NSBinaryStoreSecureDecodingClasses."
+        ])
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.prefix(5).joined(separator: ", ")
+      + (names.count > 5 ? " and \(names.count - 5) more" : "")
+  }
+}
+
+extension AtomicModel {
+  /// What is to be known of the model that the store is read with.
+  func notes(of contents: AtomicContents) -> [String] {
+    switch source {
+    case .given: return []
+    case .rebuilt where contents.form == .binary:
+      return [
+        "A binary store has no names of attributes: they are shown as #0, #1 and so on. Give its model with --model."
+      ]
+    case .rebuilt(let proved):
+      let all = contents.entityNames
+      return [
+        proved.count == all.count
+          ? "The model is made of the objects, and has the hash of every entity that the store states."
+          : "The model is made of the objects: its hash is the store's for \(proved.count) of \(NumberText.counted(all.count, "entity", plural: "entities")). What of the rest is optional, inherited, or empty everywhere is not known. Give the model with --model."
+      ]
+    }
+  }
+}

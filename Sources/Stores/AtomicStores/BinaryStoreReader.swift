@@ -1,0 +1,220 @@
+import Files
+import ManagedModel
+
+/// Reads a binary store: a header of 64 bytes, then an archive of the objects, then one of the metadata.
+///
+/// No class of the app's is needed: an object of one stays an archive (atomic-stores).
+struct BinaryStoreReader {
+  /// The store's identity; `nil` where the metadata cannot be read.
+  private(set) var uuid: String?
+  /// The last number that was given out.
+  private(set) var lastKey: Int64 = 0
+  /// The metadata; `nil` where there is none that can be read.
+  private(set) var metadata: [String: PropertyListValue]?
+  /// Why the metadata cannot be read.
+  private(set) var breach: String?
+  /// Objects that could not be read.
+  private(set) var lostObjects = 0
+
+  private static let headerSize = 64
+  /// A file that is read whole: real ones stay below 100 MB.
+  static let mostBytes = 1 << 31
+
+  /// - Throws: ``CoreDataError`` of kind unreadable where it is no store of this kind, or the objects cannot be
+  ///   read; and what `sink` throws.
+  static func read(
+    _ file: OpenFile, _ sink: (AtomicObject) throws -> Void
+  ) throws -> BinaryStoreReader {
+    var reader = BinaryStoreReader()
+    guard file.size <= mostBytes else {
+      throw CoreDataError(
+        .unreadable, "the file is too large for a binary store: \(NumberText.bytes(file.size))")
+    }
+    let head = try file.read(at: 0, count: headerSize)
+    guard head.count == headerSize, head.starts(with: AtomicStoreForm.binaryMagic) else {
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreInvalidType,
+        head.count < headerSize
+          ? "the binary store is cut off within its header"
+          : "the header of the binary store is of an unknown version")
+    }
+    reader.lastKey = Int64(bitPattern: number(head, at: 48))
+    let map = range(head, at: 32, of: file.size)
+    guard let map, map.count == number(head, at: 40) else {
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreOpen,
+        "the binary store is cut off: its objects are not all in the file")
+    }
+    if let place = range(head, at: 16, of: file.size), place.count == number(head, at: 24) {
+      reader.takeMetadata(try file.read(at: place.lowerBound, count: place.count))
+    } else {
+      reader.breach = "the metadata are cut off"
+    }
+    var archive = try ArchivedObjects(file.read(at: map.lowerBound, count: map.count))
+    try reader.takeObjects(&archive, sink)
+    return reader
+  }
+
+  private mutating func takeMetadata(_ bytes: [UInt8]) {
+    do {
+      let archive = try KeyedArchive(bytes)
+      guard case .dictionary = archive.root.value,
+        case .dictionary(let values) = Self.list(archive.root.value, depth: 0)
+      else {
+        breach = "the metadata are no dictionary"
+        return
+      }
+      metadata = values
+      uuid = values["NSStoreUUID"]?.string
+    } catch { breach = "the metadata cannot be read: \(error.message)" }
+  }
+
+  /// A value of the metadata as a property list; what is none is left out.
+  private static func list(_ value: ArchivedValue, depth: Int) -> PropertyListValue? {
+    guard depth < 16 else { return nil }
+    return switch value {
+    case .null, .object: nil
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .decimal(let text), .string(let text), .url(let text): .string(text)
+    case .date(let value): .date(value)
+    case .data(let bytes): .data(bytes)
+    case .uuid(let bytes): .string(UUIDText.text(bytes))
+    case .array(let places), .set(let places):
+      .array(places.compactMap { list($0.value, depth: depth + 1) })
+    case .dictionary:
+      .dictionary(
+        Dictionary(
+          value.entries.compactMap { entry in
+            list(entry.value.value, depth: depth + 1).map { (entry.key, $0) }
+          }
+        ) { first, _ in first })
+    }
+  }
+
+  private mutating func takeObjects(
+    _ archive: inout ArchivedObjects, _ sink: (AtomicObject) throws -> Void
+  ) throws {
+    guard let reference = archive.top["mapData"] else {
+      throw CoreDataError(.unreadable, "the archive of the binary store has no map of objects")
+    }
+    let map = try archive.value(of: reference)
+    guard let nodes = map["NS.objects"]?.array else {
+      throw CoreDataError(.unreadable, "the map of the binary store is no dictionary")
+    }
+    for node in nodes {
+      let object: AtomicObject
+      do { object = try Self.object(archive.value(of: node), &archive) } catch {
+        lostObjects += 1
+        continue
+      }
+      try sink(object)
+    }
+  }
+
+  private static func object(
+    _ node: PropertyListValue, _ archive: inout ArchivedObjects
+  ) throws(CoreDataError) -> AtomicObject {
+    func field(_ name: String) throws(CoreDataError) -> PropertyListValue? {
+      guard let value = node[name] else { return nil }
+      return try archive.value(of: value)
+    }
+    let (number, other) = (try field("NSPrimaryKey64"), try field("NSKey"))
+    guard let entity = try field("NSEntityName")?.string, let key = (number ?? other).flatMap(name)
+    else { throw CoreDataError(.unreadable, "a node of the map has no entity, or no key") }
+    var object = AtomicObject(reference: key, entity: entity)
+    if let values = try field("NSAttributeValues")?["NS.objects"]?.array {
+      object.places = values.count
+      for (place, value) in values.enumerated() {
+        object.attributes["#\(place)"] = try self.value(value, &archive)
+      }
+    } else if let values = try field("NSAttributes") {
+      // An older form, by name.
+      for (name, value) in try pairs(values, &archive) {
+        object.attributes[name] = try self.value(value, &archive)
+      }
+    }
+    if let related = try field("NSRelatedNodes") {
+      for (name, value) in try pairs(related, &archive) {
+        let keys = try archive.value(of: value)["NS.objects"]?.array ?? []
+        var names: [String] = []
+        for key in keys {
+          // A reference that is no key is one to an object that is not there.
+          names.append(self.name(try archive.value(of: key)) ?? "?")
+        }
+        object.relationships[name] = names
+      }
+    }
+    return object
+  }
+
+  private static func name(_ key: PropertyListValue) -> String? {
+    key.integer.map { "\($0)" } ?? key.string
+  }
+
+  private static func pairs(
+    _ dictionary: PropertyListValue, _ archive: inout ArchivedObjects
+  ) throws(CoreDataError) -> [(String, PropertyListValue)] {
+    let keys = dictionary["NS.keys"]?.array ?? []
+    let values = dictionary["NS.objects"]?.array ?? []
+    var result: [(String, PropertyListValue)] = []
+    for (key, value) in zip(keys, values) {
+      guard let name = try archive.value(of: key).string else { continue }
+      result.append((name, value))
+    }
+    return result
+  }
+
+  /// A value of an attribute; `nil` for null.
+  private static func value(
+    _ reference: PropertyListValue, _ archive: inout ArchivedObjects
+  ) throws(CoreDataError) -> AtomicValue? {
+    switch try archive.value(of: reference) {
+    case .null, .uid: return nil
+    case .boolean(let value): return .plain(.boolean(value))
+    case .integer(let value): return .plain(.integer(value))
+    case .real(let value): return .plain(.double(value))
+    case .date(let value): return .plain(.date(value))
+    case .data(let value): return .plain(.bytes(value))
+    case .string(let value): return .plain(.string(value))
+    case .array: throw CoreDataError(.unreadable, "a value of an attribute is no object")
+    case .dictionary(let fields):
+      guard case .uid(let uid) = reference,
+        let name = try archive.className(of: .dictionary(fields))
+      else { throw CoreDataError(.unreadable, "a value of an attribute has no class") }
+      if name == "NSNull" { return nil }
+      let alone = try archive.archive(of: uid)
+      return .object(
+        meaning(try KeyedArchive(propertyList: alone).root.value), className: name,
+        archive: PropertyList.binary(alone))
+    }
+  }
+
+  private static func meaning(_ value: ArchivedValue) -> AttributeValue? {
+    switch value {
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .double(value)
+    case .decimal(let digits): .decimal(digits)
+    case .date(let seconds): .date(seconds)
+    case .data(let bytes): .bytes(bytes)
+    case .string(let text): .string(text)
+    case .uuid(let bytes): .uuid(bytes)
+    case .url(let text): .uri(text)
+    case .null, .array, .set, .dictionary, .object: nil
+    }
+  }
+
+  private static func number(_ head: [UInt8], at place: Int) -> UInt64 {
+    head[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The bytes that two numbers of the header name, as far as they are in the file; `nil` where none is.
+  private static func range(_ head: [UInt8], at place: Int, of size: Int) -> Range<Int>? {
+    guard let start = Int(exactly: number(head, at: place)),
+      let count = Int(exactly: number(head, at: place + 8)), start >= headerSize, start < size
+    else { return nil }
+    return start..<start + min(count, size - start)
+  }
+}
