@@ -211,6 +211,27 @@ struct SeedCommandTests {
     #expect(run.err.contains("“Shelf 2”, the last, is taken"))
   }
 
+  @Test("a mapping is used by the versions before it, and one that is for no step is noted")
+  func mappingOnTheWay() throws {
+    let (bundle, recipe) = try shelf("'S' || number")
+    let last = bundle + "/Shelf 3.xcdatamodel"
+    try FileSystem.makeDirectory(last)
+    let second = try FileSystem.read(bundle + "/Shelf 2.xcdatamodel/contents")
+    var book = try #require(try Model(contents: second).entity(named: "Book"))
+    book.attributes.append(Attribute("note", .string, optional: true))
+    try FileSystem.write(
+      Array(try Model(entities: [book]).xcdatamodelContents().utf8), to: last + "/contents")
+    let words = ["rehearse", "--seeded", bundle, "--objects", "20", "--mapping", recipe]
+    let run = Captured(words + ["--to", bundle + "@Shelf 3"])
+    #expect(run.status == .done, "\(run.out) \(run.err)")
+    #expect(run.out.contains("Shelf → Shelf 3") && run.out.contains("Shelf 2 → Shelf 3"))
+    #expect(!run.err.contains("no mapping of --mapping"))
+    let unused = Captured(
+      ["rehearse", "--seeded", last, "--objects", "20", "--mapping", recipe, "--to", last])
+    #expect(unused.status == .done, "\(unused.out) \(unused.err)")
+    #expect(unused.err.contains("no mapping of --mapping"), "\(unused.err)")
+  }
+
   @Test(
     "words that contradict each other are told",
     arguments: [

@@ -83,4 +83,24 @@ struct WatchRunTests {
     #expect(next.wait() == 0)
     #expect(scene.copies.isEmpty)
   }
+
+  @Test("a program that is writing when it begins is waited for")
+  func busy() throws {
+    let scene = try Scene()
+    try scene.connection.execute(
+      "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; UPDATE ZNOTE SET ZTEXT = 'uno' WHERE Z_PK = 1"
+    )
+    let child = try #require(
+      ChildProgram(
+        [Shell.strata, "watch", scene.path, "--json", "--saves", "1"],
+        environment: ["TMPDIR": scene.temporary]))
+    // Many times as long as a save takes.
+    usleep(1_500_000)
+    #expect(!child.has("{\"watch\":"), "\(child.text)")
+    try scene.connection.execute("COMMIT")
+    child.read { $0.has("{\"watch\":") }
+    try scene.connection.execute("UPDATE ZNOTE SET ZTEXT = 'due' WHERE Z_PK = 1")
+    #expect(child.wait() == 0, "\(child.text)")
+    #expect(child.has("\"old\":\"uno\"") && child.has("\"new\":\"due\""), "\(child.text)")
+  }
 }

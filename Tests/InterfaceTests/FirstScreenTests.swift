@@ -114,6 +114,24 @@ struct FirstScreenTests {
     #expect(state.notice?.text == store.misfit)
   }
 
+  @Test("a notice that is longer than the last row is wrapped, and ends in … where it is cut")
+  func longNotice() throws {
+    func rows(_ notice: String) throws -> [String] {
+      var session = try Session(width: 80, height: 24)
+      session.state.notice = Notice(notice, .warning)
+      var grid = Grid(session.state.size)
+      draw(session.state, with: .mono, in: &grid)
+      return (0..<24).map(grid.row)
+    }
+    let words = (1...24).map { "word\($0)" }.joined(separator: " ")
+    let wrapped = try rows(words)
+    let told = wrapped.suffix(3).joined(separator: " ").split(separator: " ").drop { $0 != "!" }
+    #expect(told.dropFirst().joined(separator: " ") == words, "\(wrapped)")
+    let cut = try rows(String(repeating: words + " ", count: 4))
+    #expect(cut.last?.contains("…") == true && !cut[19].contains("word"), "\(cut)")
+    #expect(try rows("short").last?.contains("! short") == true)
+  }
+
   @Test("the choice of a store waits for none")
   func picker() {
     var state = State(storePath: "", size: Self.size)

@@ -157,20 +157,4 @@ struct SaveJournalsTests {
     }
   }
 
-  @Test("a change wakes who waits, and is told at once")
-  func signal() throws {
-    let library = try Library(mode: "DELETE")
-    let signal = ChangeSignal(path: library.path)
-    // The first wait begins with a rest.
-    signal.wait(milliseconds: 10, noticing: nil)
-    try library.save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1")
-    var count = 0
-    let start = ContinuousClock.now
-    signal.wait(milliseconds: 60_000) { count += 1 }
-    #expect(count > 0)
-    #expect(ContinuousClock.now - start < .seconds(30))
-    try library.save("UPDATE ZBOOK SET ZPAGES = 2 WHERE Z_PK = 1")
-    signal.wait(milliseconds: 60_000, noticing: nil)
-    #expect(ContinuousClock.now - start < .seconds(30))
-  }
 }

@@ -27,6 +27,8 @@ final class ChangeSignal {
   /// How many times as long as a look the rest behind it lasts, so that looks take a quarter of a processor beside a
   /// program that saves all the time; and at most how long.
   private static let (restForEachLook, longestRest) = (3, Duration.milliseconds(100))
+  /// The same where journals are noticed meanwhile, of which no more than some dozens are held.
+  private static let longestNoticing = Duration.milliseconds(30)
 
   /// - Parameter path: the main file.
   init(path: String) {
@@ -61,7 +63,8 @@ final class ChangeSignal {
   func wait(milliseconds: Int, noticing: (() -> Void)?) {
     let start = ContinuousClock.now
     let end = start + .milliseconds(max(0, milliseconds))
-    let rest = max(Self.rest, min((start - last) * Self.restForEachLook, Self.longestRest))
+    let longest = noticing == nil ? Self.longestRest : Self.longestNoticing
+    let rest = max(Self.rest, min((start - last) * Self.restForEachLook, longest))
     let rested = min(start + rest, end)
     if noticing == nil { Self.sleep(until: rested) }
     #if canImport(Darwin)
