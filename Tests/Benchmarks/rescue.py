@@ -894,8 +894,8 @@ class Case:
         if key not in rows:
             claims["%s: called back, and not in the new store" % table].append(example)
             return
-        if was is None or not item["whole"]:
-            return
+        if was is None or not item["whole"] or item.get("former"):
+            return  # of what stood among rows of another time it is said that its values may be those of then
         got = dict(zip(columns, rows[key]))
         if item["key"] == "unknown":
             # Whose it was is known by its values alone, but for links that were emptied.

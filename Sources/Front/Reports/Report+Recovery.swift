@@ -33,7 +33,9 @@ extension Report {
       )
     }
     let origins = report.first.prefix(50).map {
-      Line("\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)")
+      Line(
+        "\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)\($0.origin.isFormer ? ", of another time" : "")"
+      )
     }
     self.init(
       [
@@ -96,6 +98,15 @@ extension Report {
       .warning, lost,
       "\(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
     )
+    let (former, misnumbered) = (sum(\.former), sum(\.misnumbered))
+    add(
+      .warning, former,
+      "\(NumberText.grouped(former)) of them stood among rows of another time, such as of before a migration: their values may be those of then."
+    )
+    add(
+      .warning, misnumbered,
+      "\(NumberText.grouped(misnumbered)) of these may be of another entity, since entities had other entity IDs then: they are restored only where \(.onlyObjects) names them."
+    )
     if let distrust = undeletion.distrust {
       remarks.append(Line(.warning, "Look at each object before you restore it: \(distrust)."))
     }
@@ -112,16 +123,25 @@ extension Report {
     ])
   }
 
-  /// The restored objects that may have been lost instead of deleted.
+  /// The restored objects that may have been lost instead of deleted, and those of another time.
   private static func uncertainty(_ report: Restoration.Report) -> [Line] {
-    let uncertain = report.uncertain
-    guard uncertain > 0 else { return [] }
-    return [
-      Line(
-        .warning,
-        "\(NumberText.grouped(uncertain)) of them may have been lost instead of deleted, and \(uncertain == 1 ? "was" : "were") restored in a state that may be an earlier one"
-      )
-    ]
+    let (uncertain, former) = (report.uncertain, report.former)
+    var lines: [Line] = []
+    if uncertain > 0 {
+      lines.append(
+        Line(
+          .warning,
+          "\(NumberText.grouped(uncertain)) of them may have been lost instead of deleted, and \(uncertain == 1 ? "was" : "were") restored in a state that may be an earlier one"
+        ))
+    }
+    if former > 0 {
+      lines.append(
+        Line(
+          .warning,
+          "\(NumberText.grouped(former)) of them stood among rows of another time, such as of before a migration: their values may be those of then"
+        ))
+    }
+    return lines
   }
 
   /// What a person should know of the links of objects that are back.

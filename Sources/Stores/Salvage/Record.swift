@@ -286,9 +286,12 @@ public struct Record: ~Copyable {
 
   /// What distinguishes one row's values from another's: equal for equal values, whichever columns that hold
   /// nothing follow them.
-  package var digest: UInt64 {
+  package var digest: UInt64 { digest(from: 0) }
+
+  /// The same of the columns from one on.
+  package func digest(from first: Int) -> UInt64 {
     var hash: UInt64 = 0
-    for column in 0..<count where fields[column].type != 0 {
+    for column in min(first, count)..<count where fields[column].type != 0 {
       hash = Self.mixed(hash, UInt64(column))
       guard column >= present else {
         hash = mixed(hash, column)

@@ -62,6 +62,24 @@ final class SalvagedTable {
     return (columns, key)
   }
 
+  /// Makes the table anew, of its columns alone: rows of different times may have the same unique values, and lack
+  /// values that are mandatory. It is left as it is where its columns are others than Core Data's.
+  func dropConstraints() throws {
+    let info = try connection.rows("PRAGMA table_xinfo(\(quoted(name)))")
+    guard let keyColumn, info.count == columns.count,
+      columns.allSatisfy({ $0.type.allSatisfy { $0.isASCII && $0.isLetter } }),
+      !shape.columns.contains(.any),
+      info.allSatisfy({ $0[4].text.map { "'+-0123456789".contains($0.prefix(1)) } ?? true })
+    else { return }
+    let definitions = columns.indices.map { index in
+      let defaults = info[index][4].text.map { " DEFAULT (\($0))" } ?? ""
+      return quoted(columns[index].name)
+        + (index == keyColumn ? " INTEGER PRIMARY KEY" : " \(columns[index].type)\(defaults)")
+    }
+    try connection.execute("DROP TABLE \(quoted(name))")
+    try connection.run("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
+  }
+
   /// Counts rows that came with their pages.
   func add(copied count: Int) { rows += count }
 

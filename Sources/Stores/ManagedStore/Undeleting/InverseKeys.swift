@@ -18,6 +18,8 @@ struct InverseKeys {
     var otherIndex: Int
     /// What keys the other table's rows name that no row has, by their own.
     var named: [Int64: Int64] = [:]
+    /// All such keys, whether the row that names one has its own or not.
+    var allNamed: Set<Int64> = []
   }
 
   private let tables: [SalvagedTable]
@@ -60,11 +62,15 @@ struct InverseKeys {
       pairs[number].named.count < Self.most
     else { return }
     pairs[number].named[key] = named
+    pairs[number].allNamed.insert(named)
   }
 
   /// Gives the keys that are reported, each with the row that it is of.
+  ///
+  /// - Parameter possible: the keys that rows without one can have had, by table and row, as far as anything limits
+  ///   them.
   mutating func keys(
-    _ connection: Connection, live: [KeySet],
+    _ connection: Connection, live: [KeySet], possible: [[Int64: [Int64]]],
     _ body: (_ place: Int, _ pk: Int64, _ key: Int64) throws -> Void
   ) throws {
     for number in pairs.indices {
@@ -74,11 +80,15 @@ struct InverseKeys {
         """
         SELECT r.key, t.\(quoted(pair.otherColumn)) FROM found.row r \
         JOIN \(quoted(tables[pair.other].name)) t ON t.Z_PK = r.pk \
-        WHERE r.place = ? AND r.key IS NOT NULL AND (r.state IS NULL OR r.state = 0)
+        WHERE r.place = ? AND (r.state IS NULL OR r.state = 0)
         """, [.integer(Int64(pair.other))])
       {
-        guard row.count == 2, let key = row[0].integer, let named = row[1].integer else { continue }
-        take(number, key, named, live)
+        guard row.count == 2, let named = row[1].integer else { continue }
+        if let key = row[0].integer {
+          take(number, key, named, live)
+        } else if pairs[number].allNamed.count < Self.most {
+          pairs[number].allNamed.insert(named)
+        }
       }
       var proposed: [Int64: [Int64]] = [:]
       for row in try connection.rows(
@@ -95,5 +105,51 @@ struct InverseKeys {
       }
       for (key, rows) in proposed where rows.count == 1 { try body(pair.place, rows[0], key) }
     }
+    for place in Set(pairs.map(\.place)).sorted() {
+      try eliminate(place, connection, possible[place]) { try body(place, $0, $1) }
+    }
   }
+
+  /// Gives each row the one key that is left to it: of those that it can have had, others have some, and some are
+  /// named by objects that it does not name.
+  private func eliminate(
+    _ place: Int, _ connection: Connection, _ possible: [Int64: [Int64]],
+    _ body: (_ pk: Int64, _ key: Int64) throws -> Void
+  ) throws {
+    let own = pairs.filter { $0.place == place }
+    let columns = own.map { ", t.\(quoted($0.column))" }.joined()
+    let rows = try connection.rows(
+      """
+      SELECT r.pk\(columns) FROM found.row r JOIN \(quoted(tables[place].name)) t ON t.Z_PK = r.pk \
+      WHERE r.place = ? AND r.key IS NULL AND r.state IS NULL LIMIT \(Self.mostEliminated + 1)
+      """, [.integer(Int64(place))])
+    // A row that can have any key can have each.
+    guard rows.count <= Self.mostEliminated,
+      rows.allSatisfy({ $0[0].integer.map { possible[$0] != nil } ?? false })
+    else { return }
+    let found = try connection.rows(
+      "SELECT DISTINCT key FROM found.row WHERE place = ? AND key IS NOT NULL AND (state IS NULL OR state = 0)",
+      [.integer(Int64(place))])
+    let taken = Set(found.compactMap { $0.first?.integer })
+    var claims: [Int64: [Int64]] = [:]
+    var isOnly: Set<Int64> = []
+    for row in rows {
+      guard let pk = row[0].integer else { continue }
+      let left = (possible[pk] ?? []).filter { key in
+        !taken.contains(key)
+          && own.enumerated().allSatisfy { index, pair in
+            let named = row[index + 1].integer.flatMap { pair.named[$0] }
+            return named.map { $0 == key } ?? !pair.allNamed.contains(key)
+          }
+      }
+      for key in left { claims[key, default: []].append(pk) }
+      if left.count == 1 { isOnly.insert(pk) }
+    }
+    for (key, rows) in claims.sorted(by: { $0.key < $1.key })
+    where rows.count == 1 && isOnly.contains(rows[0]) {
+      try body(rows[0], key)
+    }
+  }
+
+  private static let mostEliminated = 1000
 }

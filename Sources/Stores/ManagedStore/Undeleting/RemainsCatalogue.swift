@@ -15,7 +15,7 @@ struct RemainsCatalogue {
       PRAGMA found.journal_mode = OFF; PRAGMA found.synchronous = OFF; \
       CREATE TABLE found.row (place INTEGER, pk INTEGER, key INTEGER, certainty TEXT, page INTEGER, \
       source INTEGER, age INTEGER, saved INTEGER, digest INTEGER, saves INTEGER, whole INTEGER, unsure INTEGER, cell INTEGER, \
-      telling INTEGER, lost INTEGER, state INTEGER, \
+      telling INTEGER, lost INTEGER, rest INTEGER, former INTEGER, aside INTEGER, state INTEGER, \
       PRIMARY KEY (place, pk)) WITHOUT ROWID; \
       CREATE INDEX found.byKey ON row (place, key); \
       CREATE INDEX found.byDigest ON row (place, digest)
@@ -23,12 +23,12 @@ struct RemainsCatalogue {
   }
 
   /// Whether a row with these values is listed already: with the same key, or with any where the key
-  /// is not known.
+  /// is not known. Rows of another time do not count: the same row elsewhere says more.
   func holds(_ place: Int, digest: UInt64, key: Int64?) throws -> Bool {
     let statement = try connection.cached(
       """
       SELECT 1 FROM found.row INDEXED BY byDigest \
-      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3)
+      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3) AND former = 0
       """)
     try statement.bind([
       .integer(Int64(place)), .integer(Int64(bitPattern: digest)),
@@ -43,7 +43,7 @@ struct RemainsCatalogue {
     try run(
       """
       UPDATE found.row INDEXED BY byDigest SET certainty = 'certain', cell = max(cell, ?4) \
-      WHERE place = ?1 AND digest = ?2 AND key = ?3
+      WHERE place = ?1 AND digest = ?2 AND key = ?3 AND former = 0
       """,
       [
         .integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key),
@@ -62,11 +62,11 @@ struct RemainsCatalogue {
 
   /// Lists a row under the key that it has here.
   func add(
-    _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, saves: Int64, isWhole: Bool,
-    isTelling: Bool, isLost: Bool
+    _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, rest: UInt64, saves: Int64,
+    isWhole: Bool, isTelling: Bool, isLost: Bool
   ) throws {
     let statement = try connection.cached(
-      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)")
     try statement.bind([
       .integer(Int64(place)), .integer(pk), remnant.key.map { .integer($0) } ?? .null,
       .text(remnant.certainty.rawValue), .integer(Int64(remnant.page)),
@@ -74,23 +74,61 @@ struct RemainsCatalogue {
       .integer(remnant.source.isSaved ? 1 : 0),
       .integer(Int64(bitPattern: digest)), .integer(saves), .integer(isWhole ? 1 : 0),
       .integer(remnant.isUnsure ? 1 : 0), .integer(remnant.isCell ? 1 : 0),
-      .integer(isTelling ? 1 : 0), .integer(isLost ? 1 : 0),
+      .integer(isTelling ? 1 : 0), .integer(isLost ? 1 : 0), .integer(Int64(bitPattern: rest)),
+      .integer(remnant.source.age == 0 && !remnant.isOfOwnPage ? 1 : 0),
       remnant.isEarlier ? .integer(RowOrigin.State.older.rawValue) : .null,
     ])
     try statement.step()
   }
 
+  /// Takes into account that rows of a page are of another time.
+  ///
+  /// - Parameters:
+  ///   - table: what their table is called.
+  ///   - pks: those that were found on the page.
+  func setFormer(_ finding: FormerPages.Finding, in table: String, _ pks: ClosedRange<Int64>) throws
+  {
+    let known = finding.numbers.compactMap { number, now in now.map { (number, $0) } }
+    func cases(_ result: (Int64) -> Int64) -> String {
+      known.map { "WHEN \($0) THEN \(result($1)) " }.joined()
+    }
+    let values: [Value] = [
+      .integer(Int64(finding.place)), .integer(pks.lowerBound), .integer(pks.upperBound),
+    ]
+    let name = quoted(table)
+    // One case at least, so that there is an expression.
+    try connection.run(
+      """
+      UPDATE found.row SET former = CASE (SELECT Z_ENT FROM \(name) t WHERE t.Z_PK = row.pk) \
+      WHEN NULL THEN 0 \(cases { _ in 1 })ELSE 2 END \
+      WHERE place = ?1 AND pk BETWEEN ?2 AND ?3 AND (cell = 0 OR ?4)
+      """, values + [.integer(finding.isOfCells ? 1 : 0)])
+    try connection.run(
+      """
+      UPDATE \(name) SET Z_ENT = CASE Z_ENT WHEN NULL THEN 0 \(cases { $0 })ELSE Z_ENT END \
+      WHERE Z_PK IN (SELECT pk FROM found.row WHERE place = ?1 AND pk BETWEEN ?2 AND ?3 AND former = 1)
+      """, values)
+    // What another page of the time has, too.
+    try connection.run(
+      """
+      UPDATE found.row SET state = -1 WHERE place = ?1 AND pk BETWEEN ?2 AND ?3 AND former > 0 AND EXISTS \
+      (SELECT 1 FROM found.row o INDEXED BY byDigest WHERE o.place = ?1 AND o.digest = row.digest \
+      AND o.key IS row.key AND o.former > 0 AND o.pk > ?3)
+      """, values)
+  }
+
   /// Compares a row of the store with what was found of it: equal ones are copies, others are earlier
   /// states.
-  func compare(_ place: Int, key: Int64, digest: UInt64, hasKey: Bool) throws {
+  func compare(_ place: Int, key: Int64, digest: UInt64, rest: UInt64, hasKey: Bool) throws {
     let values: [Value] = [
       .integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key),
     ]
     if hasKey {
       try run(
-        "UPDATE found.row INDEXED BY byKey SET state = iif(digest = ?2, -1, 1) WHERE place = ?1 AND key = ?3",
-        values
-      )
+        """
+        UPDATE found.row INDEXED BY byKey SET state = iif(digest = ?2 OR (former > 0 AND rest = ?4), -1, 1) \
+        WHERE place = ?1 AND key = ?3 AND state IS NOT -1
+        """, values + [.integer(Int64(bitPattern: rest))])
     }
     // A key that was inferred may be another's: the same values, few of which other rows have, are a copy.
     try run(
@@ -137,22 +175,23 @@ struct RemainsCatalogue {
   /// ones.
   ///
   /// A cell of a tree's page comes before what was found in room that is not in use: of that any byte may
-  /// have been overwritten. Where another row has the same key, and nothing shows that it is older, both
+  /// have been overwritten. What is of another time comes last. Where another row has the same key, and nothing shows that it is older, both
   /// are ambiguous.
   func settle() throws {
+    try settleFormer()
     try connection.execute(
       """
       UPDATE found.row SET state = -1 WHERE (state IS NULL OR state >= 0) AND key IS NULL AND EXISTS \
       (SELECT 1 FROM found.row o INDEXED BY byDigest WHERE o.place = row.place AND o.digest = row.digest \
       AND o.key IS NOT NULL AND (o.state IS NULL OR o.state >= 0)); \
       CREATE TABLE found.best AS SELECT place, pk FROM (SELECT place, pk, row_number() OVER \
-      (PARTITION BY place, key ORDER BY saved DESC, cell DESC, certainty, whole DESC, saves DESC, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \
+      (PARTITION BY place, key ORDER BY saved DESC, former, cell DESC, certainty, whole DESC, saves DESC, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \
       UPDATE found.row SET state = 0 WHERE state IS NULL AND \
       (key IS NULL OR (place, pk) IN (SELECT place, pk FROM found.best)); \
       CREATE TABLE found.rival AS SELECT b.place, b.pk one, o.pk other FROM found.best n \
       JOIN found.row b ON b.place = n.place AND b.pk = n.pk \
       JOIN found.row o INDEXED BY byKey ON o.place = b.place AND o.key = b.key AND o.pk <> b.pk \
-      WHERE o.state IS NULL AND o.saved = b.saved AND o.certainty = 'certain' AND o.digest <> b.digest AND \
+      WHERE o.state IS NULL AND o.saved = b.saved AND o.former <= b.former AND o.certainty = 'certain' AND o.digest <> b.digest AND \
       CASE WHEN o.cell = b.cell AND b.cell THEN o.saves > b.saves OR (o.saves = b.saves AND b.age = 0) \
       WHEN o.cell = b.cell THEN o.whole >= b.whole AND o.saves >= b.saves \
       ELSE o.whole AND o.saves > b.saves END; \
@@ -161,6 +200,42 @@ struct RemainsCatalogue {
       OR (place, pk) IN (SELECT place, other FROM found.rival)); \
       UPDATE found.row SET state = 1 WHERE state IS NULL; \
       DROP TABLE found.best; DROP TABLE found.rival
+      """)
+  }
+
+  /// Finds out what of the rows that are on no page of their table is of another time, as copies there of live
+  /// objects show it that are not as these are; and which row without a key is one of those that have theirs.
+  private func settleFormer() throws {
+    try connection.execute(
+      """
+      CREATE TABLE found.stale AS SELECT DISTINCT place, page, source, cell FROM found.row \
+      WHERE aside AND state = 1 AND certainty = 'certain'; \
+      CREATE INDEX found.byPage ON stale (page, place); \
+      UPDATE found.row SET former = 1 WHERE former = 0 AND aside AND state IS NULL AND EXISTS \
+      (SELECT 1 FROM found.stale s WHERE s.page = row.page AND s.place = row.place \
+      AND s.source = row.source AND s.cell >= row.cell); \
+      DROP TABLE found.stale
+      """)
+    guard try connection.value("SELECT 1 FROM found.row WHERE former > 0 LIMIT 1") != nil else {
+      return
+    }
+    // The same values, of which few rows have some, are the same object's: its row of now lost the key, and that of
+    // another time has it.
+    try connection.execute(
+      """
+      CREATE INDEX found.byRest ON row (place, rest) WHERE key IS NULL; \
+      CREATE TABLE found.pair AS SELECT k.place, k.pk, f.key, f.pk former, f.lost, \
+      count(*) OVER (PARTITION BY k.place, k.pk) keys, count(*) OVER (PARTITION BY f.place, f.key) rows \
+      FROM found.row f CROSS JOIN found.row k INDEXED BY byRest ON k.place = f.place AND k.rest = f.rest \
+      WHERE f.former > 0 AND f.certainty = 'certain' AND f.state IS NULL AND f.telling \
+      AND k.key IS NULL AND k.former = 0 AND k.state IS NULL; \
+      DELETE FROM found.pair WHERE keys > 1 OR rows > 1; \
+      CREATE INDEX found.byRow ON pair (place, pk); \
+      UPDATE found.row SET certainty = 'inferred', unsure = 0, \
+      (key, lost) = (SELECT p.key, p.lost FROM found.pair p WHERE p.place = row.place AND p.pk = row.pk) \
+      WHERE (place, pk) IN (SELECT place, pk FROM found.pair); \
+      UPDATE found.row SET state = -1 WHERE (place, pk) IN (SELECT place, former FROM found.pair); \
+      DROP INDEX found.byRest; DROP TABLE found.pair
       """)
   }
 
@@ -235,149 +310,5 @@ package struct CarvedLinks {
       try insert.bind(value.map { .integer($0) } ?? .null, at: place)
     }
     try insert.step()
-  }
-}
-
-/// Where a row comes from that is no longer in a store, or is there in another state.
-package struct RowOrigin: Sendable, Equatable {
-  /// What the row is.
-  package enum State: Int64, Sendable {
-    /// Of an object that is not there any more.
-    case deleted = 0
-    /// An earlier state of an object, which lives or of which there is a newer state.
-    case older = 1
-  }
-
-  /// What it is.
-  package var state: State
-  /// The object's key, as far as it is known; the row's own is another where that was not free.
-  package var key: Int64?
-  /// How far that can be trusted.
-  package var certainty: Remnant.KeyCertainty
-  /// The page that it was found on.
-  package var page: Int
-  /// Where.
-  package var source: Remnant.Source
-  /// Whether all of its values are there.
-  package var isWhole: Bool
-  /// Whether it may be an earlier state of an object that lives, though it counts as deleted.
-  package var isUnsure: Bool
-  /// Whether its object may be lost, and not deleted: its row may have stood where nothing can be read, or not be
-  /// trusted.
-  package var isLost: Bool
-}
-
-extension RowOrigin {
-  /// What ``init(_:)`` reads, by the table's place and the row's key.
-  package static let query =
-    "SELECT state, key, certainty, page, source, whole, unsure, lost FROM row WHERE place = ? AND pk = ?"
-
-  /// Reads a row of the list of what was found; `nil` where it is none.
-  package init?(_ row: [Value]) {
-    guard row.count == 8, let state = row[0].integer.flatMap(State.init),
-      let certainty = row[2].text.flatMap(Remnant.KeyCertainty.init), let page = row[3].integer,
-      let code = row[4].integer
-    else { return nil }
-    self.init(
-      state: state, key: row[1].integer, certainty: certainty, page: Int(page),
-      source: Remnant.Source(code: code), isWhole: row[5].integer != 0,
-      isUnsure: row[6].integer != 0, isLost: row[7].integer != 0)
-  }
-
-  /// Whether it is one of an object that is not there any more: of two rows with its key either.
-  package var isOfDeleted: Bool { state == .deleted || certainty == .ambiguous }
-
-  /// Where it was found, in few words.
-  package var place: String {
-    switch source {
-    case .room: "page \(page)"
-    case .freePage: "free page \(page)"
-    case .frame(let frame): "-wal frame \(frame)"
-    case .main: "main file, page \(page)"
-    case .uncommitted(let frame): "-wal frame \(frame), never saved"
-    case .earlier(let frame): "earlier -wal, frame \(frame)"
-    }
-  }
-}
-
-extension Remnant.Source {
-  /// A number for each, to be kept in a table.
-  var code: Int64 {
-    switch self {
-    case .room: 0
-    case .freePage: 1
-    case .main: 2
-    case .frame(let frame): Int64(frame) << 2 | 1 << 40
-    case .uncommitted(let frame): Int64(frame) << 2 | 2 << 40
-    case .earlier(let frame): Int64(frame) << 2 | 3 << 40
-    }
-  }
-
-  /// That of a number.
-  init(code: Int64) {
-    let frame = Int(code & 0xFF_FFFF_FFFF) >> 2
-    self =
-      switch code >> 40 {
-      case 1: .frame(frame)
-      case 2: .uncommitted(frame)
-      case 3: .earlier(frame)
-      default: code == 0 ? .room : code == 1 ? .freePage : .main
-      }
-  }
-}
-
-extension RemainsCopy {
-  /// How many rows of an entity were found.
-  package struct Count: Sendable, Equatable {
-    /// The entity.
-    package var entity: String
-    /// What the rows are.
-    package var state: RowOrigin.State
-    /// How many there are.
-    package var rows: Int
-    /// How many of them have a key that was inferred.
-    package var inferred: Int
-    /// How many have none that is known.
-    package var keyless: Int
-    /// Of how many some values are lost.
-    package var partial: Int
-    /// How many of them were never saved.
-    package var unsaved: Int
-    /// How many of them may be earlier states of objects that live.
-    package var unsure: Int
-    /// Of how many the key is one that two rows have, and nothing shows which was there last.
-    package var ambiguous: Int
-    /// How many of them may be lost, and not deleted.
-    package var lost: Int
-  }
-
-  /// What was found of each entity, in the order of names.
-  package func counts() throws -> [Count] {
-    let names = Dictionary(schema.numbers.map { ($1, $0) }) { first, _ in first }
-    var result: [Count] = []
-    for (place, table) in tables.enumerated() {
-      let rows = try connection.rows(
-        """
-        SELECT t.Z_ENT, r.state, count(*), total(r.certainty = 'inferred'), total(r.key IS NULL), \
-        total(NOT r.whole), total(NOT r.saved), total(r.unsure AND r.certainty <> 'certain'), \
-        total(r.certainty = 'ambiguous'), total(r.lost) \
-        FROM found.row r JOIN \(quoted(table)) t ON t.Z_PK = r.pk WHERE r.place = ? GROUP BY 1, 2
-        """, [.integer(Int64(place))])
-      for row in rows {
-        guard let number = row[0].integer, let name = names[number],
-          let state = row[1].integer.flatMap(RowOrigin.State.init)
-        else { continue }
-        func count(_ column: Int) -> Int {
-          if case .real(let number) = row[column] { return Int(number) }
-          return Int(row[column].integer ?? 0)
-        }
-        result.append(
-          Count(
-            entity: name, state: state, rows: count(2), inferred: count(3), keyless: count(4),
-            partial: count(5), unsaved: count(6), unsure: count(7), ambiguous: count(8),
-            lost: count(9)))
-      }
-    }
-    return result.sorted { ($0.entity, $0.state.rawValue) < ($1.entity, $1.state.rawValue) }
   }
 }

@@ -24,7 +24,7 @@ package final class RemainsCopy {
     ) { first, _ in first }
   }
   /// Whether more rows without a key were found than could be compared with those of the store.
-  package private(set) var isComparedInPart = false
+  package var isComparedInPart: Bool { marks.isFull }
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
   /// Keys of objects that history says were deleted and of which nothing was found, by table.
@@ -43,21 +43,20 @@ package final class RemainsCopy {
   /// Whether any key of the table may be one of those.
   private var mayLackAny: [Bool] = []
   /// The last key that each table gave out.
-  private var given: [Int64] = []
+  private(set) var given: [Int64] = []
   /// Whether each table's rows have all keys that its counter gave out, so that none was deleted.
   private var isFull: [Bool] = []
   private var found: Int64 = 0
   private var joinRows: Int64 = 0
-  /// What distinguishes rows without a key from others, by place and mark.
-  private var marks: [[UInt64: [Int64]]]
-  /// The columns of the marks that a row without a key has, by place and row.
-  private var markColumns: [[Int64: [Int]]]
-  private var markCount = 0
+  /// What distinguishes rows without a key from others.
+  private var marks: RowMarks
   /// What looks overwritten of the rows that were found.
   private var doubtful: DoubtfulRows
-  private static let mostMarks = 250_000
-  private static let mostSharing = 16
+  private var former: FormerPages
+  /// The keys that rows without one can have had, by place and row, as far as anything limits them.
+  private var possibleKeys: [[Int64: [Int64]]]
   private static let mostListed = 10_000
+  private static let mostLimited = 10_000
   /// What the list of what was found is called, behind the database's name.
   package static let listSuffix = "-found"
 
@@ -81,12 +80,14 @@ package final class RemainsCopy {
     tables = entities.map(\.name)
     live = Array(repeating: KeySet(), count: entities.count)
     fewest = entities.map(\.columns.count)
-    marks = Array(repeating: [:], count: entities.count)
-    markColumns = Array(repeating: [:], count: entities.count)
+    marks = RowMarks(tables: entities.count)
+    possibleKeys = Array(repeating: [:], count: entities.count)
     doubtful = DoubtfulRows(tables: entities.count, encoding: source.image.header.encoding)
+    former = FormerPages(schema, entities)
     let names = Set(schema.joins.map(\.name))
     joins = copy.byRoot.filter { names.contains($0.value.name) }
     do {
+      for table in entities { try table.dropConstraints() }
       notes += copy.notes
       _ = try SalvagedBookkeeping(connection).complete(with: model, schema)
       let catalogue = try RemainsCatalogue(connection, at: path + Self.listSuffix)
@@ -154,9 +155,11 @@ package final class RemainsCopy {
   private func readKeys(_ progress: (Double) -> Void) throws {
     let lost = try liveRows(progress) { place, row, record in
       live[place].insert(row.key)
+      former.learn(record, place, key: row.key)
       fewest[place] = min(fewest[place], record.count)
     }
     try readLosses(lost)
+    former.sort()
     for place in live.indices {
       live[place].sort()
       let number = schema.table(named: tables[place]).flatMap { schema.numbers[$0.root] } ?? 0
@@ -236,8 +239,19 @@ package final class RemainsCopy {
       tables: copy.byRoot.compactMapValues { places[$0.name] }, keys: live, fewest: fewest,
       roots: joins.mapValues { shapeOfLinks(of: $0) }
     ) { root, link in try links[root]?.add(link) }
+    var page: (number: Int, source: Remnant.Source, found: Int64)?
+    func finishPage() throws {
+      for finding in former.finishPage() {
+        guard let before = page?.found, before < found else { continue }
+        try catalogue.setFormer(finding, in: tables[finding.place], -found ... -(before + 1))
+      }
+    }
     try scan.rows(isCancelled: isCancelled, progress: progress) { carved, record in
       var remnant = carved
+      if page?.number != remnant.page || page?.source != remnant.source {
+        try finishPage()
+        page = (remnant.page, remnant.source, found)
+      }
       // Which bytes are others nothing shows, those of a key least of all.
       if source.isGarbled { (remnant.key, remnant.certainty) = (nil, .unknown) }
       guard let place = remnant.shape else {
@@ -245,6 +259,7 @@ package final class RemainsCopy {
         joinRows += 1
         return try join.insert(joinRows, record)
       }
+      former.add(remnant, record, place)
       let digest = record.digest
       guard try !catalogue.holds(place, digest: digest, key: remnant.key) else {
         if let key = remnant.key, remnant.certainty == .certain {
@@ -261,11 +276,17 @@ package final class RemainsCopy {
       let isOfTable =
         record.count >= fewest[place] || remnant.isCell && live[place].count == 0
       try catalogue.add(
-        remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
+        remnant, place, pk: pk, digest: digest, rest: record.digest(from: 2),
+        saves: record.integer(2) ?? 0,
         isWhole: record.isWhole && isRemembered && isOfTable && !source.isGarbled,
         isTelling: !record.marks().isEmpty, isLost: isLost(remnant.key, place))
-      if remnant.key == nil { mark(record, place, pk) }
+      guard remnant.key == nil else { return }
+      marks.add(record, place, pk)
+      if let possible = remnant.possibleKeys, possibleKeys[place].count < Self.mostLimited {
+        possibleKeys[place][pk] = possible
+      }
     }
+    try finishPage()
     // Pages that are free hold zeros in a new store, too.
     let isMissing = live.indices.contains { given[$0] > live[$0].count }
     isWiped = isMissing ? scan.isWiped : nil
@@ -298,32 +319,6 @@ package final class RemainsCopy {
     return shape
   }
 
-  private func mark(_ record: borrowing Record, _ place: Int, _ pk: Int64) {
-    let own = record.marks()
-    guard markCount + own.count < Self.mostMarks else {
-      isComparedInPart = true
-      return
-    }
-    markCount += own.count
-    for (column, mark) in own {
-      guard var sharing = marks[place][mark] else {
-        marks[place][mark] = [pk]
-        markColumns[place][pk, default: []].append(column)
-        continue
-      }
-      // What many rows share shows nothing; it stays as an empty list.
-      if sharing.isEmpty { continue }
-      if sharing.count < Self.mostSharing {
-        sharing.append(pk)
-        marks[place][mark] = sharing
-        markColumns[place][pk, default: []].append(column)
-      } else {
-        for other in sharing { markColumns[place][other]?.removeAll { $0 == column } }
-        marks[place][mark] = []
-      }
-    }
-  }
-
   /// Compares what lives with what was found.
   private func compare(_ catalogue: RemainsCatalogue, _ progress: (Double) -> Void) throws {
     let keys = try tables.indices.map { place in
@@ -346,45 +341,25 @@ package final class RemainsCopy {
     let keyless = try connection.rows("SELECT DISTINCT place FROM found.row WHERE key IS NULL")
     var inverses = InverseKeys(
       schema, entities, keyless: Set(keyless.compactMap { $0.first?.integer.map { Int($0) } }))
-    var matches = [[Int64: Int64]](repeating: [:], count: tables.count)
     var cut: Set<Int> = []
     try liveRows(progress) { place, row, record in
       doubtful.compare(record, place)
       if !record.isWhole { cut.insert(place) }
       inverses.add(record, place, key: row.key, live: live)
       let hasKey = keys[place].contains(row.key)
-      let hasMarks = !marks[place].isEmpty
+      let hasMarks = marks.areAny(in: place)
       guard hasKey || hasMarks || !unsure[place].isEmpty else { return }
       let digest = record.digest
       if hasKey || unsure[place].contains(digest) {
-        try catalogue.compare(place, key: row.key, digest: digest, hasKey: hasKey)
+        let rest = record.digest(from: 2)
+        try catalogue.compare(place, key: row.key, digest: digest, rest: rest, hasKey: hasKey)
       }
-      guard hasMarks else { return }
-      // Most of what few rows share is shared with this one.
-      var shared: [Int64: Int] = [:]
-      for (_, mark) in record.marks() {
-        for pk in marks[place][mark] ?? [] { shared[pk, default: 0] += 1 }
-      }
-      for (pk, count) in shared {
-        let columns = markColumns[place][pk] ?? []
-        // Values that are lost of the living row are like none, and unlike none.
-        var comparable = columns.count
-        if !record.isWhole {
-          for column in columns where !record.isPresent(column) { comparable -= 1 }
-        }
-        guard count * 3 >= comparable * 2 else { continue }
-        // What several rows share shows nothing.
-        matches[place][pk] = matches[place][pk] == nil ? row.key : .max
-      }
+      if hasMarks { marks.compare(record, place, key: row.key) }
     }
-    for (place, found) in matches.enumerated() {
-      for (pk, key) in found where key < .max {
-        try catalogue.setOlder(place, pk: pk, of: key)
-      }
-    }
+    try marks.forEachMatch { place, pk, key in try catalogue.setOlder(place, pk: pk, of: key) }
     // Of a row of which values are lost any may be an earlier state.
     for place in cut.sorted() { try catalogue.setUnsure(place) }
-    try inverses.keys(connection, live: live) { place, pk, key in
+    try inverses.keys(connection, live: live, possible: possibleKeys) { place, pk, key in
       try catalogue.setKey(place, pk: pk, key: key, isLost: isLost(key, place))
     }
     for place in isFull.indices where isFull[place] { try catalogue.setAllOlder(place) }

@@ -152,13 +152,15 @@ struct KeyInference {
     var result = [Int64?](repeating: nil, count: rows.count)
     guard let highest = room.cells.first?.key, let lowest = room.cells.last?.key, room.isInOrder
     else { return result }
+    // A row that stands in no order is found behind the last cell as one is that was added last.
+    let hasEnds = isAsWritten(room)
     // Rows that have the same neighbours, by where these are.
     var groups: [Int: [Int]] = [:]
     for (index, row) in rows.enumerated() where row.hint != nil {
       let next = room.cells.firstIndex { $0.range.lowerBound >= row.range.upperBound }
       groups[next ?? room.cells.count, default: []].append(index)
     }
-    for (next, members) in groups {
+    for (next, members) in groups where hasEnds || (1..<room.cells.count).contains(next) {
       // Higher in the page are lesser keys.
       let lower =
         next < room.cells.count ? room.cells[next].key : keys.greatest(below: lowest) ?? 0
@@ -179,17 +181,42 @@ struct KeyInference {
 }
 
 extension KeyInference {
+  /// Whether there is room between two cells wherever keys between theirs are missing: else a row was not added in the
+  /// order of keys, or SQLite moved the cells since rows were deleted.
+  private func isAsWritten(_ room: DeadRoom) -> Bool {
+    // The higher cell has the lesser key.
+    zip(room.cells, room.cells.dropFirst()).allSatisfy { lower, upper in
+      lower.range.upperBound < upper.range.lowerBound
+        || keys.missing(after: upper.key, before: lower.key, most: 0) != nil
+    }
+  }
+
   /// Whether a row of a page whose key is not known can be one that was deleted: whether keys around those
   /// of the page are missing that it could have had.
   func canBeDeleted(_ hint: CarvedRow.KeyHint, from room: DeadRoom) -> Bool {
-    let keys = room.cells.map(\.key)
-    guard let least = keys.min(), let greatest = keys.max() else { return true }
-    guard
-      let missing = self.keys.missing(
-        after: self.keys.greatest(below: least) ?? 0,
-        before: self.keys.least(above: greatest) ?? .max, most: Self.most)
-    else { return true }
+    guard let missing = missing(around: room, most: Self.most) else { return true }
     return missing.contains { hint.fits($0) }
+  }
+
+  /// The keys that rows of a page can have had if they were deleted; nothing where these are too many to show anything.
+  ///
+  /// - Parameter rows: those whose keys are not known.
+  func possibleKeys(of rows: [CarvedRow], in room: DeadRoom) -> [[Int64]?] {
+    guard let missing = missing(around: room, most: Self.mostPossible) else {
+      return rows.map { _ in nil }
+    }
+    return rows.map { row in row.hint.map { hint in missing.filter { hint.fits($0) } } }
+  }
+
+  private static let mostPossible = 64
+
+  /// The keys around those of a page that no row has; `nil` where the page has no cells, or they are too many.
+  private func missing(around room: DeadRoom, most: Int) -> [Int64]? {
+    let keys = room.cells.map(\.key)
+    guard let least = keys.min(), let greatest = keys.max() else { return nil }
+    return self.keys.missing(
+      after: self.keys.greatest(below: least) ?? 0,
+      before: self.keys.least(above: greatest) ?? .max, most: most)
   }
 }
 

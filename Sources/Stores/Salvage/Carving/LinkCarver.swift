@@ -27,8 +27,12 @@ package struct LinkCarver {
   /// The links in a range that is not in use.
   func links(in range: Range<Int>, of bytes: [UInt8]) -> [Link] {
     let range = range.clamped(to: 0..<min(bytes.count, usable))
-    var budget = Self.mostTried
-    if let links = chain(from: range.lowerBound, range, bytes, &budget) { return links }
+    // Up to three bytes between two cells become a part of the block when both are freed.
+    for slack in [0, 3] {
+      var budget = Self.mostTried
+      let links = chain(from: range.lowerBound, range, bytes, slack: slack, &budget)
+      if let links { return links }
+    }
     var found: [Link] = []
     var place = range.lowerBound
     while place + 4 <= range.upperBound {
@@ -45,29 +49,32 @@ package struct LinkCarver {
   /// A page that was made to have many ways to be read is given up.
   private static let mostTried = 20_000
 
-  /// Rows, one behind another, that fill a range to its end; `nil` where it is not filled so.
+  /// Rows, one behind another, that fill a range to its end; `nil` where it is not filled so, or in several ways.
   ///
   /// Each was a block of its own before it was joined to that before it, or was joined at once and is whole.
+  ///
+  /// - Parameter slack: how many bytes may be left at the end.
   private func chain(
-    from start: Int, _ range: Range<Int>, _ bytes: [UInt8], _ budget: inout Int
+    from start: Int, _ range: Range<Int>, _ bytes: [UInt8], slack: Int, _ budget: inout Int
   ) -> [Link]? {
-    // Fewer bytes are no block.
-    if range.upperBound - start < 4 { return [] }
+    if range.upperBound - start <= slack { return [] }
     budget -= 1
     guard budget > 0 else { return nil }
     if let (link, end) = whole(at: start, range, bytes),
-      let rest = chain(from: end, range, bytes, &budget)
+      let rest = chain(from: end, range, bytes, slack: slack, &budget)
     {
       return [link] + rest
     }
     let candidates = headless(start..<range.upperBound, bytes)
+    var found: [Link]?
     for end in Set(candidates.map(\.end)).sorted() {
-      guard let rest = chain(from: end, range, bytes, &budget) else { continue }
+      guard let rest = chain(from: end, range, bytes, slack: slack, &budget) else { continue }
+      guard found == nil else { return nil }
       // Where the overwritten bytes leave two links open, neither is taken.
       let own = candidates.filter { $0.end == end }.map(\.link)
-      return (own.allSatisfy { $0 == own[0] } ? [own[0]] : []) + rest
+      found = (own.allSatisfy { $0 == own[0] } ? [own[0]] : []) + rest
     }
-    return nil
+    return found
   }
 
   /// A row with all of its bytes.

@@ -195,7 +195,15 @@ public struct RemainsScan: ~Copyable {
       let found = KeyInference(keys[shape]).keys(of: own.map { rows[$0] }, in: room)
       for (index, key) in zip(own, found) { inferred[index] = key }
     }
-    try give(rows, inferred, number, source, standings(rows, inferred, in: room, bytes), body)
+    var possible: [Int: [Int64]] = [:]
+    if source == .room, trees.role(of: number) == .leaf, let shape = byRoot[root] {
+      let own = rows.indices.filter { inferred[$0] == nil && rows[$0].shape == shape }
+      let found = KeyInference(keys[shape]).possibleKeys(of: own.map { rows[$0] }, in: room)
+      for (index, keys) in zip(own, found) { possible[index] = keys }
+    }
+    try give(
+      rows, inferred, number, source, standings(rows, inferred, in: room, bytes),
+      possible: possible, body)
   }
 
   /// The shape of the rows that a page held.
@@ -213,8 +221,10 @@ public struct RemainsScan: ~Copyable {
 
   private mutating func give(
     _ rows: [CarvedRow], _ inferred: [Int64?], _ number: Int, _ source: Remnant.Source,
-    _ standings: [Int: Standing], _ body: (Remnant, borrowing Record) throws -> Void
+    _ standings: [Int: Standing], possible: [Int: [Int64]] = [:],
+    _ body: (Remnant, borrowing Record) throws -> Void
   ) throws {
+    let own = trees.role(of: number) == .leaf ? byRoot[trees.owner(of: number)] : nil
     for (index, row) in rows.enumerated() {
       guard try read(row.payload, row.size, row.overflow, source) else { continue }
       var key = inferred[index]
@@ -230,7 +240,8 @@ public struct RemainsScan: ~Copyable {
       try body(
         Remnant(
           shape: row.shape, root: 0, key: row.key ?? key, certainty: certainty,
-          isEarlier: isEarlier, isUnsure: isUnsure, page: number, source: source), record)
+          isEarlier: isEarlier, isUnsure: isUnsure, isOfOwnPage: row.shape == own,
+          possibleKeys: possible[index], page: number, source: source), record)
     }
   }
 
@@ -395,6 +406,10 @@ public struct Remnant: Sendable {
   public var isEarlier = false
   /// Whether it may be one all the same: rows of its page were saved again since.
   public var isUnsure = false
+  /// Whether it was found in room of a page that its own table's tree has as a leaf.
+  public var isOfOwnPage = false
+  /// The keys that it can have had if it was deleted; `nil` where nothing limits them.
+  public var possibleKeys: [Int64]?
   /// The page that it was found on.
   public var page: Int
   /// Where.

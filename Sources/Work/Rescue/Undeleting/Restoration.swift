@@ -23,6 +23,8 @@ package struct Restoration {
     package var uncertain = 0
     /// How many of them have a new key, since nothing shows the old one, by entity.
     package var renamed: [String: Int] = [:]
+    /// How many of them stood among rows of another time: their values may be those of then.
+    package var former = 0
     /// Which have another key there than among what was found: one of two rows with the same key.
     var moved: [ObjectID: Int64] = [:]
     /// The first of those that are back.
@@ -48,7 +50,7 @@ package struct Restoration {
 
   /// Which objects are to be back.
   package enum Choice: Sendable {
-    /// Every deleted one that was saved once, of all entities or of one.
+    /// Every deleted one that was saved once and whose entity is known, of all entities or of one.
     case all(entity: String?)
     /// These, by their keys in ``Undeletion/store``.
     case only([ObjectID])
@@ -91,7 +93,7 @@ package struct Restoration {
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
         "\(count) \(entity) were restored under a new key, because the old one is unknown: references to them were not restored."
-      } + undeletion.missed + report.salvage.notes
+      } + undeletion.missed.map(\.sentence) + report.salvage.notes
     return report
   }
 
@@ -142,7 +144,7 @@ package struct Restoration {
     return result.mapValues { Array(Set($0)).sorted() }
   }
 
-  /// Gives every deleted object of an entity that was saved once.
+  /// Gives every deleted object of an entity that was saved once, and whose entity is known.
   private func read(
     _ entity: String, _ filter: RowFilter?, _ body: (ObjectID) -> Void
   ) throws {
@@ -152,7 +154,7 @@ package struct Restoration {
       let page = try undeletion.store.rows(query)
       for row in page.rows {
         if let origin = try undeletion.origin(of: row.id), origin.state == .deleted,
-          origin.source.isSaved
+          origin.source.isSaved, origin.isEntityKnown
         {
           body(row.id)
         }
@@ -190,6 +192,7 @@ package struct Restoration {
         try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(own)])
         report.back[entity, default: []].append(key)
         if origin.isLost { report.uncertain += 1 }
+        if origin.isFormer { report.former += 1 }
         if origin.key == nil { report.renamed[entity, default: 0] += 1 }
         if report.first.count < Self.mostListed {
           report.first.append(.init(id: ObjectID(entity: entity, key: own), origin: origin))

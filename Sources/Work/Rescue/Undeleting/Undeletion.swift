@@ -26,6 +26,11 @@ package final class Undeletion {
     package var unsure = 0
     /// Deleted objects of which two rows were found that differ, where nothing shows which was there last.
     package var ambiguous = 0
+    /// Deleted objects that stood among rows of another time, such as of before a migration: their values may be
+    /// those of then.
+    package var former = 0
+    /// Of how many of these the entity is not known, since entities had other entity IDs then.
+    package var misnumbered = 0
     /// Objects that may be lost, and not deleted, in a state that was found elsewhere; they are not among the
     /// deleted ones.
     package var lost = 0
@@ -46,8 +51,36 @@ package final class Undeletion {
   package let isWiped: Bool?
   /// What a person should know, as sentences.
   package let notes: [String]
-  /// Of which tables more keys are in no row than objects were found, as sentences.
-  package let missed: [String]
+  /// Keys of a table that were given out and are in no row.
+  package struct Missed: Sendable, Equatable {
+    /// The entity at the top of the table's hierarchy.
+    package var entity: String
+    /// How many keys there are.
+    package var keys: Int
+    /// Of how many of them an object was found.
+    package var found: Int
+    /// How many objects were found without their keys.
+    package var keyless: Int
+
+    /// Nothing was found of so many objects at most.
+    package var most: Int { keys - found }
+    /// Nothing was found of so many at least, if an app saved an object under each key.
+    package var least: Int { max(0, most - keyless) }
+
+    /// What a person should know of it.
+    package var sentence: String {
+      let range = least > 0 && least < most ? "\(least) to \(most)" : "at most \(most)"
+      let others =
+        keyless > 0
+        ? " and \(keyless) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
+        : ""
+      return
+        "\(entity): \(keys) \(keys == 1 ? "key was given out and is" : "keys were given out and are") in no row that can be read. \(found) of them \(found == 1 ? "was" : "were") found\(others): \(range) cannot be recovered."
+    }
+  }
+
+  /// Of which tables keys are in no row that were not found either.
+  package let missed: [Missed]
   /// Why what was found may never have been in this store, as a clause; `nil` where nothing speaks against it.
   package let distrust: String?
 
@@ -89,12 +122,18 @@ package final class Undeletion {
         try RemainsCopy(
           of: source, at: place, model: model, isCancelled: isCancelled, progress: progress)
       }
-      entities = try Self.entities(remains.counts())
+      let counts = try remains.counts()
+      entities = Self.entities(counts)
       isWiped = remains.isWiped
-      let missed = Self.missed(remains, entities, model)
+      let missed = Self.missed(remains, counts, model)
       self.missed = missed
+      let carved = counts.reduce(0) { $0 + ($1.state == .deleted ? $1.carved : 0) }
       notes =
-        missed + source.notes + remains.notes
+        missed.map(\.sentence) + source.notes + remains.notes
+        + (carved > 0
+          ? [
+            "\(carved) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."
+          ] : [])
         + (remains.isComparedInPart
           ? [
             "More rows without a key were found than could be compared with the store: some may be earlier states of objects that still exist."
@@ -122,16 +161,15 @@ package final class Undeletion {
 
   /// Compares what was found with the keys that are not in use any more.
   private static func missed(
-    _ remains: RemainsCopy, _ entities: [Entity], _ model: Model
-  ) -> [String] {
+    _ remains: RemainsCopy, _ counts: [RemainsCopy.Count], _ model: Model
+  ) -> [Missed] {
     remains.unused.sorted { $0.key < $1.key }.compactMap { table, unused in
       guard let root = remains.schema.table(named: table)?.root else { return nil }
-      let found = entities.filter { model.root(of: $0.name) == root }.reduce(0) {
-        $0 + $1.deleted + $1.lost
-      }
-      guard unused > found else { return nil }
-      return
-        "\(root): \(unused) keys were given out and are in no row that can be read. \(found) objects were found for them: at most \(unused - found) cannot be recovered."
+      let own = counts.filter { $0.state == .deleted && model.root(of: $0.entity) == root }
+      let missed = Missed(
+        entity: root, keys: unused, found: own.reduce(0) { $0 + $1.keys },
+        keyless: own.reduce(0) { $0 + $1.keyless })
+      return missed.most > 0 ? missed : nil
     }
   }
 
@@ -150,6 +188,8 @@ package final class Undeletion {
         result[last].partial = count.partial
         result[last].unsaved = count.unsaved
         result[last].unsure = count.unsure
+        result[last].former = count.former
+        result[last].misnumbered = count.misnumbered
       }
     }
   }

@@ -41,8 +41,9 @@ enum UndeleteCommand {
     A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
     “unknown”: such an object gets a new key. It is “ambiguous” if two different rows have it, and it is
     not known which is the later one. An object “may be lost” if its row may have been in a damaged part of the
-    store: it may not have been deleted at all. --versions prints earlier states of objects instead, also of
-    objects that still exist.
+    store: it may not have been deleted at all. It is “of another time” if it was found among rows of before a
+    migration, or of before objects were saved again: its values may be those of then. --versions prints
+    earlier states of objects instead, also of objects that still exist.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -173,12 +174,13 @@ extension RowOrigin {
   /// One a column.
   var values: [PropertyValue] {
     let key = key.map { "p\($0) " } ?? ""
+    let time = isFormer ? isEntityKnown ? ", of another time" : ", of another time and entity" : ""
     let doubt =
       isLost
       ? ", may be lost"
       : isUnsure && state == .deleted && certainty != .certain ? ", or older" : ""
     return [
-      .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
+      .value(.string(key + certainty.rawValue + doubt + time)), .value(.string(place)),
       .value(.string(isWhole ? "yes" : "in part")),
     ]
   }
@@ -196,7 +198,14 @@ extension JSONWriter {
           "entity": entity.name, "deleted": entity.deleted, "inferred": entity.inferred,
           "unknown": entity.keyless, "partial": entity.partial, "unsaved": entity.unsaved,
           "unsure": entity.unsure, "ambiguous": entity.ambiguous, "lost": entity.lost,
+          "former": entity.former, "entityUnknown": entity.misnumbered,
           "older": entity.older,
+        ]
+      }
+      json.objects("missed", undeletion.missed) { missed in
+        [
+          "entity": missed.entity, "keys": missed.keys, "found": missed.found,
+          "keyUnknown": missed.keyless, "most": missed.most,
         ]
       }
     }
@@ -212,7 +221,7 @@ extension JSONWriter {
       json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.fields([
         "links": report.links, "freedLinks": report.freedLinks, "unset": report.unset,
-        "maybeLost": report.uncertain,
+        "maybeLost": report.uncertain, "former": report.former,
       ])
       json.salvage(report.salvage)
       guard listsObjects else { return }
@@ -225,7 +234,8 @@ extension JSONWriter {
     fields([
       "object": object.id.description, "key": object.origin.certainty.rawValue,
       "found": object.origin.place, "whole": object.origin.isWhole,
-      "maybeLost": object.origin.isLost,
+      "maybeLost": object.origin.isLost, "former": object.origin.isFormer,
+      "entityKnown": object.origin.isEntityKnown,
     ])
   }
 }

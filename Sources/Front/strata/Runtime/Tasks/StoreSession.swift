@@ -227,6 +227,8 @@ extension RecoveredRowSource {
     case (_, nil): words.append("key unknown")
     }
     words.append(origin.place)
+    if origin.isFormer { words.append("of another time") }
+    if !origin.isEntityKnown { words.append("entity unknown") }
     if origin.isLost { words.append("may be lost, not deleted") }
     if !origin.isWhole { words.append("in part") }
     if !origin.source.isSaved { words.append("never saved") }
