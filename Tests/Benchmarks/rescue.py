@@ -686,16 +686,22 @@ class Case:
             for table, rows in getattr(found, kind).items():
                 rows[:] = [row for row in rows if not (row[1] and isinstance(row[1], list) and all(
                     self.is_told(table, difference[0]) for difference in row[1]))]
+        # A link of which two tables or more would do is kept, with its order, under all of their names.
+        kept = collections.defaultdict(set)
         db = connect(output)
         try:
-            kept = {pair for row in db.execute("SELECT FIRST, SECOND FROM STRATA_UNDECIDED_LINKS")
-                    for pair in (row, row[::-1])}
+            for *row, tables in db.execute(
+                    "SELECT FIRST, SECOND, FIRST_ORDER, SECOND_ORDER, TABLES FROM STRATA_UNDECIDED_LINKS"):
+                for table in tables.split() if " " in tables else []:
+                    values = tuple(value for value in row if value is not None)
+                    kept[table] |= {values, values[1::-1] + values[2:]}
         except sqlite3.Error:
-            kept = set()
+            pass  # every link has its table
         db.close()
         for table, keys in found.missing.items():
             if self.expected.state.tables[table].is_join:
-                found.missing[table] = [key for key in keys if tuple(key) not in kept]
+                found.missing[table] = [
+                    key for key in keys if tuple(value for value in key if value is not None) not in kept[table]]
 
     def judge_salvage(self, found, status):
         expected = self.expected
