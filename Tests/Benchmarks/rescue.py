@@ -688,19 +688,22 @@ class Case:
             for table, rows in getattr(found, kind).items():
                 rows[:] = [row for row in rows if not (row[1] and isinstance(row[1], list) and all(
                     self.is_told(table, difference[0]) for difference in row[1]))]
+        # A link of which two tables or more would do is kept, with its order, under all of their names.
+        kept = collections.defaultdict(set)
         db = connect(output)
         try:
-            kept = {link for first, second, *orders in db.execute(
-                "SELECT FIRST, SECOND, FIRST_ORDER, SECOND_ORDER FROM STRATA_UNDECIDED_LINKS")
-                for link in ((first, second, *orders), (second, first, *orders[::-1]))}
+            for *row, tables in db.execute(
+                    "SELECT FIRST, SECOND, FIRST_ORDER, SECOND_ORDER, TABLES FROM STRATA_UNDECIDED_LINKS"):
+                for table in tables.split() if " " in tables else []:
+                    values = tuple(value for value in row if value is not None)
+                    kept[table] |= {values, values[1::-1] + values[2:]}
         except sqlite3.Error:
-            kept = set()
+            pass  # every link has its table
         db.close()
         for table, keys in found.missing.items():
             if self.expected.state.tables[table].is_join:
-                # With the order keys that the table has, which are columns of their own there.
-                found.missing[table] = [key for key in keys
-                                        if (*key, *[None] * (4 - len(key))) not in kept]
+                found.missing[table] = [
+                    key for key in keys if tuple(value for value in key if value is not None) not in kept[table]]
         # Without a model nobody knows the columns of a table whose CREATE statement is gone. The report names it with
         # the last key that its rows may have: it must have none above that.
         if not self.base.has_model:

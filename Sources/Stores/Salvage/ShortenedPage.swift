@@ -262,6 +262,7 @@ extension ShortenedPage {
     ) -> (page: [UInt8], dropped: Int)? {
       var result = shifted[gone[0] ?? 0]
       var left: [Range<Int>] = []
+      var shortened: [(cell: Int, before: Int, behind: Int)] = []
       for cell in places.indices {
         let (own, end) = (places[cell], next(cell))
         guard let before = gone[cell], let behind = gone[cell + 1] else {
@@ -271,29 +272,67 @@ extension ShortenedPage {
         result.replaceSubrange(own..<end, with: shifted[behind][own..<end])
         if before == behind {
           if ends[cell][before] == nil { left.append(own..<end) }
-          continue
-        }
-        // The bytes are gone behind the cell where it has no place for them.
-        if let last = ends[cell][before], page.ends(in: head, own - before, last - before).isEmpty {
+        } else if let last = ends[cell][before],
+          page.ends(in: head, own - before, last - before).isEmpty
+        {
+          // It has no place for the bytes: they are gone behind it.
           result.replaceSubrange(own..<last, with: shifted[before][own..<last])
-        } else if let whole = whole(cell, before, behind) {
+        } else {
+          shortened.append((cell, before, behind))
+        }
+      }
+      let uncertain = left + shortened.map { places[$0.cell]..<next($0.cell) }
+      let others = Likeness(
+        tree.cells(in: result).filter { place in !uncertain.contains { $0.contains(place) } }
+          .compactMap { likeness(at: $0, in: result) })
+      for (cell, before, behind) in shortened {
+        let own = places[cell]
+        if let whole = whole(cell, before, behind, others) {
           result.replaceSubrange(own..<own + whole.count, with: whole)
         } else {
-          left.append(own..<end)
+          left.append(own..<next(cell))
         }
       }
       guard left.isEmpty || tree.kind == .tableLeaf else { return nil }
       return (leaving(left, in: result), left.count)
     }
 
-    /// The only cell that a shortened one can have been.
-    private func whole(_ cell: Int, _ before: Int, _ behind: Int) -> [UInt8]? {
+    /// What the rows of one table have alike: how many values, and the second one, which is the entity's number.
+    private struct Likeness {
+      let counts: Set<Int>
+      let seconds: Set<Int64?>
+
+      init(_ rows: [(count: Int, second: Int64?)]) {
+        counts = Set(rows.map(\.count))
+        seconds = Set(rows.map(\.second))
+      }
+
+      func holds(_ row: (count: Int, second: Int64?)) -> Bool {
+        counts.contains(row.count) && seconds.contains(row.second)
+      }
+    }
+
+    private func likeness(at place: Int, in bytes: [UInt8]) -> (count: Int, second: Int64?)? {
+      var record = Record()
+      guard
+        let cell = TreeCell(
+          bytes, at: place, of: tree.kind, present: bytes.count, usable: page.usable),
+        record.read(bytes, cell.start..<cell.start + cell.local)
+      else { return nil }
+      return (record.count, record.integer(1))
+    }
+
+    /// The only cell that a shortened one can have been, or the only one that is like the others.
+    private func whole(
+      _ cell: Int, _ before: Int, _ behind: Int, _ others: Likeness
+    ) -> [UInt8]? {
       let (own, end) = (places[cell], next(cell))
       let (first, last) = (own - before, end - behind)
       guard first <= last, last <= head.count,
         let choices = page.choices(of: behind - before, among: page.ends(in: head, first, last))
       else { return nil }
       var found: Set<[UInt8]> = []
+      var alike: Set<[UInt8]> = []
       for places in choices {
         let longer = ShortenedPage.inserting(
           places.map { $0 - first }, into: Array(head[first..<last]))
@@ -303,9 +342,13 @@ extension ShortenedPage {
           let extent = tree.extent(of: own, in: bytes, pageCount: page.pageCount),
           extent.range.upperBound <= end
         else { continue }
-        found.insert(Array(bytes[own..<extent.range.upperBound]))
+        let whole = Array(bytes[own..<extent.range.upperBound])
+        found.insert(whole)
+        if tree.kind == .tableLeaf, likeness(at: own, in: bytes).map(others.holds) == true {
+          alike.insert(whole)
+        }
       }
-      return found.count == 1 ? found.first : nil
+      return alike.count == 1 ? alike.first : found.count == 1 ? found.first : nil
     }
 
     /// A page of a table without the cells in some ranges, which become free room without a byte in it.

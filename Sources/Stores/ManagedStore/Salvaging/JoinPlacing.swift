@@ -6,7 +6,8 @@ import Salvage
 /// Determines which join table rows belong to whose tree is not known: rows of keys alone.
 ///
 /// All rows of a tree are of one table. It is the one whose two entities have objects with these keys. Where
-/// several would do, that one is it which has so few objects that keys out of a larger one would hardly all be
+/// several would do, an index whose table is known and that holds these rows says which, then the place of the tree
+/// among others; else that one is it which has so few objects that keys out of a larger one would hardly all be
 /// among them: twenty links to tags 1 to 20 are no links between a thousand recipes.
 struct JoinPlacing {
   /// A join table that no tree is known of.
@@ -27,10 +28,13 @@ struct JoinPlacing {
 
   private var candidates: [Candidate] = []
   private let connection: Connection
+  /// Some rows of each group: how many values they have, and the two keys.
   private var samples: [Int: [[Int64]]] = [:]
+  /// The rows of each group by their own keys, as far as they are in its sample: all values.
+  private(set) var rows: [Int: [Int64: [Int64]]] = [:]
   /// The candidates that each group's rows could be of.
   private var fitting: [Int: [Int]] = [:]
-  private static let sampleSize = 200
+  static let sampleSize = 200
   /// How much likelier one table has to be than any other, in bits: a thousand million times.
   private static let enough = 30.0
   /// How many of a table's links name objects that are there, or were.
@@ -49,6 +53,7 @@ struct JoinPlacing {
     let group = Self.group(of: row)
     if samples[group, default: []].count < Self.sampleSize {
       samples[group, default: []].append([Int64(record.count)] + keys.prefix(2))
+      rows[group, default: [:]][row.key] = keys
     }
     return true
   }
@@ -69,13 +74,36 @@ struct JoinPlacing {
 
   /// The table of each group that can be determined.
   ///
-  /// - Parameter isInOrder: whether the store's trees stand in the order in which Core Data makes the
-  ///   tables of a new one; those that more than one table would do for are then determined by that.
+  /// - Parameters:
+  ///   - isInOrder: whether the store's trees stand in the order in which Core Data makes the tables of a new
+  ///     one; those that more than one table would do for are then determined by that.
+  ///   - witnesses: the tables that have an index with a group's rows.
+  ///   - order: determines tables by the places of their trees, of those that would do.
   mutating func tables(
-    among candidates: [Candidate], isInOrder: Bool
+    among candidates: [Candidate], isInOrder: Bool, witnesses: [Int: Set<String>] = [:],
+    order: ([Int: [String]]) throws -> [Int: String] = { _ in [:] }
   ) throws -> [Int: SalvagedTable] {
     self.candidates = candidates
-    for (group, rows) in samples { fitting[group] = try options(for: rows) }
+    for (group, rows) in samples {
+      fitting[group] = try options(for: rows)
+      let seen = candidates.indices.filter { place in
+        let table = candidates[place].table
+        return witnesses[group]?.contains(table.name) == true
+          && rows.allSatisfy { $0[0] == Int64(table.columns.count) }
+      }
+      if !seen.isEmpty { fitting[group] = seen }
+    }
+    distributeEqual(witnesses)
+    let told = try order(
+      fitting.filter { $0.key > 0 && $0.value.count > 1 }.mapValues { options in
+        options.map { candidates[$0].table.name }
+      })
+    for (group, name) in told {
+      if let place = fitting[group]?.first(where: { candidates[$0].table.name == name }) {
+        fitting[group] = [place]
+      }
+    }
+    leaveTaken()
     var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
     for (group, options) in fitting where options.count > 1 {
       guard let rows = samples[group], let likeliest = try likeliest(options, for: rows) else {
@@ -100,6 +128,36 @@ struct JoinPlacing {
       for (root, _) in group { result[root] = nil }
     }
     return result.mapValues { candidates[$0].table }
+  }
+
+  /// Trees with the same rows, and as many tables that have an index with them: whichever is whose, the tables are the
+  /// same.
+  private mutating func distributeEqual(_ witnesses: [Int: Set<String>]) {
+    let open = fitting.keys.filter {
+      $0 > 0 && witnesses[$0] != nil && (fitting[$0]?.count ?? 0) > 1
+        && (rows[$0]?.count ?? 0) < Self.sampleSize
+    }.sorted()
+    for group in open where (fitting[group]?.count ?? 0) > 1 {
+      let same = open.filter { rows[$0] == rows[group] && fitting[$0] == fitting[group] }
+      guard let options = fitting[group], options.count == same.count else { continue }
+      for (place, other) in zip(options, same) { fitting[other] = [place] }
+    }
+  }
+
+  /// A table that has its tree has no other.
+  private mutating func leaveTaken() {
+    var taken: Set<Int> = []
+    while true {
+      let found = fitting.filter { $0.key > 0 && $0.value.count == 1 }.compactMap(\.value.first)
+      // Of two that seem to be one, one is not: nothing follows from them.
+      let counts = Dictionary(grouping: found) { $0 }
+      let newest = Set(found.filter { counts[$0]?.count == 1 }).subtracting(taken)
+      guard !newest.isEmpty else { return }
+      taken.formUnion(newest)
+      for (group, options) in fitting where group > 0 && options.count > 1 {
+        fitting[group] = options.filter { !newest.contains($0) }
+      }
+    }
   }
 
   /// The candidate that is far likelier than the others, by how many objects its columns may name.

@@ -290,7 +290,7 @@ package struct SalvageSource {
   }
 
   /// The table that an index is on, by its statement as Core Data writes it.
-  private static func table(ofIndex sql: String) -> String? {
+  static func table(ofIndex sql: String) -> String? {
     let words = sql.split(whereSeparator: { $0 == " " || $0 == "(" })
     guard let place = words.firstIndex(where: { $0.uppercased() == "ON" }),
       place + 1 < words.count

@@ -246,11 +246,19 @@ package final class SalvagedCopy {
     for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
     guard waiting > 0 else { return }
     // Rows of keys alone, when the objects are there that they may name.
-    let groups = try joining.tables(
-      among: joinCandidates(),
-      isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []))
-    placement?.links = groups
     let known = byRoot
+    let candidates = joinCandidates()
+    let witnesses = JoinWitnesses(source)
+    let groups = try joining.tables(
+      among: candidates, isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []),
+      witnesses: witnesses.byIndexes(of: Set(candidates.map(\.table.name)), rows: joining.rows),
+      order: { options in
+        try schema.map {
+          try witnesses.byOrder(
+            $0.namesInOrder, known: known.mapValues(\.name), waiting: options)
+        } ?? [:]
+      })
+    placement?.links = groups
     scan = RowScan(source.image, source.trees)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in

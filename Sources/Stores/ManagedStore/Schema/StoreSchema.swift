@@ -74,6 +74,15 @@ package struct StoreSchema: Sendable, Equatable {
   package private(set) var joins: [JoinTable] = []
   /// The order in which a new store gets its tables.
   let statements: [ModelWalk.Statement]
+  /// The names of the tables in that order.
+  var namesInOrder: [String] {
+    statements.compactMap {
+      switch $0 {
+      case .table(let place): tables.indices.contains(place) ? tables[place].name : nil
+      case .join(let place): joins.indices.contains(place) ? joins[place].name : nil
+      }
+    }
+  }
   /// Place of a root's table, of the table of a name, and of the join table of a relationship by its
   /// declaring entity.
   private var tablePlaces: [String: Int] = [:]
