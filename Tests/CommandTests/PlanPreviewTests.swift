@@ -50,7 +50,7 @@ struct PlanPreviewTests {
       ["plan", store, "--to", bundle + "@People 2", "--mapping", recipe], width: 120)
     let lines = plan.lines.map { $0.split(separator: " ") }
     let head = try #require(lines.firstIndex { $0.first == "the" && $0.contains("before") })
-    #expect(lines[head + 1] == ["nickname", "age", "→", "call"], "\(plan.out)\(plan.err)")
-    #expect(lines[head + 2] == ["Person/p1", "Annie", "7", "→", "ANNIE"], "\(plan.out)")
+    #expect(lines[head + 1] == ["age", "nickname", "→", "call"], "\(plan.out)\(plan.err)")
+    #expect(lines[head + 2] == ["Person/p1", "7", "Annie", "→", "ANNIE"], "\(plan.out)")
   }
 }

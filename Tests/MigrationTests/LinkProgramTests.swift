@@ -20,13 +20,14 @@ struct LinkProgramTests {
       """
       ATTACH ':memory:' AS src;
       CREATE TABLE src.ZOWNER (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, ZPET INTEGER);
-      CREATE TABLE src.ZPET (Z_PK INTEGER PRIMARY KEY);
-      INSERT INTO src.ZOWNER VALUES (1, 1, 7), (2, 1, 8), (3, 1, NULL), (4, 2, 7);
-      INSERT INTO src.ZPET VALUES (7);
+      CREATE TABLE src.ZPET (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      INSERT INTO src.ZOWNER VALUES (1, 1, 7), (2, 1, 8), (3, 1, NULL), (4, 2, 7), (5, 1, 9);
+      INSERT INTO src.ZPET VALUES (7, 3), (9, 4);
       """)
     var link = LinkProgram(
       mapping: "m", entity: "Owner", relationship: "pet", origin: .row(.column("ZPET")),
-      table: "ZOWNER", conditions: [RowCondition("s.Z_ENT = 1", entity: 1)], partner: "ZPET")
+      table: "ZOWNER", conditions: [RowCondition("s.Z_ENT = 1", entity: 1)],
+      partner: .init(table: "ZPET", entities: [3]))
     #expect(try pairs(link, on: connection) == [[1, 7, nil]])
     link.conditions = []
     #expect(try pairs(link, on: connection) == [[1, 7, nil], [4, 7, nil]])

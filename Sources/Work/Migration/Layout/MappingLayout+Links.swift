@@ -150,7 +150,11 @@ extension MappingLayout {
       conditions: try conditions(of: entityMapping, from: from, row: "s"), object: object)
     if case .row = origin.value {
       link.order = order(of: relationship.name, in: entityMapping, from: from)
-      if isLoose(relationship.name, of: to) { link.partner = store.table(of: origin.entity)?.table }
+      if isLoose(relationship.name, of: to) {
+        link.partner = store.table(of: origin.entity).map {
+          .init(table: $0.table, entities: $0.numbers)
+        }
+      }
     }
     return link
   }

@@ -90,13 +90,13 @@ extension StepSchemas {
           table.toOneColumn(of: former) != nil,
           let key = key(of: side.name, entityMapping, table),
           let kind = sourceModel.relationship(named: former, of: from)?.destination,
-          let other = store.table(of: kind)?.table
+          let other = store.table(of: kind)
         else { return nil }
         return LinkProgram(
           mapping: entityMapping.name, entity: side.entity, relationship: side.name,
           origin: .row(key), table: table.table,
           conditions: [RowCondition("s.Z_ENT = \(table.entityID)", entity: table.entityID)],
-          partner: other)
+          partner: .init(table: other.table, entities: other.numbers))
       }
     }
   }

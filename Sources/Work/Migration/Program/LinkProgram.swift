@@ -4,6 +4,12 @@ import SQLite
 
 /// Links of a relationship that rows cannot hold when they are made: set when all objects are there.
 struct LinkProgram {
+  /// Objects of the source by their table and their entity IDs.
+  struct Objects {
+    var table: String
+    var entities: [Int64]
+  }
+
   var mapping: String
   /// The destination entity that declares the relationship, and its name.
   var entity: String
@@ -17,8 +23,8 @@ struct LinkProgram {
   var conditions: [RowCondition] = []
   /// What became of the objects; `nil` where the origin has their keys of the new store.
   var object: Reference?
-  /// The source table in which objects have to be: what claims an object that is not there claims nothing.
-  var partner: String?
+  /// What can be claimed: what claims an object that is not there, or one of another entity, claims nothing.
+  var partner: Objects?
   /// The owner's position in an ordered inverse, of a to-one.
   var order = ColumnValue.position(nil)
 }
@@ -102,10 +108,15 @@ extension LinkProgram {
   var select: String {
     let links = origin.select(from: table)
     guard let object else {
-      let there = partner.map { " WHERE destination IN (SELECT d.Z_PK FROM src.\(quoted($0)) d)" }
+      let there = partner.map {
+        " WHERE destination IN (SELECT d.Z_PK FROM src.\(quoted($0.table)) d WHERE d.Z_ENT IN (\($0.entities.list)))"
+      }
       return there.map { "SELECT * FROM (\(links)\(conditions.filter))\($0)" } ?? links
     }
-    let there = partner.map { " JOIN src.\(quoted($0)) d ON d.Z_PK = e.destination" } ?? ""
+    let there =
+      partner.map {
+        " JOIN src.\(quoted($0.table)) d ON d.Z_PK = e.destination AND d.Z_ENT IN (\($0.entities.list))"
+      } ?? ""
     let many = object.pairs
     let found = object.key(of: .lookup("e.destination", reading: [])).sql ?? "NULL"
     return """
