@@ -194,7 +194,10 @@ struct EncryptedBackupRunTests {
         "grep -rlE 'horse|donkey' '\(demo.folder)/state' '\(temporary)'; ls '\(demo.folder)/state'",
       through: demo.folder + "/found")
     #expect(!found.contains("/"), "\(found)")
-    terminal.send("Escape", "q")
+    // The two at once would be one key, Alt and q.
+    terminal.send("Escape")
+    _ = terminal.screen(showing: "▸1 Browse", without: "Esc close")
+    terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
     let kept = Shell.output(
       of: "grep -rlE 'horse|donkey' '\(demo.folder)/state'; ls '\(demo.folder)/state/strata'",
