@@ -55,4 +55,114 @@ struct JoinPlacingTests {
     #expect(try names(ofLinksUpTo: 400) == ["Z_9TAGS"])
     #expect(try names(ofLinksUpTo: 470).isEmpty)
   }
+
+  /// The links of two relationships between the same entities, and of a third that has none.
+  private struct Twins {
+    let folder: TemporaryFolder
+    let path: String
+    let connection: Connection
+    var candidates: [JoinPlacing.Candidate] = []
+
+    /// - Parameter second: the links of the second table; those of the first are 1 to 30 each to itself.
+    init(second: String) throws {
+      folder = try TemporaryFolder()
+      path = folder.path("links.sqlite")
+      connection = try Connection(path: folder.path("new.sqlite"), mode: .create)
+      let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)"
+      let tables = ["Z_1A", "Z_1B", "Z_1C"].map {
+        "CREATE TABLE \($0) (first INTEGER, second INTEGER); "
+      }.joined()
+      try connection.execute(
+        tables
+          + "CREATE TABLE ZITEM (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER); INSERT INTO ZITEM \(numbers) SELECT i, 1 FROM n"
+      )
+      let made = try Connection(path: path, mode: .create)
+      try made.execute(
+        tables + """
+          CREATE INDEX Z_1A_second_INDEX ON Z_1A (second, first);
+          CREATE INDEX Z_1B_second_INDEX ON Z_1B (second, first);
+          CREATE INDEX Z_1C_second_INDEX ON Z_1C (second, first);
+          INSERT INTO Z_1A \(numbers) SELECT i, i FROM n; INSERT INTO Z_1B \(numbers) \(second)
+          """)
+      made.close()
+      let side = JoinPlacing.Side(table: "ZITEM", numbers: [1], greatest: 30)
+      for name in ["Z_1A", "Z_1B", "Z_1C"] {
+        candidates.append(
+          JoinPlacing.Candidate(
+            table: try SalvagedTable(
+              name: name, numbers: [], root: 0, connection: connection, encoding: .utf8),
+            sides: [side, side]))
+      }
+    }
+
+    /// The tables of both trees, by root.
+    ///
+    /// - Parameter tables: those whose indexes are asked.
+    func tables(askingIndexesOf tables: Set<String>) throws -> [Int: String] {
+      var joining = JoinPlacing(connection)
+      let source = try SalvageSource(path: path)
+      var scan = RowScan(
+        source.image, try TreeMap(source.image, roots: [2, 3, 4], isComplete: true))
+      try scan.rows(where: { role, root in role == .leaf && root > 1 }) { row, record in
+        let isOfKeys = joining.add(row, record)
+        #expect(isOfKeys)
+      }
+      return try joining.tables(
+        among: candidates, isInOrder: false,
+        witnesses: try JoinWitnesses(source).byIndexes(of: tables, rows: joining.rows)
+      ).mapValues(\.name)
+    }
+  }
+
+  @Test("an index that the schema lists says whose the rows are that no key decides")
+  func byIndexes() throws {
+    let twins = try Twins(second: "SELECT i, 31 - i FROM n")
+    #expect(try twins.tables(askingIndexesOf: []).isEmpty)
+    #expect(
+      try twins.tables(askingIndexesOf: ["Z_1A", "Z_1B", "Z_1C"]) == [2: "Z_1A", 3: "Z_1B"])
+    #expect(try twins.tables(askingIndexesOf: ["Z_1B"]) == [3: "Z_1B"])
+  }
+
+  @Test(
+    "of two trees with the same rows it is all the same which is whose, and no third table is either"
+  )
+  func byIndexesOfTwins() throws {
+    let twins = try Twins(second: "SELECT i, i FROM n")
+    #expect(Set(try twins.tables(askingIndexesOf: ["Z_1A", "Z_1B"]).values) == ["Z_1A", "Z_1B"])
+    // The other may be of the third table.
+    #expect(try Array(twins.tables(askingIndexesOf: ["Z_1B"]).values) == ["Z_1B"])
+  }
+
+  @Test("a tree between two that are known is of the table that Core Data makes between theirs")
+  func byOrder() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("links.sqlite")
+    let made = try Connection(path: path, mode: .create)
+    // Pages 2 to 6; the fourth table is empty.
+    try made.execute(
+      """
+      CREATE TABLE a (x, y); CREATE TABLE b (x, y); CREATE TABLE c (x, y); CREATE TABLE d (x, y);
+      CREATE TABLE e (x, y); INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);
+      INSERT INTO c VALUES (1, 1); INSERT INTO e VALUES (1, 1)
+      """)
+    made.close()
+    let witnesses = JoinWitnesses(try SalvageSource(path: path, log: .none))
+    let options = ["B", "C", "D"]
+    func found(_ names: [String], _ known: [Int: String]) throws -> [Int: String] {
+      try witnesses.byOrder(names, known: known, waiting: [3: options, 4: options])
+    }
+    #expect(try found(["A", "B", "C", "D", "E"], [2: "A", 6: "E"]) == [3: "B", 4: "C"])
+    // One more or one fewer than there are trees: which one is not there is not known.
+    #expect(try found(["A", "B", "C", "D", "F", "E"], [2: "A", 6: "E"]).isEmpty)
+    #expect(try found(["A", "B", "C", "E"], [2: "A", 6: "E"]).isEmpty)
+    // A store whose tables were made anew has them in any order.
+    #expect(try found(["A", "B", "C", "D", "E"], [2: "E", 6: "A"]).isEmpty)
+    // Two trees seem to be one table's.
+    #expect(try found(["A", "B", "C", "D", "E"], [2: "A", 5: "A", 6: "E"]).isEmpty)
+    // It comes out as another table than the keys allow.
+    #expect(
+      try witnesses.byOrder(
+        ["A", "B", "C", "D", "E"], known: [2: "A", 6: "E"], waiting: [3: ["C"], 4: options])
+        == [4: "C"])
+  }
 }

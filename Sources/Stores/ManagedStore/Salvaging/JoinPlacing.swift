@@ -86,14 +86,8 @@ struct JoinPlacing {
     self.candidates = candidates
     for (group, rows) in samples {
       fitting[group] = try options(for: rows)
-      let seen = candidates.indices.filter { place in
-        let table = candidates[place].table
-        return witnesses[group]?.contains(table.name) == true
-          && rows.allSatisfy { $0[0] == Int64(table.columns.count) }
-      }
-      if !seen.isEmpty { fitting[group] = seen }
     }
-    distributeEqual(witnesses)
+    try apply(witnesses)
     let told = try order(
       fitting.filter { $0.key > 0 && $0.value.count > 1 }.mapValues { options in
         options.map { candidates[$0].table.name }
@@ -130,17 +124,30 @@ struct JoinPlacing {
     return result.mapValues { candidates[$0].table }
   }
 
-  /// Trees with the same rows, and as many tables that have an index with them: whichever is whose, the tables are the
-  /// same.
-  private mutating func distributeEqual(_ witnesses: [Int: Set<String>]) {
-    let open = fitting.keys.filter {
-      $0 > 0 && witnesses[$0] != nil && (fitting[$0]?.count ?? 0) > 1
-        && (rows[$0]?.count ?? 0) < Self.sampleSize
-    }.sorted()
-    for group in open where (fitting[group]?.count ?? 0) > 1 {
-      let same = open.filter { rows[$0] == rows[group] && fitting[$0] == fitting[group] }
-      guard let options = fitting[group], options.count == same.count else { continue }
-      for (place, other) in zip(options, same) { fitting[other] = [place] }
+  /// Leaves each tree the tables that have an index with its rows. Where several trees have the same rows, it is all
+  /// the same whose is whose.
+  private mutating func apply(_ witnesses: [Int: Set<String>]) throws {
+    var seen: [Int: [Int]] = [:]
+    for (group, names) in witnesses where group > 0 {
+      let places = candidates.indices.filter { place in
+        let table = candidates[place].table
+        return names.contains(table.name)
+          && samples[group]?.allSatisfy { $0[0] == Int64(table.columns.count) } == true
+      }
+      if !places.isEmpty { seen[group] = places }
+    }
+    for (group, places) in seen {
+      let rivals = seen.keys.filter { seen[$0] == places }.sorted()
+      guard rivals.count > 1 else {
+        fitting[group] = places
+        continue
+      }
+      // Of rows that are not the same nobody knows whose the index is.
+      guard let own = rows[group], own.count < Self.sampleSize,
+        rivals.allSatisfy({ rows[$0] == own }), let place = rivals.firstIndex(of: group)
+      else { continue }
+      fitting[group] =
+        place < places.count ? [places[place]] : fitting[group]?.filter { !places.contains($0) }
     }
   }
 
