@@ -176,7 +176,8 @@ enum Header {
 
 /// The last row: what the keys do here, or what was just said. A long sentence takes rows of what is above it.
 enum Footer {
-  private static let mostRows = 4
+  /// An eighth of the screen: on a small one every row above has something that is needed.
+  private static func mostRows(of height: Int) -> Int { min(4, max(1, height / 8)) }
 
   static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     if let notice = state.notice {
@@ -188,8 +189,9 @@ enum Footer {
         }
       let head = " " + sign
       let all = Wrapping.lines(notice.text, width: max(1, rect.width - head.count - 2))
-      var lines = Array(all.prefix(mostRows))
-      if all.count > mostRows { lines[mostRows - 1] += "…" }
+      let most = Self.mostRows(of: rect.y + 1)
+      var lines = Array(all.prefix(most))
+      if all.count > most { lines[most - 1] += "…" }
       for (index, line) in lines.enumerated() {
         let row = Rect(y: rect.y - lines.count + 1 + index, width: rect.width, height: 1)
         grid.fill(row, style: theme[.footerText])
