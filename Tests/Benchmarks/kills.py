@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Each command that makes something, killed with SIGKILL at many moments.
 
-    kills.py STRATA [--objects N] [--moments N]
+    kills.py STRATA [--objects N] [--moments N] [--only COMMAND]…
 
-A demo is made and damaged; salvage, undelete, repair, repair --output, seed, demo and find-model --export are killed at moments
-spread over the time that each takes. After each: the store that was read is as it was, byte for byte (repair: as it was, or
-repaired whole); under the final name stands nothing, or a whole result; the same command run once more ends well, and leaves
+A demo is made and damaged; salvage, undelete, repair and migrate, in place and with --output, rollback, reset,
+seed, demo, find-model --export and plan --write-losses are killed at moments spread over the time that each takes. After each:
+the store that was read is as it was, byte for byte, or, where the command changes it, dumps as it was or as it is when the
+command has ended; under the final name stands nothing, or a whole result; the same command run once more ends well, and leaves
 nothing but its result. Ends with 1 where that was not so.
 """
 
@@ -31,7 +32,7 @@ def digest(path):
 
 
 def is_whole(path):
-    if os.path.isdir(path):
+    if os.path.isdir(path) or not path.endswith(".sqlite"):
         return True
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     for name in ("NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -45,6 +46,7 @@ def main():
     parser.add_argument("strata")
     parser.add_argument("--objects", type=int, default=20_000)
     parser.add_argument("--moments", type=int, default=60)
+    parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
     work = tempfile.mkdtemp(prefix="kills.")
     environment = dict(os.environ, XDG_STATE_HOME=os.path.join(work, "state"), TMPDIR=os.path.join(work, "tmp"))
@@ -75,23 +77,50 @@ def main():
         "demo": (["demo", "{out}/Made", "--objects", str(options.objects), "--no-open"], "Made"),
         "find-model --export": (["find-model", "{in}/Recipes.sqlite", bundle, "--export", "{out}/Model.xcdatamodel"],
                                 "Model.xcdatamodel"),
+        "migrate": (["migrate", "{in}/Recipes.sqlite", "--to", bundle], None),
+        "migrate, a version further": (["migrate", "{in}/Recipes.sqlite", "--to", bundle + "@Recipes 2"], None),
+        "migrate --output": (["migrate", "{in}/Recipes.sqlite", "--to", bundle, "--output", "{out}/Out.sqlite"],
+                             "Out.sqlite"),
+        "migrate --no-backup": (["migrate", "{in}/Recipes.sqlite", "--to", bundle, "--no-backup"], None),
+        "rollback": (["rollback", "{in}/Recipes.sqlite"], None),
+        "reset": (["reset", "{in}/Recipes.sqlite", "--model", bundle], None),
+        "reset --delete-backup": (["reset", "{in}/Recipes.sqlite", "--model", bundle, "--delete-backup"], None),
+        "plan --write-losses": (["plan", "{in}/Recipes.sqlite", "--to", bundle, "--write-losses", "{out}/Losses.json5"],
+                                "Losses.json5"),
     }
+    # A migrated store, whose backup can be restored.
+    migrated = os.path.join(work, "migrated")
+    shutil.copytree(base, migrated)
+    assert run(["migrate", os.path.join(migrated, "Recipes.sqlite"), "--to", bundle]).returncode == 0
     bad = 0
     for name, (words, result) in commands.items():
+        if options.only and name not in options.only:
+            continue
+        start = migrated if name == "rollback" else base
+
+        def dump():
+            return hashlib.sha256(run(["dump", os.path.join(work, "in", "Recipes.sqlite")]).stdout).hexdigest()
+
         def fresh():
             for folder in ("in", "out"):
                 shutil.rmtree(os.path.join(work, folder), ignore_errors=True)
-            shutil.copytree(base, os.path.join(work, "in"))
+            shutil.copytree(start, os.path.join(work, "in"))
             os.mkdir(os.path.join(work, "out"))
             return [word.replace("{in}", os.path.join(work, "in")).replace("{out}", os.path.join(work, "out"))
                     for word in words]
 
         own = fresh()
+        old = dump() if result is None else None
         began = time.monotonic()
         done = run(own)
         took = time.monotonic() - began
-        before = digest(base)
+        before = digest(start)
         left = set(os.listdir(os.path.join(work, "out")))
+        new = dump() if result is None else None
+        if done.returncode not in (0, 1):
+            print(f"{name}: cannot be run: {done.returncode} {done.stderr[-300:]}", flush=True)
+            bad += 1
+            continue
         statuses, finished, wrong = {done.returncode}, 0, []
         for moment in range(options.moments):
             own = fresh()
@@ -109,15 +138,21 @@ def main():
             place = os.path.join(work, "out", result) if result else os.path.join(work, "in", "Recipes.sqlite")
             if os.path.exists(place) and not is_whole(place):
                 wrong.append((moment, "half a result"))
+            if result is None and dump() not in (old, new):
+                wrong.append((moment, "neither the old store nor the new one"))
             isThere = result is not None and os.path.exists(place)
             again = run(own)
             # A result that is whole is not written over.
             if again.returncode not in statuses and not (isThere and again.returncode == 3) \
-                    and not (result is None and again.returncode in (0, 1)):
+                    and not (result is None and again.returncode in (0, 1)) \
+                    and not (result is None and again.returncode == 3 and name.startswith("reset")):
                 wrong.append((moment, "the next run", again.returncode, again.stderr[-200:]))
             now = set(os.listdir(os.path.join(work, "out")))
             if now != left:
                 wrong.append((moment, "left", sorted(now ^ left)))
+            own_left = [entry for entry in os.listdir(os.path.join(work, "in")) if entry.startswith(".strata-")]
+            if own_left:
+                wrong.append((moment, "left beside the store", own_left))
         temporary = os.listdir(environment["TMPDIR"])
         if temporary:
             wrong.append(("left in the temporary folder", temporary[:3]))

@@ -1,11 +1,11 @@
 import Files
 import SQLite
-import Salvage
 import TestSupport
 import Testing
 
 @testable import ManagedStore
 @testable import Rescue
+@testable import Salvage
 
 /// Trees of pages that are copied as they are into a new database.
 @Suite("Trees of a damaged store that are copied page for page")
@@ -23,8 +23,8 @@ struct TreeCopyTests {
 
   /// The demo with pages of another size: with small ones there are many pointer maps, deep trees and
   /// values on pages of their own.
-  private static func demo(pageSize: Int) throws -> DamagedDemo {
-    let demo = try DamagedDemo()
+  private static func demo(pageSize: Int, objects: Int = 2_000) throws -> DamagedDemo {
+    let demo = try DamagedDemo(objects: objects)
     let connection = try Connection(path: demo.path, mode: .create)
     try StoreFunctions.define(on: connection)
     try connection.execute(
@@ -139,6 +139,121 @@ struct TreeCopyTests {
     report.lostTables = [:]
     #expect(!report.isLossy)
     #expect(try StoreDump.lines(at: output) == demo.lines)
+  }
+
+  /// Leaves nothing of the pages that come first: the schema, the first pointer map, and the roots of all tables of
+  /// objects, which stand there in a store that keeps pointer maps.
+  ///
+  /// - Parameter also: is given the pages below the root of ZAMOUNT.
+  /// - Returns: how many rows each of the large tables had.
+  private static func forgetRoots(
+    of demo: DamagedDemo,
+    also: (inout DamagedFile, _ trees: [Int]) -> Void = { _, _ in }
+  ) throws -> [String: Int] {
+    var rows: [String: Int] = [:]
+    var (end, amounts) = (0, 0)
+    do {
+      let connection = try Connection(path: demo.path, mode: .readOnly)
+      func root(_ name: String) throws -> Int {
+        let query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        return Int(try #require(try connection.value(query, [.text(name)])?.integer))
+      }
+      (end, amounts) = (try root("Z_PRIMARYKEY") - 1, try root("ZAMOUNT"))
+      for name in ["ZRECIPE", "ZSTEP", "ZAMOUNT"] {
+        rows[name] = Int(
+          try connection.value("SELECT count(*) FROM \(name)")?.integer ?? 0)
+      }
+    }
+    try #require(amounts > 2 && amounts < end)
+    try demo.damage { file in
+      let trees = file.children(of: amounts)
+      for page in 1...end { file.zero(page: page) }
+      also(&file, trees)
+    }
+    return rows
+  }
+
+  /// What was found row by row, and that what was copied page for page is no other.
+  private static func expectSame(_ copy: SalvagedCopy, of demo: DamagedDemo) throws {
+    let source = try SalvageSource(path: demo.path)
+    let slow = try SalvagedCopy(
+      of: source, at: demo.folder.path("slow.sqlite"), model: try source.model())
+    #expect(slow.tables == copy.tables)
+    #expect(slow.unplaced == copy.unplaced && slow.unknownHoles == copy.unknownHoles)
+    for table in slow.tables {
+      let query = "SELECT * FROM \(quoted(table.name)) ORDER BY rowid"
+      #expect(
+        try slow.connection.rows(query) == copy.connection.rows(query), "\(table.name)")
+    }
+  }
+
+  @Test(
+    "a table whose root is lost, too, is copied leaf by leaf, with new pages above",
+    arguments: TestScale.some(1, of: [512, 1024]))
+  func rootless(pageSize: Int) throws {
+    // Enough for pages between the root and the leaves.
+    let demo = try Self.demo(pageSize: pageSize, objects: 15 * pageSize)
+    let rows = try Self.forgetRoots(of: demo)
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(copy.trees.told["ZAMOUNT"]?.count ?? 0 > 1)
+    for (name, count) in rows {
+      #expect(copy.trees.tables[name] == .init(rows: count, isWhole: true), "\(name)")
+    }
+    #expect(
+      copy.trees.foundIndexes.contains { $0.name == "ZSTEP_ZRECIPE_INDEX" },
+      "\(copy.trees.emptyIndexes)")
+    try Self.expectSame(copy, of: demo)
+    // An app goes on writing to it.
+    try copy.connection.execute(
+      """
+      UPDATE ZSTEP SET Z_OPT = Z_OPT + 1; DELETE FROM ZSTEP WHERE Z_PK % 3 = 0; \
+      INSERT INTO ZAMOUNT (Z_ENT, Z_OPT) SELECT Z_ENT, 1 FROM ZAMOUNT; PRAGMA incremental_vacuum
+      """)
+    #expect(try copy.connection.value("PRAGMA integrity_check") == .text("ok"))
+  }
+
+  @Test("of what is left below a lost page no index has more rows than its table")
+  func rootlessWithHoles() throws {
+    let demo = try Self.demo(pageSize: 512, objects: 8_000)
+    // The page above some leaves, and the last of these: what is left of them no page leads to.
+    let rows = try Self.forgetRoots(of: demo) { file, trees in
+      let tree = trees[trees.count - 1]
+      let leaves = file.leaves(root: tree)
+      file.zero(page: tree)
+      file.zero(page: leaves[leaves.count - 1])
+    }
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    let table = try #require(copy.tables.first { $0.name == "ZAMOUNT" })
+    #expect(table.rows < rows["ZAMOUNT"] ?? 0 && table.guessed > 0)
+    #expect(copy.trees.foundIndexes.contains { $0.table == "ZAMOUNT" && $0.entries > table.rows })
+    try Self.expectSame(copy, of: demo)
+  }
+
+  @Test("leaves that two pages lead to are copied once")
+  func rootlessTwice() throws {
+    let demo = try Self.demo(pageSize: 512, objects: 8_000)
+    let rows = try Self.forgetRoots(of: demo) { file, trees in
+      // Where the first pointer map was.
+      file.copy(page: trees[0], to: 2)
+    }
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(copy.trees.told["ZAMOUNT"]?.count ?? 0 > 2)
+    #expect(copy.trees.tables["ZAMOUNT"]?.rows == rows["ZAMOUNT"])
+    try Self.expectSame(copy, of: demo)
+  }
+
+  @Test("numbers of any size are written as SQLite writes them")
+  func numbers() {
+    let numbers: [UInt64] = [0, 127, 128, 1 << 35, 1 << 56 - 1, 1 << 56, 1 << 63, .max]
+    for number in numbers {
+      let bytes = Varint.bytes(number)
+      #expect(bytes.count == Varint.length(number))
+      let read = Varint.read(bytes, 0)
+      #expect(read?.value == number && read?.end == bytes.count, "\(number)")
+    }
   }
 
   @Test("a tree whose rows are not all of one table is copied for none")

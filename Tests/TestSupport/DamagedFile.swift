@@ -16,19 +16,28 @@ public struct DamagedFile {
 
   /// Leaf pages of the table whose root is a page, in the order of their keys.
   public func leaves(root: Int) -> [Int] {
-    let start = (root - 1) * pageSize
-    // Page 1 begins with the database's own header.
-    let header = start + (root == 1 ? 100 : 0)
-    switch bytes[header] {
-    case 13: return [root]
-    case 5:
-      let cells = (0..<(Int(bytes[header + 3]) << 8 | Int(bytes[header + 4]))).map { index in
-        let at = header + 12 + 2 * index
-        return number(start + (Int(bytes[at]) << 8 | Int(bytes[at + 1])))
-      }
-      return (cells + [number(header + 8)]).flatMap { leaves(root: $0) }
-    default: return []
+    bytes[header(of: root)] == 13 ? [root] : children(of: root).flatMap { leaves(root: $0) }
+  }
+
+  /// The pages below an interior page of a table, in the order of their keys; none of another page.
+  public func children(of page: Int) -> [Int] {
+    let header = header(of: page)
+    guard bytes[header] == 5 else { return [] }
+    let cells = (0..<(Int(bytes[header + 3]) << 8 | Int(bytes[header + 4]))).map { index in
+      let at = header + 12 + 2 * index
+      return number((page - 1) * pageSize + (Int(bytes[at]) << 8 | Int(bytes[at + 1])))
     }
+    return cells + [number(header + 8)]
+  }
+
+  /// Page 1 begins with the database's own header.
+  private func header(of page: Int) -> Int { (page - 1) * pageSize + (page == 1 ? 100 : 0) }
+
+  /// Writes one page over another.
+  public mutating func copy(page: Int, to other: Int) {
+    bytes.replaceSubrange(
+      (other - 1) * pageSize..<other * pageSize,
+      with: bytes[(page - 1) * pageSize..<page * pageSize])
   }
 
   private func number(_ offset: Int) -> Int {

@@ -91,9 +91,14 @@ package enum Varint {
     min(9, max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7))
   }
 
-  /// A number below 2^56 as its bytes.
+  /// A number as its bytes.
   static func bytes(_ value: UInt64) -> [UInt8] {
     let length = length(value)
+    // The ninth byte has eight bits.
+    guard length < 9 else {
+      return (0..<8).map { UInt8(value >> UInt64(57 - 7 * $0) & 0x7F) | 0x80 }
+        + [UInt8(truncatingIfNeeded: value)]
+    }
     return (0..<length).map { place in
       let bits = UInt8(value >> UInt64(7 * (length - 1 - place)) & 0x7F)
       return place == length - 1 ? bits : bits | 0x80

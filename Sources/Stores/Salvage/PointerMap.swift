@@ -115,6 +115,13 @@ struct Freelist {
   }
 }
 
+/// The pages of long rows that more than one row lays claim to: who reads the rows of all pages once more need not
+/// look for them again.
+final class SharedOverflow {
+  /// The pages; `nil` before they were looked for.
+  var pages: Set<Int>?
+}
+
 /// Follows the pages that hold what of a row does not fit into its leaf, as far as they are the row's own.
 ///
 /// Each page has one owner. Where a chain runs into a page that another row lays claim to, the pointer map
@@ -134,12 +141,19 @@ final class OverflowChains {
   private let image: DatabaseImage
   private let trees: TreeMap
   private var pointers: PointerMap?
-  private lazy var shared: Set<Int> = (try? findShared()) ?? []
 
   init(_ image: DatabaseImage, _ trees: TreeMap) {
     self.image = image
     self.trees = trees
     pointers = trees.isMapped ? PointerMap(image) : nil
+  }
+
+  /// The pages that more than one row lays claim to, found once for each map of the trees.
+  private var shared: Set<Int> {
+    if let known = trees.shared.pages { return known }
+    let found = (try? findShared()) ?? []
+    trees.shared.pages = found
+    return found
   }
 
   /// How many pages hold a rest of so many bytes.
@@ -198,7 +212,7 @@ final class OverflowChains {
     return entry.kind == (isFirst ? .firstOverflow : .laterOverflow) && entry.parent == before
   }
 
-  /// The pages that more than one row lays claim to, or one row twice.
+  /// Looks for pages that more than one row lays claim to, or one row twice.
   private func findShared() throws -> Set<Int> {
     var claimed = [Bool](repeating: false, count: image.pageCount)
     var shared: Set<Int> = []

@@ -163,6 +163,14 @@ public struct RowScan: ~Copyable {
 
   /// Which of the cells of a page have bytes that another has as well.
   private static func overlapping(_ cells: [TreeCell?]) -> Set<Int> {
+    // Rows that were added one after the other stand before each other: of most pages nothing has to be sorted.
+    var least = Int.max
+    let isInOrder = cells.allSatisfy { cell in
+      guard let cell else { return true }
+      defer { least = cell.start }
+      return cell.end <= least
+    }
+    guard !isInOrder else { return [] }
     let ranges = cells.enumerated().compactMap { index, cell in
       cell.map { (index: index, start: $0.start, end: $0.end) }
     }.sorted { $0.start < $1.start }

@@ -45,6 +45,8 @@ public struct TreeMap {
     case all
   }
   package var doubt = Doubt.none
+  /// What is known of overflow pages while the roles stay as they are.
+  private(set) var shared = SharedOverflow()
 
   /// Walks the trees of a database.
   ///
@@ -123,6 +125,7 @@ public struct TreeMap {
   ///
   /// - Throws: `CoreDataError` where the file cannot be read.
   package mutating func adoptStrays() throws {
+    shared = SharedOverflow()
     for number in 2..<max(2, image.pageCount + 1) {
       let isOfList = owner(of: number) == 1
       switch role(of: number) {

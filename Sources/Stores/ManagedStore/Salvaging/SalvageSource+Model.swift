@@ -26,13 +26,12 @@ extension SalvageSource {
   /// The model that is kept in the store, wherever the page of its cache is; `nil` where it is in none.
   package func model() throws -> Model? {
     var found: Model?
-    var scan = RowScan(image, trees)
     // The cache is one row, whose only column is what the archive deflates to.
-    try scan.rows(where: pages(of: "Z_MODELCACHE"), isCancelled: { found != nil }) { _, record in
-      guard found == nil, record.count == 1, record.kind(0) == .blob,
-        let bytes = record.content(0), bytes.count > 64
-      else { return }
+    try rows(of: "Z_MODELCACHE", until: { found != nil }) { _, record in
+      guard record.count == 1, record.kind(0) == .blob else { return false }
+      guard found == nil, let bytes = record.content(0), bytes.count > 64 else { return true }
       found = try? Model(archive: ModelCache.inflate(Array(bytes)))
+      return true
     }
     return found
   }
@@ -61,14 +60,16 @@ extension SalvageSource {
   /// page is; empty where they are gone.
   package func versionHashes() throws -> [String: VersionHash] {
     var found: [String: VersionHash] = [:]
-    var scan = RowScan(image, trees)
-    try scan.rows(where: pages(of: "Z_METADATA"), isCancelled: { !found.isEmpty }) { row, record in
+    try rows(of: "Z_METADATA", until: { !found.isEmpty }) { row, record in
       // Of the one row of Z_METADATA its key, UUID and property list.
-      guard found.isEmpty, record.count == 3, row.key == 1, record.kind(0) == .null,
-        record.kind(1) == .text, let bytes = record.content(2),
+      guard record.count == 3, row.key == 1, record.kind(0) == .null, record.kind(1) == .text else {
+        return false
+      }
+      guard found.isEmpty, let bytes = record.content(2),
         case .dictionary(let values)? = try? PropertyList.read(Array(bytes))
-      else { return }
+      else { return true }
       found = StoreMetadata(uuid: "", values: values).versionHashes
+      return true
     }
     return found
   }
@@ -119,30 +120,46 @@ extension SalvageSource {
   }
 
   private func counters() throws -> [(number: Int64, name: String, parent: Int64)] {
-    var rows: [(number: Int64, name: String, parent: Int64)] = []
-    var scan = RowScan(image, trees)
-    let isOfTable = pages(of: "Z_PRIMARYKEY")
-    // How many rows of a tree are none of these, where none is: it is another table's.
+    var found: [(number: Int64, name: String, parent: Int64)] = []
+    try rows(of: "Z_PRIMARYKEY") { row, record in
+      guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
+        record.kind(2) == .integer, found.count < Self.mostEntities,
+        let name = Self.text(record, 1, image)
+      else { return false }
+      found.append((row.key, name, record.integer(2) ?? 0))
+      return true
+    }
+    return found
+  }
+
+  /// Reads rows of a table of Core Data's own, wherever they may be: a tree of whose first rows none is one of it is
+  /// another table's.
+  ///
+  /// - Parameters:
+  ///   - isDone: asked now and then; no more rows are read then.
+  ///   - take: takes a row, and says whether it is one of the table.
+  private func rows(
+    of table: String, until isDone: () -> Bool = { false },
+    _ take: (RowScan.Row, borrowing Record) throws -> Bool
+  ) throws {
+    let isOfTable = pages(of: table)
+    // How many rows of a tree are none of these, where none is.
     var others: [Int: Int] = [:]
+    var scan = RowScan(image, trees)
     try scan.rows(
       where: { role, root in
         isOfTable(role, root) && (role != .leaf || others[root, default: 0] < Self.mostOthers)
-      }
+      }, isCancelled: isDone
     ) { row, record in
-      guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
-        record.kind(2) == .integer, rows.count < Self.mostEntities,
-        let name = Self.text(record, 1, image)
-      else {
+      if try take(row, record) {
+        others[row.root] = .min
+      } else {
         others[row.root, default: 0] += 1
-        return
       }
-      others[row.root] = .min
-      rows.append((row.key, name, record.integer(2) ?? 0))
     }
-    return rows
   }
 
-  /// So many rows of a tree without one of Z_PRIMARYKEY show that there will be none.
+  /// So many rows of a tree that are none of a table's show that there will be none.
   private static let mostOthers = 64
 
   /// More entities than that no model has; rows of other tables may look alike.

@@ -69,12 +69,13 @@ extension SalvagedCopy {
     let roots = Dictionary(entries.map { ($0.object.name, $0.root) }) { first, _ in first }
     for name in present.tables.keys.sorted() where !virtual.contains(name) {
       let table = try SalvagedTable(
-        name: name, numbers: numbers(of: name), root: roots[name] ?? trees.told[name] ?? 0,
+        name: name, numbers: numbers(of: name), root: roots[name] ?? trees.told[name]?.first ?? 0,
         connection: connection,
         encoding: source.image.header.encoding)
       if let outcome = trees.tables[name] { table.add(copied: outcome.rows) }
       all.append(table)
       if table.root > 0 { byRoot[table.root] = table }
+      for root in trees.told[name] ?? [] { byRoot[root] = table }
     }
   }
 
@@ -113,10 +114,18 @@ extension SalvagedCopy {
     guard !source.isSchemaWhole else { return }
     try listTables()
     // Which of two join tables a row is of is determined by the objects, when they are there.
+    // The schema may name a page that is lost itself.
+    let lost = Set(source.trees.holes.filter { $0.page == $0.root }.map(\.root))
+    let told = try TreeNames.tables(
+      of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
+    ).filter { name, _ in
+      all.contains { $0.name == name && ($0.root == 0 || lost.contains($0.root)) }
+    }
     trees = CopiedTrees(
-      told: try TreeNames.tables(
-        of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
-      ).filter { name, _ in all.contains { $0.name == name && $0.root == 0 } })
+      told: told,
+      shapes: Dictionary(
+        all.filter { told[$0.name] != nil }.map { ($0.name, $0.shape) }
+      ) { first, _ in first })
     (all, byRoot) = ([], [:])
   }
 
@@ -154,7 +163,14 @@ extension SalvagedCopy {
 
   func makeIndexes() throws {
     if hasCopiedTrees {
-      for index in trees.emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
+      for index in trees.emptyIndexes {
+        try connection.execute(trees.postponed[index] ?? "REINDEX \(quoted(index))")
+      }
+      // Where a tree was found by what it holds, the index has an entry for each row, or one of them is not whole.
+      let rows = Dictionary(all.map { ($0.name, $0.rows) }) { first, _ in first }
+      for index in trees.foundIndexes where index.entries != rows[index.table] {
+        try connection.execute("REINDEX \(quoted(index.name))")
+      }
     } else {
       try makeStatedIndexes()
     }
@@ -284,20 +300,31 @@ extension SalvagedCopy {
 
 /// What was copied page for page into a database that is made.
 struct CopiedTrees {
-  /// Roots of tables that the schema does not name and that their rows determine, by name.
-  private(set) var told: [String: Int] = [:]
+  /// Roots of tables that the schema does not name, or whose page is lost, as far as their rows determine them, by
+  /// name: several where the page that leads to them is lost.
+  private(set) var told: [String: [Int]] = [:]
+  private var shapes: [String: RowShape] = [:]
   /// What was copied of tables, by name.
   private(set) var tables: [String: TreeCopy.Outcome] = [:]
   /// Which pages were; the first is page 1.
   private(set) var isPageCopied: [Bool] = []
   /// Indexes that have to be rebuilt.
   private(set) var emptyIndexes: [String] = []
+  /// The statements of those that are made when all rows are there, by name.
+  private(set) var postponed: [String: String] = [:]
+  /// Indexes that were copied without a schema that names their trees, or those of their tables.
+  private(set) var foundIndexes: [(name: String, table: String, entries: Int)] = []
 
   /// Nothing.
   init() {}
 
-  /// - Parameter told: roots of tables that their rows determine, by name.
-  init(told: [String: Int]) { self.told = told }
+  /// - Parameters:
+  ///   - told: roots of tables that their rows determine, by name.
+  ///   - shapes: what rows of these look like, by name.
+  init(told: [String: [Int]], shapes: [String: RowShape]) {
+    self.told = told
+    self.shapes = shapes
+  }
 
   /// Copies tables, and indexes of those that are whole, into the empty ones that were made.
   ///
@@ -324,18 +351,20 @@ struct CopiedTrees {
       source.image, source.trees, to: path, isCancelled: isCancelled, progress: progress)
     for row in places where row.count == 4 && row[0].text == "table" {
       guard let name = row[1].text, let place = row[3].integer,
-        let root = root(of: name, "table") ?? told[name]
+        let roots = told[name] ?? root(of: name, "table").map({ [$0] })
       else { continue }
       if stated[name]?.object.isWithoutRowID == true {
-        let isWhole = try copy.copyIndex(root: root, to: Int(place))
-        if !isWhole { throw CoreDataError(.unreadable, "\(name) cannot be copied page for page") }
+        let entries = try copy.copyIndex(root: roots.first ?? 0, to: Int(place))
+        if entries == nil {
+          throw CoreDataError(.unreadable, "\(name) cannot be copied page for page")
+        }
         continue
       }
-      let owner = owners[name]
+      let (owner, shape) = (owners[name], shapes[name])
       tables[name] = try copy.copyTable(
-        root: root, to: Int(place), isOfObjects: owner?.numbers.isEmpty == false
-      ) { count, number in
-        owner?.isOwn(count, number) ?? true
+        roots: roots, to: Int(place), isOfObjects: owner?.numbers.isEmpty == false
+      ) { record in
+        owner?.isOwn(record.count, record.integer(1)) != false && shape?.fits(record) != false
       }
     }
     try copy.finish()
@@ -349,17 +378,32 @@ struct CopiedTrees {
       source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
       progress: progress)
     for row in places where row.count == 4 && row[0].text == "index" {
-      guard let name = row[1].text, let table = row[2].text, let place = row[3].integer else {
+      guard let name = row[1].text, let table = row[2].text, let new = row[3].integer else {
         continue
       }
-      guard tables[table]?.isWhole == true, let root = root(of: name, "index") ?? indexes[name],
-        try copy.copyIndex(root: root, to: Int(place))
+      let root = root(of: name, "index")
+      guard tables[table]?.isWhole == true, let place = root ?? indexes[name],
+        let entries = try copy.copyIndex(root: place, to: Int(new))
       else {
         emptyIndexes.append(name)
         continue
       }
+      if root == nil || told[table] != nil { foundIndexes.append((name, table, entries)) }
     }
     try copy.finish()
     connection = try open()
+    try postponeIndexes(connection)
+  }
+
+  /// Drops indexes that have to be rebuilt: each row that is put in would look for its place in them. One that
+  /// refuses rows stays.
+  private mutating func postponeIndexes(_ connection: Connection) throws {
+    for name in emptyIndexes {
+      let sql = try connection.value(
+        "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)])?.text
+      guard let sql, sql.hasPrefix("CREATE INDEX ") else { continue }
+      try connection.execute("DROP INDEX \(quoted(name))")
+      postponed[name] = sql
+    }
   }
 }

@@ -333,12 +333,13 @@ struct TreeNames {
 
   /// The tables whose trees are determined by their first rows, with the roots of these.
   ///
-  /// One whose rows do not all look alike, and one that two trees may be, is not among them.
+  /// A tree whose rows do not all look alike is not among them. Where the page that leads to all of a table is lost,
+  /// each page below it is the root of a tree.
   ///
   /// - Parameter known: roots that the schema names.
   static func tables(
     of source: SalvageSource, among tables: [SalvagedTable], besides known: Set<Int>
-  ) throws -> [String: Int] {
+  ) throws -> [String: [Int]] {
     var placing = RowPlacing(tables: tables)
     var seen: [Int: Int] = [:]
     var doubtful: Set<Int> = []
@@ -354,8 +355,7 @@ struct TreeNames {
       if table?.fits(record) != true || table?.keyColumn == nil { doubtful.insert(row.root) }
     }
     let told = placing.trees.filter { !doubtful.contains($0.key) }
-    return Dictionary(grouping: told.keys) { told[$0]?.name ?? "" }
-      .compactMapValues { $0.count == 1 ? $0[0] : nil }
+    return Dictionary(grouping: told.keys) { told[$0]?.name ?? "" }.mapValues { $0.sorted() }
   }
 
   /// The indexes whose trees are determined by entries that are right of the rows that are there.

@@ -11,20 +11,21 @@ package struct IndexTree: Sendable {
   private static let places = 9
   private static let entriesOfLeaf = 6
 
-  /// Finds the trees of indexes in a database that keeps pointer maps, by which a root is known.
+  /// Finds the trees of indexes: where the database keeps pointer maps that can be read these name the roots, else
+  /// each page that no other of an index references is one.
   ///
   /// - Parameter besides: pages to pass over, the first of which is page 1; none where it is shorter.
   /// - Throws: `CoreDataError` where the file cannot be read.
   package static func all(in image: DatabaseImage, besides: [Bool]) throws -> [IndexTree] {
     var pointers = PointerMap(image)
-    guard image.header.isMagic ? image.header.isAutoVacuum : try pointers.isLikely() else {
-      return []
-    }
+    let isMapped = image.header.isMagic ? image.header.isAutoVacuum : try pointers.isLikely()
+    let isBelow = isMapped ? [] : try pagesBelow(in: image)
     var result: [IndexTree] = []
     for page in 2..<max(2, image.pageCount + 1) {
       if page <= besides.count, besides[page - 1] { continue }
       guard let kind = try image.kind(of: page).flatMap({ TreePage.Kind(rawValue: $0) }),
-        kind == .indexLeaf || kind == .indexInterior, try pointers.entry(page)?.kind == .root
+        kind == .indexLeaf || kind == .indexInterior,
+        isMapped ? try pointers.entry(page)?.kind == .root : !isBelow[page - 1]
       else { continue }
       var entries: [[RecordValue]] = []
       var leaves: Set<Int> = []
@@ -35,6 +36,22 @@ package struct IndexTree: Sendable {
       if !entries.isEmpty { result.append(IndexTree(root: page, entries: entries)) }
     }
     return result
+  }
+
+  /// Which pages an interior page of an index references; the first is page 1.
+  private static func pagesBelow(in image: DatabaseImage) throws -> [Bool] {
+    var isBelow = [Bool](repeating: false, count: image.pageCount)
+    for number in 2..<max(2, image.pageCount + 1) {
+      guard try image.kind(of: number) == TreePage.Kind.indexInterior.rawValue,
+        let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable),
+        tree.isSound(in: page.bytes)
+      else { continue }
+      for child in tree.children(in: page.bytes) where isBelow.indices.contains(child - 1) {
+        isBelow[child - 1] = true
+      }
+    }
+    return isBelow
   }
 
   /// Gives the leaves of an index's tree, each once, as far as its pages reference them.
@@ -252,7 +269,8 @@ struct PageFile {
     try file.write(pages, at: 28)
   }
 
-  private mutating func point(_ number: Int, _ kind: PointerMap.Kind, parent: Int) throws {
+  /// Notes in the pointer map what a page is, and which page references it.
+  mutating func point(_ number: Int, _ kind: PointerMap.Kind, parent: Int) throws {
     let map = places.map(of: number)
     if maps[map] == nil {
       let old = try file.read(at: (map - 1) * pageSize, count: pageSize)

@@ -28,7 +28,7 @@ public struct TreeCopy: ~Copyable {
   private let progress: (Double) -> Void
   private var done: Int
   private var record = Record()
-  private var isOwn: (Int, Int64?) -> Bool = { _, _ in true }
+  private var isOwn: (borrowing Record) -> Bool = { _ in true }
   private var isOfObjects = false
   /// What was taken for the tree that is being copied: old pages and new ones.
   private var taken: (old: [Int], new: [Int]) = ([], [])
@@ -62,38 +62,40 @@ public struct TreeCopy: ~Copyable {
   /// Copies a table into the place of an empty one.
   ///
   /// - Parameters:
-  ///   - root: the first page of its tree.
+  ///   - roots: the first page of its tree, or, where that is lost, those of the trees that are left of it.
   ///   - new: that of the empty table.
-  ///   - isOwn: whether a row can be the table's, by how many values it has and the number that is its
-  ///     second one.
+  ///   - isOwn: whether a row can be the table's.
   ///   - isOfObjects: whether the rows are objects, whose texts are UTF-8.
   /// - Returns: what was copied: nothing where the tree cannot be kept.
   /// - Throws: `CoreDataError` where a file cannot be read or written.
   package mutating func copyTable(
-    root: Int, to new: Int, isOfObjects: Bool = false,
-    where isOwn: @escaping (_ count: Int, _ number: Int64?) -> Bool
+    roots: [Int], to new: Int, isOfObjects: Bool = false,
+    where isOwn: @escaping (borrowing Record) -> Bool
   ) throws -> Outcome {
     taken = ([], [])
     self.isOfObjects = isOfObjects
     self.isOwn = isOwn
+    var top = TreeTop(pageSize: image.pageSize)
     do {
-      if let copied = try table(TreeHole(root: root, page: root), new, parent: 0, depth: 0) {
-        return copied.outcome
-      }
+      if roots.count > 1 { return try leaves(of: roots, new, &top) }
+      let place = TreeHole(root: roots.first ?? 0, page: roots.first ?? 0)
+      if let copied = try table(place, new, parent: 0, depth: 0) { return copied.outcome }
     } catch is Broken {}
+    taken.new += top.taken
     undo()
     return Outcome(isWhole: false)
   }
 
-  /// Copies an index into the place of an empty one; false where it is not whole.
-  package mutating func copyIndex(root: Int, to new: Int) throws -> Bool {
+  /// Copies an index into the place of an empty one.
+  ///
+  /// - Returns: how many entries it has; `nil` where it is not whole.
+  package mutating func copyIndex(root: Int, to new: Int) throws -> Int? {
     taken = ([], [])
     do {
-      try index(root, new, depth: 0)
-      return true
+      return try index(root, new, depth: 0)
     } catch is Broken {
       undo()
-      return false
+      return nil
     }
   }
 
@@ -193,7 +195,7 @@ public struct TreeCopy: ~Copyable {
     }
     return page.withUnsafeBytes { bytes in
       record.read(UnsafeRawBufferPointer(rebasing: bytes[cell.start..<cell.start + cell.local]))
-        && record.stated == cell.size && isOwn(record.count, record.integer(1))
+        && record.stated == cell.size && isOwn(record)
         // One with text that is none is looked at by itself, too.
         && !(isOfObjects && record.hasGarbledText())
     }
@@ -236,7 +238,7 @@ public struct TreeCopy: ~Copyable {
   }
 
   /// An interior page of a table's tree; the key of the last child is left out.
-  private static func page(of children: [(child: Int, key: [UInt8])], size: Int) -> [UInt8] {
+  static func page(of children: [(child: Int, key: [UInt8])], size: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: size)
     bytes[0] = TreePage.Kind.tableInterior.rawValue
     var end = size
@@ -250,6 +252,100 @@ public struct TreeCopy: ~Copyable {
     BigEndian.putHalf(end, into: &bytes, 5)
     BigEndian.put(children.last?.child ?? 0, into: &bytes, 8)
     return bytes
+  }
+
+  // MARK: Tables without their upper pages
+
+  /// Copies the leaves of trees that together are one table's, and makes the pages above them.
+  ///
+  /// A tree with keys between those of another is left out: one of the two is of another time.
+  private mutating func leaves(of roots: [Int], _ new: Int, _ top: inout TreeTop) throws -> Outcome
+  {
+    var trees = try roots.compactMap { root in
+      try key(of: root, isLast: false).flatMap { first in
+        try key(of: root, isLast: true).map { (root: root, first: first, last: $0) }
+      }
+    }.sorted { $0.first < $1.first }
+    var outcome = Outcome(isWhole: trees.count == roots.count)
+    var greatest = Int64.min
+    let isApart = trees.indices.map { place in
+      let tree = trees[place]
+      defer { greatest = max(greatest, tree.last) }
+      return tree.first <= tree.last && (place == 0 || tree.first > greatest)
+        && (place + 1 == trees.count || tree.last < trees[place + 1].first)
+    }
+    trees = zip(trees, isApart).filter { $0.1 }.map { $0.0 }
+    if isApart.contains(false) { outcome.isWhole = false }
+    var above: Int64?
+    for tree in trees {
+      let place = TreeHole(root: tree.root, page: tree.root, above: above, upTo: tree.last)
+      try leaves(place, depth: 0, &top, &outcome)
+      above = tree.last
+    }
+    guard try top.finish(at: new, of: &file) else { throw Broken() }
+    return outcome
+  }
+
+  private mutating func leaves(
+    _ place: TreeHole, depth: Int, _ top: inout TreeTop, _ outcome: inout Outcome
+  ) throws {
+    // Behind the last leaf that can be read there may be others.
+    guard depth < 24, let last = place.upTo, last > place.above ?? .min || place.above == nil,
+      let bytes = try page(place.page)
+    else {
+      outcome.isWhole = false
+      return
+    }
+    switch TreePage.Kind(rawValue: bytes[0]) {
+    case .tableLeaf:
+      guard BigEndian.half(bytes, 3) > 0, let copied = try leaf(place, bytes, 0, parent: 0) else {
+        outcome.isWhole = false
+        return
+      }
+      outcome.rows += copied.outcome.rows
+      try top.add(copied.page, upTo: last, to: &file)
+    case .tableInterior:
+      guard let tree = TreePage(bytes, number: place.page, usable: bytes.count),
+        tree.isSound(in: bytes)
+      else {
+        outcome.isWhole = false
+        return
+      }
+      mark(place.page)
+      var above = place.above
+      for offset in tree.cells(in: bytes) {
+        // Keys rise from one to the next.
+        guard let key = Varint.read(bytes, offset + 4).map({ Int64(bitPattern: $0.value) }),
+          key > above ?? .min
+        else { throw Broken() }
+        let child = TreeHole(
+          root: place.root, page: Int(BigEndian.word(bytes, offset)), above: above,
+          upTo: min(key, last))
+        try leaves(child, depth: depth + 1, &top, &outcome)
+        above = key
+      }
+      let child = TreeHole(root: place.root, page: tree.last, above: above, upTo: last)
+      try leaves(child, depth: depth + 1, &top, &outcome)
+    default: outcome.isWhole = false
+    }
+  }
+
+  /// The first key of a tree, or its last, as far as its leaves can be read; `nil` where none can.
+  private func key(of root: Int, isLast: Bool, depth: Int = 0) throws -> Int64? {
+    guard depth < 24, root > 1, root <= image.pageCount, let page = try image.page(root),
+      let tree = TreePage(page.bytes, number: root, usable: image.usable), tree.kind.isOfTable
+    else { return nil }
+    if tree.kind == .tableLeaf {
+      let cells = tree.cells(in: page.bytes)
+      return (isLast ? cells.last : cells.first).flatMap {
+        TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
+      }
+    }
+    let children = tree.children(in: page.bytes)
+    for child in isLast ? children.reversed() : children {
+      if let key = try key(of: child, isLast: isLast, depth: depth + 1) { return key }
+    }
+    return nil
   }
 
   // MARK: What is too large for a page
@@ -284,13 +380,15 @@ public struct TreeCopy: ~Copyable {
 
   // MARK: Indexes
 
-  private mutating func index(_ old: Int, _ new: Int, depth: Int) throws {
+  /// - Returns: how many entries were copied.
+  private mutating func index(_ old: Int, _ new: Int, depth: Int) throws -> Int {
     guard depth < 24, let source = try page(old),
       let tree = TreePage(source, number: old, usable: source.count), !tree.kind.isOfTable,
       tree.isSound(in: source)
     else { throw Broken() }
     mark(old)
     var bytes = source
+    var entries = tree.count
     for offset in tree.cells(in: source) {
       guard
         let cell = TreeCell(
@@ -304,14 +402,15 @@ public struct TreeCopy: ~Copyable {
       }
       guard tree.kind.isInterior else { continue }
       let child = try take(.tree, parent: new)
-      try index(Int(BigEndian.word(source, offset)), child, depth: depth + 1)
+      entries += try index(Int(BigEndian.word(source, offset)), child, depth: depth + 1)
       BigEndian.put(child, into: &bytes, offset)
     }
     if tree.kind.isInterior {
       let child = try take(.tree, parent: new)
-      try index(tree.last, child, depth: depth + 1)
+      entries += try index(tree.last, child, depth: depth + 1)
       BigEndian.put(child, into: &bytes, 8)
     }
     try file.write(bytes, to: new)
+    return entries
   }
 }

@@ -1,6 +1,12 @@
 import ManagedModel
 import Salvage
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// What the rows of a table hold, place by place of a record.
 struct ColumnEvidence: Sendable {
   /// What a place holds in the rows of one entity.
@@ -213,13 +219,7 @@ struct SchemaRemnants {
 
   /// Takes the texts in a page.
   mutating func take(_ bytes: [UInt8], _ tables: Set<String>) {
-    var place = 0
-    let first = Self.mark[0]
-    while let next = bytes[place...].firstIndex(of: first) {
-      place = next + 1
-      guard bytes.count - next > Self.mark.count, bytes[next...].starts(with: Self.mark) else {
-        continue
-      }
+    for next in Self.places(of: Self.mark, in: bytes) {
       let text = bytes[(next + Self.mark.count)...].prefix(Self.longest)
         .prefix { $0 >= 0x20 && $0 < 0x7F }
       guard let (name, columns) = Self.read(String(decoding: text, as: UTF8.self)),
@@ -227,6 +227,23 @@ struct SchemaRemnants {
         self.columns[name]?.count ?? 0 < Self.most
       else { continue }
       self.columns[name, default: []].append(columns)
+    }
+  }
+
+  /// Where bytes stand among others, with any behind them.
+  private static func places(of mark: [UInt8], in bytes: [UInt8]) -> [Int] {
+    bytes.withUnsafeBytes { bytes in
+      var places: [Int] = []
+      guard let base = bytes.baseAddress, let first = mark.first else { return places }
+      var from = 0
+      // Most pages hold none: their bytes are not looked at one by one.
+      while from + mark.count < bytes.count,
+        let place = memchr(base + from, Int32(first), bytes.count - mark.count - from)
+      {
+        if memcmp(place, mark, mark.count) == 0 { places.append(UnsafeRawPointer(place) - base) }
+        from = UnsafeRawPointer(place) - base + 1
+      }
+      return places
     }
   }
 

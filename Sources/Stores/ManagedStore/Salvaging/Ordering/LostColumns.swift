@@ -40,8 +40,10 @@ struct LostColumns {
   /// The tables of earlier versions of the model, from the latest to the first.
   private let earlier: [StoreSchema]
   private let remnants: SchemaRemnants
-  /// What was found of each table's rows, by the tree that they are in.
-  private var evidence: [String: [Int: ColumnEvidence]] = [:]
+  /// What was found of the rows that describe each table.
+  private var evidence: [String: ColumnEvidence] = [:]
+  /// How many rows were found of the tables.
+  private(set) var rows = 0
   /// Rows that look like objects, and are of no entity of the model.
   private var strangers = 0
   /// How many values the longest row has of each entity that is Core Data's own, such as those of history.
@@ -72,13 +74,16 @@ struct LostColumns {
   }
 
   private mutating func read(_ source: SalvageSource, _ isCancelled: () -> Bool) throws {
-    var owners: [Int64: StoreSchema.Table] = [:]
-    for table in tables {
+    var owners: [Int64: Int] = [:]
+    for (place, table) in tables.enumerated() {
       for entity in schema.model.subtree(of: table.root) {
-        if let number = schema.numbers[entity] { owners[number] = table }
+        if let number = schema.numbers[entity] { owners[number] = place }
       }
     }
     let numbers = Set(schema.numbers.values)
+    // How many rows each tree has of a table, 0 for those of none: what all of them hold would take much memory
+    // where the upper pages of a large table are lost, and each page below is the root of a tree.
+    var counts = [[Int: Int]](repeating: [:], count: tables.count)
     var scan = RowScan(source.image, source.trees)
     try scan.rows(where: SalvageSource.holdsRows, isCancelled: isCancelled) { row, record in
       guard record.count >= Self.standing, record.kind(0) == .null,
@@ -90,19 +95,32 @@ struct LostColumns {
       }
       guard let saves = record.integer(2), saves > 0 else { return }
       guard numbers.contains(number) else { return strangers += 1 }
-      guard let table = owners[number],
-        record.count <= table.columns.count + Self.standing + Self.mostMore
+      guard let place = owners[number], isRow(record, of: place) else { return }
+      counts[place][row.root, default: 0] += 1
+      rows += 1
+    }
+    // The rows that describe a table: those of its largest tree, else those of none.
+    var roots: [Int: Set<Int>] = [:]
+    for (place, trees) in counts.enumerated() where !trees.isEmpty {
+      let largest = trees.filter { $0.key > 0 }.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      roots[largest?.key ?? 0, default: []].insert(place)
+    }
+    scan = RowScan(source.image, source.trees)
+    try scan.rows(
+      where: { SalvageSource.holdsRows($0, $1) && roots[$1] != nil }, isCancelled: isCancelled
+    ) { row, record in
+      guard record.count >= Self.standing, record.kind(0) == .null,
+        let number = record.integer(1), let saves = record.integer(2), saves > 0,
+        let place = owners[number], roots[row.root]?.contains(place) == true,
+        isRow(record, of: place)
       else { return }
-      evidence[table.name, default: [:]][row.root, default: ColumnEvidence()]
-        .add(number: number, record)
+      evidence[tables[place].name, default: ColumnEvidence()].add(number: number, record)
     }
   }
 
-  /// The rows that describe a table: those of its largest tree, else those of none.
-  private func evidence(of table: StoreSchema.Table) -> ColumnEvidence? {
-    let trees = evidence[table.name] ?? [:]
-    return trees.filter { $0.key > 0 }.max { ($0.value.rows, $1.key) < ($1.value.rows, $0.key) }?
-      .value ?? trees[0]
+  /// Whether a row with a table's Z_ENT has no more values than one of it can have.
+  private func isRow(_ record: borrowing Record, of place: Int) -> Bool {
+    record.count <= tables[place].columns.count + Self.standing + Self.mostMore
   }
 
   /// The order of each table's columns; that of a new store where a table has no rows.
@@ -125,7 +143,7 @@ struct LostColumns {
   var fit: Fit {
     var fit = Fit(contradictions: strangers > 0 ? 1 : 0, missing: 0, appended: 0)
     for table in tables {
-      guard let evidence = evidence(of: table), let choice = choice(for: table) else { continue }
+      guard let evidence = evidence[table.name], let choice = choice(for: table) else { continue }
       guard let appended = choice.fewestAppended else {
         fit.contradictions += 1
         continue
@@ -137,12 +155,9 @@ struct LostColumns {
     return fit
   }
 
-  /// How many rows were found of the tables.
-  var rows: Int { evidence.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.rows } } }
-
   /// What there is to choose from; `nil` where there are no rows.
   private func choice(for table: StoreSchema.Table) -> OrderChoice? {
-    guard let evidence = evidence(of: table) else { return nil }
+    guard let evidence = evidence[table.name] else { return nil }
     return OrderChoice(
       columns: table.columns,
       traits: table.columns.map { ColumnTraits($0, of: table, in: schema) }, evidence: evidence,
