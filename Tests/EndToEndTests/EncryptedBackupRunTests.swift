@@ -196,7 +196,7 @@ struct EncryptedBackupRunTests {
     #expect(!found.contains("/"), "\(found)")
     // The two at once would be one key, Alt and q.
     terminal.send("Escape")
-    _ = terminal.screen(showing: "▸1 Browse", without: "Esc close")
+    _ = terminal.screen(showing: "▸1 Browse", without: ["Esc close"])
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
     let kept = Shell.output(

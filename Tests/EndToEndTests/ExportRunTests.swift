@@ -91,9 +91,9 @@ struct ExportRunTests {
     #expect(terminal.screen(showing: "a file has that name").contains("a file has that name"))
     // Keys that come at once with Escape would be one with it.
     terminal.send("Escape")
-    _ = terminal.screen(showing: "w write to a file", without: "a file has that name")
+    _ = terminal.screen(showing: "w write to a file", without: ["a file has that name"])
     terminal.send("Escape")
-    _ = terminal.screen(showing: "▸1 Browse", without: "w write to a file")
+    _ = terminal.screen(showing: "▸1 Browse", without: ["w write to a file"])
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT").contains("EXIT"))
     terminal.close()
