@@ -79,7 +79,9 @@ struct ExportRunTests {
       "cd '\(place)' && NO_COLOR=1 '\(FileSystem.canonical(Shell.strata))' --fresh '\(demo.store)'")
     #expect(terminal.screen(showing: "▸1 Browse").contains("Browse"))
     terminal.send(":", "Recipe/p\(key)", "Enter")
-    #expect(terminal.screen(showing: "Recipe/p\(key)").contains("Recipe/p\(key)"))
+    // The palette shows the words, too: the object is there with its properties.
+    let object = terminal.screen(showing: "Recipe/p\(key)", "createdAt", "▏ ")
+    #expect(object.contains("createdAt"), "\(object)")
     terminal.send("Tab", "/", "photo", "Enter", "v")
     #expect(terminal.screen(showing: "w write to a file").contains("w write to a file"))
     terminal.send("w")

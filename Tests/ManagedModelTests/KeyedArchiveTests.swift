@@ -38,7 +38,7 @@ struct KeyedArchiveTests {
     let archive = try KeyedArchive(writer.bytes(root: root))
     #expect(
       archive.tree().lines() == [
-        "array of 10", "  0: -12.5", "  1: date 3.0",
+        "array of 10", "  0: -12.5", "  1: 2001-01-01T00:00:03Z",
         "  2: 00010203-0405-0607-0809-0A0B0C0D0E0F", "  3: a:b", "  4: 1 bytes 01", "  5: 0.5",
         "  6: true", "  7: nil", "  8: set of 1", "    \"x\"", "  9: dictionary of 1", "    k: 1",
       ])
