@@ -200,10 +200,12 @@ struct ContentLayer: LayerContent {
   mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
     if task == self.task, case .content(let part) = answer {
       self.task = nil
-      let isFirst = stored == nil
+      let former = stored
       take(part, in: context)
-      guard isFirst, let stored, error == nil, DecodedText.isPossible(stored) else {
-        return wanted(in: &context)
+      guard former == nil, let stored, error == nil, DecodedText.isPossible(stored) else {
+        // The same part again: the value has become shorter than it says, and there is no more of it.
+        let isSame = former?.offset == stored?.offset && former?.bytes.count == stored?.bytes.count
+        return isSame ? [] : wanted(in: &context)
       }
       let (object, property) = (object, property)
       form = nil
