@@ -69,7 +69,7 @@ struct AtomicFolder {
     try FileSystem.write(Array(Self.contents.utf8), to: model + "/contents")
     sqlite = folder.path("A.sqlite")
     let seeded = Captured(
-      "seed", model, sqlite, "--objects", "\(objects)", "--edge-cases", "--seed", "7")
+      "seed", model, sqlite, "--objects", "\(objects)", "--seed", "7")
     try #require(seeded.status == .done, "\(seeded.err)")
     (xml, binary) = (folder.path("A.xml"), folder.path("A.storedata"))
     let store = try Store(path: sqlite)
