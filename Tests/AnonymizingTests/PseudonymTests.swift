@@ -191,9 +191,9 @@ struct NumberOrderTests {
   }
 
   @Test(
-    "reals keep order, decimal places and the storage class", arguments: NumberOrders.Kind.allCases)
+    "reals keep order, decimal places and the storage class",
+    arguments: NumberOrders.Kind.allCases.filter { $0 != .integer })
   func reals(_ kind: NumberOrders.Kind) throws {
-    guard kind != .integer else { return }
     let values: [Double] =
       kind == .float
       ? [-1.5, 0, 0.1, 2, 1e10].map { Double(Float($0)) } : [-12.25, -0.5, 0, 0.75, 3, 1234.5, 6e8]

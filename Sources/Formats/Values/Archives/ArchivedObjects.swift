@@ -30,7 +30,7 @@ package struct ArchivedObjects {
 
   /// An object as the archive has it, with its references as numbers.
   ///
-  /// - Throws: ``CoreDataError`` where there is none of that number, or it is damaged.
+  /// - Throws: ``CoreDataError`` if no object has that number, or if it is damaged.
   package mutating func object(_ uid: Int) throws(CoreDataError) -> PropertyListValue {
     guard places.indices.contains(uid) else {
       throw CoreDataError(.unreadable, "the archive has no object \(uid)")

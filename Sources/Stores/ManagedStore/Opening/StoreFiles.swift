@@ -121,7 +121,7 @@ public struct StoreFiles: Sendable, Equatable {
     throw CoreDataError(
       .unreadable, code: .persistentStoreInvalidType,
       "not an SQLite store: it is \(Self.describe(head))", path: path,
-      hint: "strata reads Core Data stores of the SQLite type.")
+      hint: "strata reads Core Data stores of the SQLite, XML and binary types.")
   }
 
   private static func describe(_ head: [UInt8]) -> String {
