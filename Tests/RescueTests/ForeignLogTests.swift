@@ -98,8 +98,34 @@ struct ForeignLogTests {
     options.log = .none
     let report = try StoreSalvage.run(path: own.path, output: output, options: options)
     #expect(!report.isLossy)
+    #expect(report.notes.contains { $0.contains("was left out, as requested") }, "\(report.notes)")
     #expect(try StoreDump.lines(at: output) == alone)
     #expect(try own.bytes().filter { !$0.key.contains("Saved") } == before)
+  }
+
+  @Test("a -wal of its own that is left out is no whole salvage, also under another name")
+  func leftOut() throws {
+    for name in ["-wal", " (1).sqlite-wal"] {
+      let own = try Self.store(600, growing: true)
+      let log = try FileSystem.read(own.path + "-wal")
+      let folder = try #require(FileSystem.parent(of: own.path))
+      FileSystem.remove(own.path + "-wal")
+      let alone = try StoreDump.lines(at: own.path)
+      let stem = FileSystem.name(of: own.path).split(separator: ".").first.map(String.init)
+      let path = name == "-wal" ? own.path + name : "\(folder)/\(try #require(stem))\(name)"
+      try FileSystem.write(log, to: path)
+      var options = StoreSalvage.Options()
+      options.log = .none
+      let output = own.folder.path("Saved.sqlite")
+      let report = try StoreSalvage.run(path: own.path, output: output, options: options)
+      #expect(try StoreDump.lines(at: output) == alone)
+      #expect(report.isLossy && report.isPartial, "\(name)")
+      #expect(
+        report.notes.contains {
+          $0.contains("was left out, as requested (")
+            && $0.hasSuffix("what was saved only there is not in what was read.")
+        }, "\(report.notes)")
+    }
   }
 
   /// A seeded store whose main file went on in its own way, and then a -wal.

@@ -117,19 +117,20 @@ extension ByteShift {
   package var sentence: String {
     switch self {
     case .header(3): "A byte order mark (3 bytes) precedes the file."
-    case .header(let count): "\(count) foreign bytes precede the file."
+    case .header(let count):
+      "\(NumberText.counted(count, "foreign byte")) \(count == 1 ? "precedes" : "precede") the file."
     case .lineEnds(let count):
-      "Each line end (0A) became two bytes (0D 0A), as in a text-mode transfer: there are \(count) extra bytes."
+      "Each line end (0A) became two bytes (0D 0A), as in a text-mode transfer, which adds \(NumberText.counted(count, "byte"))."
     case .lineFeeds(let lost, _, _):
-      "Each 0D before an 0A is gone, as in a text-mode transfer: \(lost) single bytes are missing throughout the file."
+      "Each 0D before an 0A is gone, as in a text-mode transfer: \(NumberText.counted(lost, "single byte")) \(lost == 1 ? "is" : "are") missing throughout the file."
     case .moved(let moves):
       moves.reduce(into: ("", 0)) { text, move in
         let by = move.by - text.1
         text.0 +=
           (text.0.isEmpty ? "" : " ")
           + (by > 0
-            ? "\(by) bytes were inserted before page \(move.page), which shifts everything after them."
-            : "\(-by) bytes are missing before page \(move.page), which shifts everything after them.")
+            ? "\(NumberText.counted(by, "byte")) \(by == 1 ? "was" : "were") inserted before page \(move.page), which shifts everything that follows."
+            : "\(NumberText.counted(-by, "byte")) \(by == -1 ? "is" : "are") missing before page \(move.page), which shifts everything that follows.")
         text.1 = move.by
       }.0
     }

@@ -10,7 +10,8 @@ extension SalvageSource {
       (try? SalvageSource(path: path, log: choice)).flatMap { try? $0.rows() }
     }
     guard let alone = rows(.none), let both = rows(.file(log)) else { return nil }
-    return "The main file alone has \(alone) rows; with the -wal there are \(both)."
+    return
+      "The main file alone has \(NumberText.counted(alone, "row")); with the -wal there are \(NumberText.grouped(both))."
   }
 
   private func rows() throws -> Int {

@@ -88,7 +88,7 @@ package struct SalvageSource {
       notes.append(shift.sentence + " It is read as it was.")
       if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
         notes.append(
-          "Of \(cells == 1 ? "1 row" : "\(cells) rows") and \(NumberText.counted(pages, "page")) it is not known where the byte was: they are left out."
+          "Of \(NumberText.counted(cells, "row")) and \(NumberText.counted(pages, "page")) it is not known where the byte was: they are left out."
         )
         (isPartial, hidesRows) = (true, true)
       }
@@ -109,6 +109,12 @@ package struct SalvageSource {
       notes.append(Self.savedAsText)
       distrust = "the file was saved as text, and bytes of its rows were replaced"
       (isPartial, hidesRows, isGarbled) = (true, true, true)
+    }
+    if choice == .none,
+      let left = LeftOutLog(of: path, journal: journalPath, main: image)
+    {
+      notes.append(left.note)
+      if left.mayBeOwn { (isPartial, hidesRows) = (true, true) }
     }
     if let log, image.log?.newest.isEmpty == false {
       let main = try DatabaseImage(path: path, log: nil, journal: journalPath, isRealigned: true)
@@ -201,7 +207,7 @@ package struct SalvageSource {
       let count = try rowsOfLog()
       if count > 0 {
         notes.append(
-          "\(count == 1 ? "1 row is" : "\(count) rows are") read from \(FileSystem.name(of: log)): it does not contradict the main file, but a -wal does not say which store it belongs to."
+          "\(count == 1 ? "1 row is" : "\(NumberText.grouped(count)) rows are") read from \(FileSystem.name(of: log)): it does not contradict the main file, but a -wal does not say which store it belongs to."
         )
       }
     }
@@ -326,7 +332,7 @@ package struct SalvageSource {
   }
 
   /// The log to lay over the main file: its own, else one that lost its name.
-  private static func log(of path: String, _ notes: inout [String]) throws -> String? {
+  static func log(of path: String, _ notes: inout [String]) throws -> String? {
     let own = path + "-wal"
     if let status = try FileSystem.present(own), status.size > LogHeader.size {
       guard try !WriteAheadLog(besideStore: path).isOlderThanStore else {
