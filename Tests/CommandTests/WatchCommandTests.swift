@@ -48,7 +48,7 @@ struct WatchCommandTests {
         "~ Recipe/p12  Leek soup", "    title: “Leak soup” → “Leek soup”", "… and 9,980 more",
       ], "\(text)")
     #expect(try printed("x", isJSON: false, saves: 3).contains(" · 3 saves · "))
-    #expect(try printed("x", isJSON: false, saves: nil).contains(" · several saves · "))
+    #expect(try printed("x", isJSON: false, saves: nil).contains(" · one save or more · "))
   }
 
   @Test("text of a store steers no terminal", arguments: [false, true])

@@ -22,7 +22,7 @@ public struct WatchRequest: Sendable, Equatable {
 public struct ObservedSave: Sendable, Equatable {
   /// When it was saved, where persistent history says so; else when it was noticed. Seconds since 2001-01-01 UTC.
   public var time: Double
-  /// How many saves came together: 1 where it is one; `nil` for several that nothing counts.
+  /// How many saves came together: 1 where it is one; `nil` where nothing counts them.
   public var saves: Int?
   /// The transactions of persistent history that came with it, oldest first.
   public var transactions: [HistoryTransaction] = []
@@ -32,6 +32,11 @@ public struct ObservedSave: Sendable, Equatable {
   public var changes: [ObjectChange] = []
   /// Whether all objects of the store were compared to find it.
   public var isWhole = false
+
+  /// So many saves in words; `nil` where nothing counts them.
+  package static func text(of saves: Int?) -> String {
+    saves.map { NumberText.counted($0, "save") } ?? "one save or more"
+  }
 
   /// Who saved: the author of the first transaction that has one.
   public var author: String? { transactions.lazy.compactMap(\.author).first }

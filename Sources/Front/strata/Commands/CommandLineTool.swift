@@ -46,7 +46,7 @@ enum CommandLineTool {
   private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
     guard let first = words.first else {
       if console.isTerminal { return try run(InterfaceCommand.command, [], console) }
-      console.write(usage)
+      console.help(usage)
       return .usage
     }
     switch first {
@@ -79,7 +79,7 @@ enum CommandLineTool {
   ) throws -> CommandStatus {
     let arguments = try Arguments(words, for: command)
     if arguments[.help] {
-      console.write(command.help)
+      console.help(command.help)
       return .done
     }
     return try Interruption.removingCopiesToTheEnd {

@@ -36,11 +36,11 @@ enum HelpCommand {
   /// - Throws: ``CoreDataError`` of kind usage for what is neither a command nor a topic.
   static func write(_ name: String?, to console: Console) throws -> CommandStatus {
     guard let name else {
-      console.write(CommandLineTool.usage)
+      console.help(CommandLineTool.usage)
       return .done
     }
     if let command = CommandTable.command(named: name) {
-      console.write(command.help)
+      console.help(command.help)
     } else if let topic = Topic.topic(named: name) {
       for line in ArticleText.lines(of: topic.article, width: console.width) {
         console.line(line.text, as: line.isHeading ? .title : nil)

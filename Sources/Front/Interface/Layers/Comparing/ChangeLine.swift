@@ -2,6 +2,7 @@ import Comparison
 import ManagedModel
 import ManagedStore
 import Terminal
+import Watching
 
 /// A file to compare the store with.
 struct ComparedFile: Sendable, Equatable {
@@ -21,7 +22,7 @@ enum ChangeLine {
   /// What one save changed, or what several did that were seen together.
   static func lines(of seen: SeenSave) -> [ChangeLine] {
     let save = seen.save
-    let saves = save.saves.map { $0 == 1 ? "" : NumberText.counted($0, "save") } ?? "several saves"
+    let saves = save.saves == 1 ? "" : ObservedSave.text(of: save.saves)
     let parts = [seen.time, saves, words(save.counts), save.author ?? "", save.process ?? ""]
     return [.heading(parts.filter { !$0.isEmpty }.joined(separator: "  "))]
       + save.changes.map { .change($0) } + more(save.rest)
@@ -59,7 +60,7 @@ enum ChangeLine {
     let count = saves.reduce(Int?.some(0)) { count, seen in
       count.flatMap { count in seen.save.saves.map { count + $0 } }
     }
-    return count.map { NumberText.counted($0, "save") } ?? "several saves"
+    return ObservedSave.text(of: count)
   }
 
   /// `2 inserted, 1 changed`

@@ -129,12 +129,7 @@ struct SaveWriter {
       (counts.inserted, "inserted"), (counts.updated, "changed"), (counts.deleted, "deleted"),
     ].filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
     let who = [save.author, save.process].compactMap { $0 }.joined(separator: ", ")
-    let saves =
-      switch save.saves {
-      case 1?: ""
-      case let count?: NumberText.counted(count, "save")
-      case nil: "several saves"
-      }
+    let saves = save.saves == 1 ? "" : ObservedSave.text(of: save.saves)
     return [LocalTime.clock(of: save.time), who, saves, kinds.joined(separator: ", ")]
       .filter { !$0.isEmpty }.joined(separator: " · ")
   }
