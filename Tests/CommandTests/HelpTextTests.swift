@@ -35,6 +35,7 @@ struct HelpTextTests {
       usage: strata rows STORE ENTITY [--where PREDICATE] [--sort KEY]
 
         --where PREDICATE  only objects for which an NSPredicate is true
+        --sort KEY         their order, by the values of one property
 
       A paragraph whose first line is long enough to be broken, and
       whose second follows it.
@@ -46,6 +47,8 @@ struct HelpTextTests {
 
           --where PREDICATE  only objects for which an
                              NSPredicate is true
+          --sort KEY         their order, by the values of one
+                             property
 
         A paragraph whose first line is long enough to be
         broken, and whose second follows it.

@@ -36,6 +36,12 @@ struct PlanVerdictTests {
       #expect(verdict.reason?.hasPrefix(reason ?? "") == (reason == nil ? nil : true))
       let said = Report(plan, allowing: []).lines.map { "\($0.mark.rawValue) \($0.text.text)" }
       #expect(said.contains("✓ can migrate") == (reason == nil), "\(said)")
+      let isStopped = !plan.failures.isEmpty || !plan.obstacles.isEmpty
+      #expect(
+        said.contains { $0.hasPrefix("✗ cannot migrate: \(reason ?? "")") } == isStopped, "\(said)")
+      #expect(
+        said.contains { $0.hasPrefix("✗ refused unless allowed") }
+          == (!isStopped && !plan.losses.isEmpty), "\(said)")
       var session = try Session(width: 120, height: 36, plan: plan)
       try session.send("4")
       let screen = session.screen().description

@@ -311,8 +311,10 @@ extension CoreDataError {
 extension Report {
   /// What stands in the way of a plan and what it would lose, then whether it can run.
   ///
-  /// - Parameter allowed: names of losses that are accepted.
-  package init(_ plan: MigrationPlan, allowing allowed: Set<String>) {
+  /// - Parameters:
+  ///   - allowed: names of losses that are accepted.
+  ///   - remedy: what gives values to rows that break rules.
+  package init(_ plan: MigrationPlan, allowing allowed: Set<String>, remedy: Advice? = nil) {
     let losses = Self.lines(plan.losses, allowing: allowed)
     guard !plan.isNothingToDo else {
       self.init([
@@ -331,7 +333,8 @@ extension Report {
     }
     let verdict =
       plan.isAcceptable(allowing: allowed)
-      ? [Line(.success, "\(PlanVerdict.can)")] : Self.verdict(plan.losses, allowing: allowed)
+      ? [Line(.success, "\(PlanVerdict.can)")]
+      : Self.verdict(plan, allowing: allowed, remedy: remedy)
     self.init([
       Section(
         [head] + obstacles + [Line](notes: plan.notes) + losses + Self.lines(plan.checks) + verdict)
@@ -355,7 +358,7 @@ extension Report {
       Section(
         [Line("\(plan.from) → \(plan.to)", as: .title)] + path + refusals
           + Self.lines(plan.checks) + Self.lines(plan.losses, allowing: allowed)
-          + Self.verdict(plan.losses, allowing: allowed)
+          + Self.verdict(plan.losses, allowing: allowed, isAlone: false)
           + [
             Line(
               .error,
@@ -377,13 +380,32 @@ extension Report {
     (checks.filter { !$0.isWarning } + checks.filter(\.isWarning)).flatMap(\.lines)
   }
 
+  /// Why a plan cannot be carried out.
+  private static func verdict(
+    _ plan: MigrationPlan, allowing allowed: Set<String>, remedy: Advice?
+  ) -> [Line] {
+    let failures = plan.failures
+    let isLossAlone = failures.isEmpty && plan.obstacles.isEmpty
+    let losses = verdict(plan.losses, allowing: allowed, isAlone: isLossAlone)
+    guard !isLossAlone else { return losses }
+    let why = PlanVerdict(plan, allowing: allowed).reason.map { ": \($0)" } ?? ""
+    return losses + [Line(.error, "\(PlanVerdict.cannot)\(why)")]
+      + (failures.isEmpty ? [] : remedy.map { [Line($0, depth: 1)] } ?? [])
+  }
+
   /// What accepts the losses that are left; empty where none is.
-  private static func verdict(_ losses: [Loss], allowing allowed: Set<String>) -> [Line] {
+  ///
+  /// - Parameter isAlone: whether nothing else stands in the way.
+  private static func verdict(
+    _ losses: [Loss], allowing allowed: Set<String>, isAlone: Bool
+  ) -> [Line] {
     let unallowed = losses.filter { !$0.isAllowed(by: allowed) }
     guard !unallowed.isEmpty else { return [] }
     return [
       Line(
-        .error, "refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))", as: .code)
+        .error,
+        "\(isAlone ? "" : "also ")refused unless allowed: \(.allowedLosses, of: unallowed.map(\.name))",
+        as: .code)
     ]
   }
 

@@ -43,7 +43,10 @@ enum HelpText {
       // What stands behind the last gap of two spaces or more.
       let indent = line.prefix { $0 == " " }
       let gap = line.dropFirst(indent.count).ranges(of: "  ").last
-      head = gap.map { line[..<$0.upperBound] } ?? indent
+      head =
+        gap.map { gap in
+          line[..<(line[gap.upperBound...].firstIndex { $0 != " " } ?? line.endIndex)]
+        } ?? indent
     }
     let text = holding(line.dropFirst(head.count))
     let room = width - head.count

@@ -107,13 +107,18 @@ struct MigrationArguments: Sendable {
         error, of: try open(path, besideModelsOf: path), request,
         isCancelled: { Interruption.isRequested })
     else { throw error }
-    let words = [path, destination.path].map(ShellText.quoted)
-    let remedy: Advice =
-      request.documents.isEmpty
-      ? "\(.deed("recipe"), of: words) begins a recipe that carries them; \(.deed("recipes")) explains it."
-      : "\(.deed("recipes")) explains what to write."
     return Refusal(
-      plan: plan, report: Report(plan, allowing: options.allowedLosses, remedy: remedy))
+      plan: plan,
+      report: Report(
+        plan, allowing: options.allowedLosses, remedy: remedy(for: path, "carries them")))
+  }
+
+  /// How to write a recipe that does something about what is refused.
+  func remedy(for path: String, _ deed: String) -> Advice {
+    let words = [path, destination.path].map(ShellText.quoted)
+    return request.documents.isEmpty
+      ? "\(.deed("recipe"), of: words) begins a recipe that \(deed); \(.deed("recipes")) explains it."
+      : "\(.deed("recipes")) explains what to write."
   }
 
   /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.

@@ -91,7 +91,9 @@ enum PlanCommand {
       } else {
         console.line("to \(request.destinationText)")
         if !plan.isNothingToDo { console.report(Report(plan.steps)) }
-        console.report(Report(plan, allowing: allowed))
+        console.report(
+          Report(
+            plan, allowing: allowed, remedy: request.remedy(for: path, "gives them values")))
       }
     }
     return plan.isAcceptable(allowing: allowed) ? .done : .refused
