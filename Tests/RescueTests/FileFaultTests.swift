@@ -54,6 +54,19 @@ struct FileFaultTests {
     #expect(diagnosis.isReadable && !diagnosis.isComplete)
   }
 
+  @Test("a file of which a single page of a table is left is a store that lost the rest")
+  func onePageLeft() throws {
+    let patient = try Patient()
+    let root = try patient.root(of: "ZTAG")
+    try patient.spoil { bytes in
+      for place in bytes.indices where place / 4096 != root - 1 { bytes[place] = 0xFF }
+    }
+    let diagnosis = try patient.diagnosis()
+    let found = try #require(diagnosis.findings.first)
+    #expect(found.kind == .header && found.severity == .error)
+    #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
+  }
+
   @Test("a page size that is not the pages' own")
   func pageSize() throws {
     let patient = try Patient()

@@ -160,4 +160,41 @@ struct LostTableTests {
       #expect(try saved.value("SELECT count(*) FROM \(table)") == .integer(Int64(rows)), "\(table)")
     }
   }
+
+  @Test("where its first page is gone, a list of an earlier time on free pages is not the store's")
+  func formerList() throws {
+    let demo = try DamagedDemo(objects: 700)
+    let steps = "SELECT * FROM ZSTEP ORDER BY Z_PK"
+    // Without a map of pages nothing says which ones were freed.
+    let connection = try Connection(path: demo.path, mode: .create)
+    try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = 0; VACUUM")
+    let before = try connection.rows(steps)
+    connection.close()
+    let own = try FileSystem.read(demo.path)
+    // The table begins where an index is now, and had a column less.
+    let earlier = demo.folder.path("Earlier.sqlite")
+    try FileSystem.copyOver(demo.path, to: earlier)
+    let former = try Connection(path: earlier, mode: .readWrite, isDefensive: false)
+    try former.execute(
+      """
+      PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ', ZTEXT VARCHAR', ''),
+      rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'ZSTEP_ZRECIPE_INDEX')
+      WHERE name = 'ZSTEP'
+      """)
+    former.close()
+    let old = try FileSystem.read(earlier)
+    let changed = own.indices.first { $0 >= 4096 && own[$0] != old[$0] }
+    let start = try #require(changed) / 4096 * 4096
+    let page = start..<start + 4096
+    try demo.change { bytes in
+      // The earlier list stands before the one that is in use.
+      bytes += own[page]
+      bytes.replaceSubrange(page, with: old[page])
+      for place in 0..<4096 { bytes[place] = 0 }
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: demo.path, output: output)
+    let saved = try Connection(path: output, mode: .immutable).rows(steps)
+    #expect(saved == before, "\(saved.count) of \(before.count)")
+  }
 }

@@ -15,6 +15,14 @@ package enum ByteShift: Sendable, Equatable {
   /// From these pages on, all stands so many bytes behind its place; before it where that is negative.
   case moved([Move])
 
+  /// Whether bytes are missing, so that not everything can be read as it was.
+  package var isLossy: Bool {
+    switch self {
+    case .header, .lineEnds: false
+    case .lineFeeds, .moved: true
+    }
+  }
+
   /// Where pages begin to stand elsewhere.
   package struct Move: Sendable, Equatable {
     /// The first page that does, from 1.
@@ -35,6 +43,8 @@ package enum ByteShift: Sendable, Equatable {
     var moves: [Move] = []
     /// Pages that are not read from the file.
     var pages: [Int: [UInt8]] = [:]
+    /// Those of them without cells that were left out.
+    var shortened: Set<Int> = []
     /// Where a 0D stands in the file as it was that is not in it any more, in order.
     var inserted: [Int] = []
     static let step = 4096
@@ -62,7 +72,8 @@ package enum ByteShift: Sendable, Equatable {
     if let loss = try LineFeedLoss(file, FileHeader(head[...]), pageSize: pageSize) {
       return Reading(
         shift: .lineFeeds(lost: loss.lost, cells: loss.cells, pages: loss.unknown),
-        pageSize: pageSize, size: file.size + loss.lost, moves: loss.moves, pages: loss.pages)
+        pageSize: pageSize, size: file.size + loss.lost, moves: loss.moves, pages: loss.pages,
+        shortened: loss.shortened)
     }
     let header = FileHeader(head)
     // So many bytes are too many or missing, by what the header counts; a file that was cut off is as if.
@@ -182,9 +193,15 @@ package enum ByteShift: Sendable, Equatable {
     let bytes = try file.read(at: start, count: count * pageSize)
     var found = 0
     for index in 0..<count where (index + 1) * pageSize <= bytes.count {
-      if isSound(bytes, index * pageSize, pageSize) { found += 1 }
+      if begins(bytes, index * pageSize, pageSize) { found += 1 }
     }
     return found
+  }
+
+  /// Whether a page of a tree begins at a place, one without cells too.
+  private static func begins(_ bytes: [UInt8], _ offset: Int, _ pageSize: Int) -> Bool {
+    isSound(bytes, offset, pageSize)
+      || ShortenedPage.isEmpty(bytes, at: offset, usable: pageSize)
   }
 
   /// How far behind their places pages from one on stand, by a page's length at most either way.
@@ -199,7 +216,7 @@ package enum ByteShift: Sendable, Equatable {
     for start in counts.indices {
       var offset = start
       while offset + pageSize <= bytes.count {
-        if isSound(bytes, offset, pageSize) { counts[start] += 1 }
+        if begins(bytes, offset, pageSize) { counts[start] += 1 }
         offset += pageSize
       }
     }

@@ -121,6 +121,9 @@ public final class DatabaseImage {
   /// How the main file's bytes were moved; `nil` where they are read as they stand.
   package var shift: ByteShift? { main.shift }
 
+  /// Pages of the main file that lost bytes and are read without some of their cells.
+  package var shortenedPages: Set<Int> { main.shortenedPages }
+
   /// The rollback journal beside the main file, rolled back or not; `nil` where there is none.
   public var journal: RollbackJournal? { main.journal }
 

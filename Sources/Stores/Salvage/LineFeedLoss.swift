@@ -13,6 +13,8 @@ struct LineFeedLoss {
   private(set) var pages: [Int: [UInt8]] = [:]
   /// How many bytes are gone.
   let lost: Int
+  /// Pages without cells that were left out.
+  private(set) var shortened: Set<Int> = []
   /// Cells that were left out, and pages.
   private(set) var cells = 0
   private(set) var unknown = 0
@@ -72,6 +74,7 @@ struct LineFeedLoss {
     }
     pages[number] = mended.page
     cells += mended.dropped
+    if mended.dropped > 0 { shortened.insert(number) }
     return mended.dropped == 0
   }
 

@@ -56,6 +56,9 @@ package final class MainFile: Sendable {
     size = max(kept + page <= initial ? initial : kept, last)
   }
 
+  /// Pages that are read without cells of which it is not known what they were.
+  var shortenedPages: Set<Int> { moved?.shortened ?? [] }
+
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard let applied else {

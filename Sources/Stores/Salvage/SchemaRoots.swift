@@ -1,5 +1,5 @@
 /// What the list of tables says of the first page of each table and index: which kind of b-tree begins there.
-struct SchemaRoots {
+package struct SchemaRoots {
   /// Whether a table with row ids begins at a page; else an index, or a table that is kept as one.
   private let isOfTable: [Int: Bool]
 
@@ -60,6 +60,11 @@ struct SchemaRoots {
       waiting += tree.page.children(in: tree.bytes).map { (page: $0, isOfTable: place.isOfTable) }
     }
     return (count, all)
+  }
+
+  /// Whether a tree of a table stands at a page, or one of an index; `nil` where no sound page does.
+  package static func isOfTable(_ number: Int, in image: DatabaseImage) throws -> Bool? {
+    try tree(number, in: image)?.page.kind.isOfTable
   }
 
   private static func tree(

@@ -67,24 +67,65 @@ struct FileRepairTests {
     #expect(changes.map(\.property) == ["ZSTEP_ZRECIPE_INDEX"], "\(changes)")
   }
 
-  /// Lets a row's value change behind its index's back.
-  private static func misleadIndex(of patient: Patient) throws {
+  @Test("a key that an index alone is wrong about is no object that is missing")
+  func keyOfNoObject() throws {
+    // Of the two indexes on amounts one still has the key of each.
+    let patient = try Patient(objects: 400)
+    try patient.change("UPDATE ZAMOUNT SET Z_PK = 99999 WHERE Z_PK = 3")
+    try Self.misleadIndex(
+      of: patient, "ZAMOUNT_ZINGREDIENT_INDEX", "ZAMOUNT",
+      by: "UPDATE ZAMOUNT SET Z_PK = 3 WHERE Z_PK = 99999")
+    try Self.expectOnlyIndex("ZAMOUNT_ZINGREDIENT_INDEX", of: patient)
+    // The only index of steps says otherwise, but of a key that no object has.
+    let other = try Patient(objects: 400)
+    try other.change("UPDATE ZSTEP SET Z_PK = 0 WHERE Z_PK = 3")
+    try Self.misleadIndex(of: other, by: "UPDATE ZSTEP SET Z_PK = 3 WHERE Z_PK = 0")
+    try Self.expectOnlyIndex("ZSTEP_ZRECIPE_INDEX", of: other)
+    // Here it may be that the row was lost that it names.
+    let last = try Patient(objects: 400)
+    try last.change("UPDATE ZSTEP SET Z_PK = 99999 WHERE Z_PK = 3")
+    try Self.misleadIndex(of: last, by: "UPDATE ZSTEP SET Z_PK = 3 WHERE Z_PK = 99999")
+    let diagnosis = try last.diagnosis()
+    #expect(
+      diagnosis.findings.contains { $0.kind == .pageUnreadable && $0.first == ["p99999"] },
+      "\(diagnosis.alarms)")
+    let output = last.folder.path("Saved.sqlite")
+    #expect(try StoreSalvage.run(path: last.path, output: output).missing == ["ZSTEP": [99_999]])
+  }
+
+  private static func expectOnlyIndex(_ name: String, of patient: Patient) throws {
+    let diagnosis = try patient.diagnosis()
+    let errors = diagnosis.findings.filter { $0.severity == .error }
+    #expect(errors.map(\.kind) == [.indexWrong], "\(diagnosis.alarms)")
+    #expect(errors.first?.command?.typed.hasPrefix("strata repair ") == true)
+    let report = try StoreSalvage.run(
+      path: patient.path, output: patient.folder.path("Saved.sqlite"))
+    #expect(report.missing.isEmpty, "\(report.missing)")
+    let changes = try patient.repair(mending: [.indexWrong])
+    #expect(changes.map(\.property) == [name], "\(changes)")
+  }
+
+  /// Lets a row change behind an index's back.
+  private static func misleadIndex(
+    of patient: Patient, _ name: String = "ZSTEP_ZRECIPE_INDEX", _ table: String = "ZSTEP",
+    by change: String = "UPDATE ZSTEP SET ZRECIPE = 1 WHERE Z_PK = 3"
+  ) throws {
     let connection = try Connection(path: patient.path, mode: .readWrite, isDefensive: false)
     let sql = try #require(
-      connection.value("SELECT sql FROM sqlite_master WHERE name = 'ZSTEP_ZRECIPE_INDEX'")?.text)
-    let root = try patient.root(of: "ZSTEP_ZRECIPE_INDEX")
+      connection.value("SELECT sql FROM sqlite_master WHERE name = '\(name)'")?.text)
+    let root = try patient.root(of: name)
     try connection.execute("PRAGMA writable_schema = ON")
-    try connection.execute("DELETE FROM sqlite_master WHERE name = 'ZSTEP_ZRECIPE_INDEX'")
+    try connection.execute("DELETE FROM sqlite_master WHERE name = '\(name)'")
     connection.close()
     let blind = try Connection(path: patient.path, mode: .readWrite, isDefensive: false)
     for name in ["Insert", "Update", ""] {
       try blind.defineNullFunction("NSCoreDataDATrigger\(name)UpdatedAffectedObjectValue")
     }
-    try blind.execute("UPDATE ZSTEP SET ZRECIPE = 1 WHERE Z_PK = 3")
+    try blind.execute(change)
     try blind.execute("PRAGMA writable_schema = ON")
     try blind.run(
-      "INSERT INTO sqlite_master VALUES ('index', 'ZSTEP_ZRECIPE_INDEX', 'ZSTEP', ?, ?)",
-      [.integer(Int64(root)), .text(sql)])
+      "INSERT INTO sqlite_master VALUES ('index', ?, ?, ?, ?)",
+      [.text(name), .text(table), .integer(Int64(root)), .text(sql)])
     blind.close()
   }
 

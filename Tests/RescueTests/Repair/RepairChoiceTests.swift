@@ -149,6 +149,25 @@ struct RepairChoiceTests {
     #expect(changes.map(\.key) == [2, 2] && changes.map(\.new) == [nil, "Profile/p2"])
   }
 
+  @Test("what an object of another entity has in the column of a one-to-one is no side of it")
+  func otherEntity() throws {
+    let patient = try Patient(objects: 400)
+    // The third profile is of no entity that a person can have, and what it has there counts for nobody.
+    try patient.change(
+      """
+      UPDATE ZPROFILE SET ZPERSON = NULL WHERE Z_PK IN (1, 2);
+      UPDATE ZPERSON SET ZPROFILE = 3 WHERE Z_PK IN (1, 2);
+      UPDATE ZPROFILE SET Z_ENT = 999, ZPERSON = 2 WHERE Z_PK = 3
+      """)
+    let found = try patient.diagnosis().findings.filter { $0.kind == .oneToOne }
+    #expect(found.isEmpty, "\(found.map(\.sentence))")
+    _ = try StoreRepair.run(path: patient.path, options: Self.asking(.oneToOne))
+    let connection = try Connection(path: patient.path, mode: .immutable)
+    let kept = try connection.rows("SELECT ZPROFILE FROM ZPERSON WHERE Z_PK IN (1, 2)")
+    #expect(kept == [[.integer(3)], [.integer(3)]])
+    #expect(try connection.value("SELECT ZPERSON FROM ZPROFILE WHERE Z_PK = 3") == .integer(2))
+  }
+
   @Test("what the store's own triggers compute anew is in the list as well")
   func derived() throws {
     let folder = try TemporaryFolder()

@@ -277,13 +277,17 @@ package struct SalvageSource {
 
   /// The entries that leaves of the indexes hold, each with its index, its table and the key of its row: only where
   /// all of sqlite_master was read, and the index leaves no row out.
+  ///
+  /// - Parameter names: the indexes that are read; `nil` for all.
   package func entriesOfIndexes(
+    _ names: Set<String>? = nil,
     _ body: (_ index: String, _ table: String, _ key: Int64, borrowing Record) throws -> Void
   ) throws {
     guard isSchemaWhole else { return }
     let tables = Set(objects.filter { $0.object.type == "table" }.map(\.object.name))
     for entry in objects where entry.object.type == "index" && entry.root > 1 {
-      guard let sql = entry.object.sql, !sql.uppercased().contains(" WHERE "),
+      guard names?.contains(entry.object.name) != false, let sql = entry.object.sql,
+        !sql.uppercased().contains(" WHERE "),
         let table = Self.table(ofIndex: sql), tables.contains(table)
       else { continue }
       try IndexTree.leaves(of: entry.root, in: image) { leaf in

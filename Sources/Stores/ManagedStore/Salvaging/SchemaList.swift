@@ -22,9 +22,11 @@ struct SchemaList {
     let master = try TreeMap(image, roots: [1], isComplete: true)
     var keys: [String: (key: Int64, isOfTree: Bool)] = [:]
     var twice: Set<String> = []
+    let former = try Self.formerPages(image, master)
     var scan = RowScan(image, master)
     // Where its first page is gone, the others are found by what they hold.
     try scan.rows(where: SalvageSource.isLive) { row, record in
+      guard !former.contains(row.page) else { return }
       guard record.count == 5, let type = SalvageSource.text(record, 0, image),
         ["table", "index", "trigger", "view"].contains(type),
         let name = SalvageSource.text(record, 1, image), let root = record.integer(3)
@@ -45,7 +47,29 @@ struct SchemaList {
           root: Int(clamping: root)))
     }
     namedTwice = twice.count
-    isWhole = !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0 && twice.isEmpty
+    isWhole =
+      !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0 && twice.isEmpty
+      && !image.shortenedPages.contains { master.owner(of: $0) == 1 }
+  }
+
+  /// Pages that hold the list of an earlier time, where its first page is gone and nothing says which ones were freed:
+  /// they name a table where an index stands, or the other way round.
+  private static func formerPages(_ image: DatabaseImage, _ master: TreeMap) throws -> Set<Int> {
+    guard try SchemaRoots.isOfTable(1, in: image) != true else { return [] }
+    var found: Set<Int> = []
+    var scan = RowScan(image, master)
+    try scan.rows(where: SalvageSource.isLive) { row, record in
+      guard !found.contains(row.page), record.count == 5,
+        let type = SalvageSource.text(record, 0, image), type == "table" || type == "index",
+        let root = record.integer(3), root > 1
+      else { return }
+      let object = SchemaObject(type: type, name: "", sql: SalvageSource.text(record, 4, image))
+      let isOfTable = type == "table" && !object.isWithoutRowID
+      if try SchemaRoots.isOfTable(Int(clamping: root), in: image) == !isOfTable {
+        found.insert(row.page)
+      }
+    }
+    return found
   }
 
   /// What rows of Core Data's tables look like, by the first page of each; an app's own may hold anything.
@@ -85,7 +109,10 @@ extension SalvageSource {
   static func mixed(
     _ image: DatabaseImage, _ list: SchemaList, hasHoles: Bool
   ) throws -> String? {
-    guard let sign = try sign(of: image, list, hasHoles: hasHoles) else { return nil }
+    // What was lost of a shifted file makes no page another's.
+    guard image.shift?.isLossy != true,
+      let sign = try sign(of: image, list, hasHoles: hasHoles)
+    else { return nil }
     return
       "Pages of two stores, or of two states of one, are mixed: \(sign). Rows of pages that do match may be another store."
   }
@@ -105,10 +132,9 @@ extension SalvageSource {
     if list.namedTwice > 1 {
       return "the list of tables (sqlite_master) has \(list.namedTwice) names twice"
     }
-    // What was lost of a shifted file makes no tree another's, and two pages in each other's place two at most.
-    guard image.hasFewPages, image.shift == nil else { return nil }
-    guard let trees = try image.treesOfOtherStates(list.shapes()), trees.count > 2,
-      trees.count * 20 >= trees.of
+    // Two pages in each other's place make two trees at most.
+    guard image.hasFewPages, let trees = try image.treesOfOtherStates(list.shapes()),
+      trees.count > 2, trees.count * 20 >= trees.of
     else { return nil }
     return
       "\(trees.count) of \(trees.of) tables and indexes have other rows than those that belong to them, or rows of others"

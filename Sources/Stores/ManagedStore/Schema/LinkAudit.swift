@@ -311,19 +311,23 @@ extension StoreSchema {
     return storage(of: inverse.name, in: entity)
   }
 
-  /// SQL that is true of a row `t` whose to-one references an object that leads elsewhere, or nowhere;
+  /// SQL that is true of a row `t` whose to-one references an object of its entity that leads elsewhere, or nowhere;
   /// `nil` for what is no one-to-one.
+  ///
+  /// In the row of an object of another entity the inverse's column may be another property's.
   ///
   /// - Parameter schemaName: the prefix of tables, such as `main.`.
   package func disagreement(
     _ relationship: Relationship, of entity: String, schemaName: String = ""
   ) -> String? {
     guard let column = toOneColumn(of: relationship.name, in: entity),
-      let other = otherSide(of: relationship)
+      let other = otherSide(of: relationship),
+      let partners = entityTable(of: relationship.destination)?.numbers
     else { return nil }
     return """
       EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.table)) o
-      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(other.destination)) IS NOT t.Z_PK)
+      WHERE o.Z_PK = t.\(quoted(column)) AND o.Z_ENT IN (\(partners.list))
+      AND o.\(quoted(other.destination)) IS NOT t.Z_PK)
       """
   }
 }

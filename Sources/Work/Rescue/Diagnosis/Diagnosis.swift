@@ -94,7 +94,8 @@ public struct Diagnosis: Sendable {
     let file = try Connection.stoppingAll(when: isCancelled) { try layer.findings() }
     findings += file.all
     if store?.damage?.concernsFile ?? true,
-      let image = try? DatabaseImage(path: files.path, log: nil, journal: files.journalPath),
+      let image = try? DatabaseImage(
+        path: files.path, log: nil, journal: files.journalPath, isRealigned: true),
       let sentence = try? SalvageSource.mixed(image)
     {
       findings.append(Finding(.mixedPages, sentence, in: place))

@@ -98,7 +98,9 @@ struct FileLayer {
       return ([encrypted("from the first one on")], false)
     }
     let isZero = facts.head.allSatisfy { $0 == 0 }
-    guard facts.hasFractions || shown != nil else {
+    // Of a small file, or of one that is gone but for its end, a single page shows it.
+    let pageSize = try shown ?? facts.pageSizeOfAnyTree()
+    guard facts.hasFractions || pageSize != nil else {
       guard log.frames > 0 else { return ([], false) }
       return (
         [
@@ -113,8 +115,8 @@ struct FileLayer {
       facts.hasFractions
       ? "The first 16 bytes, by which SQLite recognises its files, are overwritten; the rest of the header is there."
       : isZero
-        ? "The header is all zeros. Pages of \(shown ?? 4096) bytes follow it."
-        : "The header is overwritten. Pages of \(shown ?? 4096) bytes follow it."
+        ? "The header is all zeros. Pages of \(pageSize ?? 4096) bytes follow it."
+        : "The header is overwritten. Pages of \(pageSize ?? 4096) bytes follow it."
     return ([finding(.header, what)], true)
   }
 
@@ -281,6 +283,12 @@ struct FileFacts {
 
   /// The share of sampled pages that begin as pages of that size do.
   func share(ofPagesOf pageSize: Int) throws -> Double { try file.share(ofPagesOf: pageSize) }
+
+  /// The size of pages of which at least one is a tree's, as salvage would read the file; `nil` where none is.
+  func pageSizeOfAnyTree() throws -> Int? {
+    let image = try DatabaseImage(path: path, log: nil)
+    return image.looksLikeDatabase ? image.pageSize : nil
+  }
 
   /// The page size that the file itself shows; `nil` where it shows none.
   func shownPageSize() throws -> Int? { try file.shownPageSize() }

@@ -84,7 +84,8 @@ package enum StoreSalvage {
     let work = pending.folder.path(of: name)
     var file = try pending.folder.create(name)
     let empty = report
-    var doubtful = 0
+    // The indexes that a row of their table is not in, once for each row.
+    var lacking: [String] = []
     // Whether indexes that were copied with their tables do not agree with them.
     var isDoubted = false
     // Nobody writes to the new store while it is checked.
@@ -136,16 +137,18 @@ package enum StoreSalvage {
         sync = EarlySync(of: work)
         let problems = try problems(of: work, report.tables)
         if copy.hasCopiedTrees, !problems.isEmpty {
-          doubtful = problems.count { $0.contains("missing from index") }
+          lacking = problems.filter { $0.contains("missing from index") }
+            .compactMap(PageLayer.indexName)
           isDoubted = true
           continue
         }
-        report.doubtful = doubtful
+        report.doubtful = lacking.count
         if isDoubted || report.isShort || !copy.hasCopiedIndexes {
           let entries = try IndexEvidence(of: source, in: work)
           report.missing = entries.missing.mapValues { $0.sorted() }
           report.doubtful = max(
-            doubtful, entries.different.values.reduce(0) { $0 + $1.count })
+            lacking.count { !entries.confirms(rowsOf: $0) },
+            entries.different.values.reduce(0) { $0 + $1.count })
         }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
@@ -352,56 +355,5 @@ struct SalvageModels {
         + (others.isEmpty ? "." : ", and as well \(others.joined(separator: ", ")).")
         + " Look at its values before you rely on them.")
     return versions[best]
-  }
-}
-
-/// What indexes of a damaged store say otherwise than the new one.
-private struct IndexEvidence {
-  /// Keys that they hold and that the new store has not, by table.
-  private(set) var missing: [String: Set<Int64>] = [:]
-  /// Keys of rows of which they have other values, by table.
-  private(set) var different: [String: Set<Int64>] = [:]
-
-  private static let most = 10_000
-
-  init(of source: SalvageSource, in path: String) throws {
-    let connection = try Connection(path: path, mode: .immutable)
-    let encoding = source.encoding
-    // What is asked of the table for each index: none of its values where it is over an expression.
-    var questions: [String: String] = [:]
-    try source.entriesOfIndexes { index, table, key, record in
-      guard missing[table]?.count ?? 0 < Self.most, different[table]?.count ?? 0 < Self.most else {
-        return
-      }
-      if questions[index] == nil {
-        let columns = try connection.rows("PRAGMA index_info(\(quoted(index)))").map {
-          $0.last?.text
-        }
-        let names = columns.compactMap { $0.map(quoted) }
-        let values = names.count == columns.count ? names : []
-        questions[index] =
-          "SELECT \((["1"] + values).joined(separator: ", ")) FROM \(quoted(table)) NOT INDEXED WHERE rowid = ?"
-      }
-      let statement = try connection.cached(questions[index] ?? "")
-      try statement.bind([.integer(key)])
-      defer { statement.reset() }
-      guard try statement.step() else {
-        missing[table, default: []].insert(key)
-        return
-      }
-      let values = statement.row().dropFirst()
-      for (column, value) in values.enumerated() {
-        guard let entry = record.value(column)?.value(encoding) else { continue }
-        if !Self.areSame(entry, value) { different[table, default: []].insert(key) }
-      }
-    }
-  }
-
-  /// A real number without a fraction stands in a record as a whole one.
-  private static func areSame(_ entry: Value, _ value: Value) -> Bool {
-    switch (entry, value) {
-    case (.integer(let number), .real(let real)): Double(number) == real
-    default: entry == value
-    }
   }
 }

@@ -241,6 +241,7 @@ package struct Restoration {
     }
     try audit.condition(.dangling).map(empty)
     guard let key = audit.keys.first, let other = schema.otherSide(of: audit.relationship),
+      let partners = schema.entityTable(of: audit.destination)?.numbers,
       let isOneSided = schema.disagreement(
         audit.relationship, of: audit.entity, schemaName: "main.")
     else { return }
@@ -249,7 +250,8 @@ package struct Restoration {
       other.completing(
         with: "\(owners) AND \(key.value) = o.Z_PK", in: "main.",
         where: """
-          o.\(quoted(other.destination)) IS NULL AND o.Z_PK IN (SELECT \(key.value) FROM \(owners))
+          o.\(quoted(other.destination)) IS NULL AND o.Z_ENT IN (\(partners.list))
+          AND o.Z_PK IN (SELECT \(key.value) FROM \(owners))
           """), table)
     // What names another by now is not taken from it.
     try empty(isOneSided)

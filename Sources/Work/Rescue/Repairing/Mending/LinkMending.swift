@@ -157,7 +157,9 @@ struct OneToOneMending {
       t.Z_ENT IN (\(link.own.numbers.list)) AND EXISTS (
         SELECT 1 FROM main.\(quoted(link.other.table)) o
         JOIN main.\(quoted(link.own.table)) p ON p.Z_PK = o.\(link.backColumn)
-        WHERE o.Z_PK = t.\(link.column) AND p.Z_PK <> t.Z_PK AND p.\(link.column) = o.Z_PK)
+          AND p.Z_ENT IN (\(link.own.numbers.list))
+        WHERE o.Z_PK = t.\(link.column) AND o.Z_ENT IN (\(link.other.numbers.list))
+        AND p.Z_PK <> t.Z_PK AND p.\(link.column) = o.Z_PK)
       """
     guard
       try work.note(
