@@ -81,7 +81,10 @@ struct FormerPageTests {
     for (entity, found) in [("Spice", spices), ("Produce", produce)] {
       let origins = try rows.origins(undeletion, of: entity)
       #expect(origins.count == found.deleted)
-      #expect(origins.values.allSatisfy { $0.isFormer && $0.isEntityKnown && $0.isWhole })
+      #expect(
+        origins.values.allSatisfy {
+          $0.isFormer && $0.isEntityKnown && $0.hasAllValues && !$0.isWhole
+        })
     }
     let output = rows.demo.folder.path("Restored.sqlite")
     let report = try Restoration(undeletion).run(.all(entity: nil), output: output)

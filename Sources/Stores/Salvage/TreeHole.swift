@@ -27,6 +27,30 @@ extension TreeHole {
   package var isOpen: Bool { above == nil && upTo == nil }
 }
 
+extension TreeHole {
+  /// The places under the interior page that stands here, and whether all of them could be read.
+  func children(in image: DatabaseImage) throws -> (places: [TreeHole], isSound: Bool) {
+    guard let bytes = try image.page(page),
+      let tree = TreePage(bytes.bytes, number: page, usable: image.usable)
+    else { return ([], true) }
+    let cells = tree.cells(in: bytes.bytes)
+    var result: [TreeHole] = []
+    var above = above
+    for cell in cells where cell + 4 < bytes.present {
+      guard let (bits, _) = Varint.read(bytes.bytes, cell + 4) else { continue }
+      let key = Int64(bitPattern: bits)
+      let child = Int(BigEndian.word(bytes.bytes, cell))
+      result.append(TreeHole(root: root, page: child, above: above, upTo: key))
+      above = key
+    }
+    result.append(TreeHole(root: root, page: tree.last, above: above, upTo: upTo))
+    return (
+      result,
+      tree.isPlausible && cells.count >= tree.count && bytes.present >= bytes.bytes.count
+    )
+  }
+}
+
 /// The page above each page that has one, four bytes a page: without a schema nearly every page has.
 struct StrayParents {
   private var parents: [Int32]

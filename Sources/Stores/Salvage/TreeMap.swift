@@ -169,6 +169,18 @@ public struct TreeMap {
   /// The keys that a page may hold by the tree above it.
   package func range(of page: Int) -> TreeHole? { ranges[page] }
 
+  /// The keys that a leaf with a key may hold by the pages above it; `nil` where these do not lead to it.
+  func bounds(of leaf: Int, holding key: Int64) throws -> TreeHole? {
+    var place = TreeHole(anywhereIn: owner(of: leaf))
+    for _ in 0..<24 where place.page > 0 && place.page != leaf {
+      guard role(of: place.page) == .interior,
+        let child = try place.children(in: image).places.first(where: { $0.holds(key) })
+      else { return nil }
+      place = child
+    }
+    return place.page == leaf ? place : nil
+  }
+
   /// Whether a page that no table's tree has is used all the same, as far as that can be determined: by an
   /// index, or by what is too large for a row's page.
   func isInUse(_ page: Int) throws -> Bool {
@@ -221,24 +233,9 @@ public struct TreeMap {
   }
 
   private mutating func children(of place: TreeHole) throws -> [TreeHole] {
-    guard let page = try image.page(place.page),
-      let tree = TreePage(page.bytes, number: page.number, usable: image.usable)
-    else { return [] }
-    let cells = tree.cells(in: page.bytes)
-    if !tree.isPlausible || cells.count < tree.count || page.present < page.bytes.count {
-      holes.append(place)
-    }
-    var result: [TreeHole] = []
-    var above = place.above
-    for cell in cells where cell + 4 < page.present {
-      guard let (bits, _) = Varint.read(page.bytes, cell + 4) else { continue }
-      let key = Int64(bitPattern: bits)
-      let child = Int(BigEndian.word(page.bytes, cell))
-      result.append(TreeHole(root: place.root, page: child, above: above, upTo: key))
-      above = key
-    }
-    result.append(TreeHole(root: place.root, page: tree.last, above: above, upTo: place.upTo))
-    return result
+    let (children, isSound) = try place.children(in: image)
+    if !isSound { holes.append(place) }
+    return children
   }
 }
 

@@ -59,6 +59,9 @@ struct FormerPages {
         guard let content = columns.first(where: { $0.name == column.name })?.content else {
           return .max
         }
+        // A migration in place gives the default of a new attribute to all rows of the table.
+        let (declarer, name) = content.property
+        if schema.model.attribute(named: name, of: declarer)?.defaultValue != nil { return .max }
         return entities.bits.reduce(0) { mask, entry in
           let isHeld = names[entry.key].map { content.isHeld(by: $0, in: schema.model) } ?? true
           return isHeld ? mask | entry.value : mask
@@ -98,7 +101,8 @@ struct FormerPages {
       possible &= holders[column]
     }
     // Of a row that does not vouch for itself any byte may be another's.
-    let isSound = bit != 0 && remnant.certainty == .certain && record.isWhole
+    let isSound =
+      bit != 0 && remnant.certainty == .certain && record.isWhole && !remnant.mayBeOverwritten
     let key = isSound ? remnant.key : nil
     tallies[place, default: Tally()].possible[number, default: .max] &=
       key == nil && bit != 0 ? .max : possible

@@ -15,7 +15,7 @@ struct RemainsCatalogue {
       PRAGMA found.journal_mode = OFF; PRAGMA found.synchronous = OFF; \
       CREATE TABLE found.row (place INTEGER, pk INTEGER, key INTEGER, certainty TEXT, page INTEGER, \
       source INTEGER, age INTEGER, saved INTEGER, digest INTEGER, saves INTEGER, whole INTEGER, unsure INTEGER, cell INTEGER, \
-      telling INTEGER, lost INTEGER, rest INTEGER, former INTEGER, aside INTEGER, state INTEGER, \
+      telling INTEGER, lost INTEGER, rest INTEGER, former INTEGER, aside INTEGER, cut INTEGER, state INTEGER, \
       PRIMARY KEY (place, pk)) WITHOUT ROWID; \
       CREATE INDEX found.byKey ON row (place, key); \
       CREATE INDEX found.byDigest ON row (place, digest)
@@ -51,6 +51,19 @@ struct RemainsCatalogue {
       ])
   }
 
+  /// Takes into account that a row which is listed was found elsewhere with nothing written over it.
+  func setWhole(_ place: Int, digest: UInt64, key: Int64?) throws {
+    try run(
+      """
+      UPDATE found.row INDEXED BY byDigest SET whole = 1 \
+      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3) AND former = 0 AND whole = 0
+      """,
+      [
+        .integer(Int64(place)), .integer(Int64(bitPattern: digest)),
+        key.map { .integer($0) } ?? .null,
+      ])
+  }
+
   /// Takes into account that values of a row look overwritten: it is there in part.
   ///
   /// - Parameter isOfCells: whether that holds for a cell of a tree's page, too.
@@ -66,7 +79,7 @@ struct RemainsCatalogue {
     isWhole: Bool, isTelling: Bool, isLost: Bool
   ) throws {
     let statement = try connection.cached(
-      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)")
+      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)")
     try statement.bind([
       .integer(Int64(place)), .integer(pk), remnant.key.map { .integer($0) } ?? .null,
       .text(remnant.certainty.rawValue), .integer(Int64(remnant.page)),
@@ -76,6 +89,7 @@ struct RemainsCatalogue {
       .integer(remnant.isUnsure ? 1 : 0), .integer(remnant.isCell ? 1 : 0),
       .integer(isTelling ? 1 : 0), .integer(isLost ? 1 : 0), .integer(Int64(bitPattern: rest)),
       .integer(remnant.source.age == 0 && !remnant.isOfOwnPage ? 1 : 0),
+      .integer(remnant.isCut ? 1 : 0),
       remnant.isEarlier ? .integer(RowOrigin.State.older.rawValue) : .null,
     ])
     try statement.step()
@@ -176,8 +190,9 @@ struct RemainsCatalogue {
   ///
   /// A cell of a tree's page comes before what was found in room that is not in use: of that any byte may
   /// have been overwritten. What is of another time comes last. Where another row has the same key, and nothing shows that it is older, both
-  /// are ambiguous.
+  /// are ambiguous. Without a key nothing shows that a row which is there in part is no copy of another.
   func settle() throws {
+    try run("UPDATE found.row SET state = -1 WHERE cut AND key IS NULL", [])
     try settleFormer()
     try connection.execute(
       """

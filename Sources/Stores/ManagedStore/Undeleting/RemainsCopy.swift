@@ -261,7 +261,13 @@ package final class RemainsCopy {
       }
       former.add(remnant, record, place)
       let digest = record.digest
+      // One with fewer values than every row of the table is of before a migration: its columns may be others.
+      let isOfTable =
+        record.count >= fewest[place] || remnant.isCell && live[place].count == 0
+      let isWhole =
+        record.isWhole && isOfTable && !remnant.mayBeOverwritten && !source.isGarbled
       guard try !catalogue.holds(place, digest: digest, key: remnant.key) else {
+        if isWhole { try catalogue.setWhole(place, digest: digest, key: remnant.key) }
         if let key = remnant.key, remnant.certainty == .certain {
           try catalogue.confirm(place, digest: digest, key: key, isCell: remnant.isCell)
         }
@@ -272,13 +278,10 @@ package final class RemainsCopy {
       let pk = -found
       try entities[place].insert(pk, record)
       let isRemembered = doubtful.add(record, place, pk: pk)
-      // One with fewer values than every row of the table is of before a migration: its columns may be others.
-      let isOfTable =
-        record.count >= fewest[place] || remnant.isCell && live[place].count == 0
       try catalogue.add(
         remnant, place, pk: pk, digest: digest, rest: record.digest(from: 2),
         saves: record.integer(2) ?? 0,
-        isWhole: record.isWhole && isRemembered && isOfTable && !source.isGarbled,
+        isWhole: isWhole && isRemembered,
         isTelling: !record.marks().isEmpty, isLost: isLost(remnant.key, place))
       guard remnant.key == nil else { return }
       marks.add(record, place, pk)

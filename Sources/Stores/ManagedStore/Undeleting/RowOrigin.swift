@@ -21,8 +21,8 @@ package struct RowOrigin: Sendable, Equatable {
   package var page: Int
   /// Where.
   package var source: Remnant.Source
-  /// Whether all of its values are there.
-  package var isWhole: Bool
+  /// Whether all of its values are there, with nothing that shows that another row was written over them.
+  package var hasAllValues: Bool
   /// Whether it may be an earlier state of an object that lives, though it counts as deleted.
   package var isUnsure: Bool
   /// Whether its object may be lost, and not deleted: its row may have stood where nothing can be read, or not be
@@ -48,10 +48,14 @@ extension RowOrigin {
     else { return nil }
     self.init(
       state: state, key: row[1].integer, certainty: certainty, page: Int(page),
-      source: Remnant.Source(code: code), isWhole: row[5].integer != 0,
+      source: Remnant.Source(code: code), hasAllValues: row[5].integer != 0,
       isUnsure: row[6].integer != 0, isLost: row[7].integer != 0,
       isFormer: row[8].integer != 0, isEntityKnown: row[8].integer != 2)
   }
+
+  /// Whether it is the object as it was when it was deleted, or saved again: all of its values are there, and are not of
+  /// another time.
+  package var isWhole: Bool { hasAllValues && !isFormer }
 
   /// Whether it is one of an object that is not there any more: of two rows with its key either.
   package var isOfDeleted: Bool { state == .deleted || certainty == .ambiguous }

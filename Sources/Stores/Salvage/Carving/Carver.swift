@@ -42,11 +42,17 @@ struct Carver: ~Copyable {
     // What begins at a higher place was written later than what reaches into it; values inside a row
     // that vouches for itself are its own.
     found.sort { $0.range.lowerBound > $1.range.lowerBound }
-    let wholes = found.filter { $0.key != nil }
+    let ends = RowEnds(found, in: range)
+    let wholes = found.filter { $0.key != nil && $0.end <= range.upperBound }
     var limit = range.upperBound
     var next = 0
     var result: [CarvedRow] = []
-    for row in found where row.range.upperBound <= limit {
+    var cut: [CarvedRow] = []
+    for row in found {
+      guard row.end <= limit else {
+        cut.append(row)
+        continue
+      }
       if row.key == nil {
         while next < wholes.count, wholes[next].range.lowerBound > row.range.lowerBound {
           next += 1
@@ -61,8 +67,38 @@ struct Carver: ~Copyable {
       }
       limit = row.range.lowerBound
       result.append(row)
+      if !ends.explain(row, bytes) { result[result.count - 1].ending = .doubtful }
     }
-    return result.reversed()
+    return insert(cut, into: result.reversed(), before: range.upperBound)
+  }
+
+  /// Adds rows whose last bytes are another's, as far as they are there, where no other begins.
+  private mutating func insert(
+    _ cut: [CarvedRow], into rows: [CarvedRow], before end: Int
+  ) -> [CarvedRow] {
+    var rows = rows
+    for var row in cut {
+      let start = row.range.lowerBound
+      let behind = rows.partitioningIndex { $0.range.lowerBound >= start }
+      let bound = behind < rows.count ? rows[behind].range.lowerBound : end
+      // Behind the payload may stand the number of the page that the rest is on.
+      let last = row.range.upperBound
+      let lost = max(0, (row.size > row.payload.count ? min(last, row.end - 4) : last) - bound)
+      guard bound > start, behind == 0 || rows[behind - 1].range.upperBound <= start,
+        lost < row.payload.count
+      else { continue }
+      row.payload.removeLast(lost)
+      (row.range, row.overflow, row.ending) = (start..<bound, 0, .overwritten)
+      // What is left must still say more than a key.
+      guard record.read(row.payload, 0..<row.payload.count), shape(of: record) == row.shape,
+        record.isPresent(2),
+        (3..<max(3, record.count)).contains(where: {
+          record.isPresent($0) && record.kind($0) != .null
+        })
+      else { continue }
+      rows.insert(row, at: behind)
+    }
+    return rows
   }
 
   /// All shapes, those of which the types say the most first.
@@ -97,6 +133,7 @@ struct Carver: ~Copyable {
     guard bytes[place] == 0, place >= range.lowerBound + 3, Self.isInteger(bytes[place + 1]),
       Self.isInteger(bytes[place + 2]), bytes[place - 1] < 0x80
     else { return nil }
+    var cut: CarvedRow?
     for length in 1...2 {
       let header = place - length
       guard header > range.lowerBound + 1, (bytes[header] >= 0x80) == (length == 2),
@@ -115,9 +152,10 @@ struct Carver: ~Copyable {
           shape, size, start: start, header: header, key: Int64(bitPattern: number), hint: nil,
           record: Array(bytes[header..<range.upperBound]), range, bytes)
       else { continue }
-      return row
+      if row.end <= range.upperBound { return row }
+      cut = cut ?? row
     }
-    return nil
+    return cut
   }
 
   /// A row whose first four bytes are those of a block of free room.
@@ -129,8 +167,9 @@ struct Carver: ~Copyable {
     guard block >= 8, start + block <= usable, next == 0 || next > start && next < usable else {
       return nil
     }
+    var cut: CarvedRow?
     for place in start + 3...start + 13 {
-      guard place + 3 < range.upperBound else { return nil }
+      guard place + 3 < range.upperBound else { break }
       // The null of the key may be the last byte that was overwritten.
       guard place < start + 4 || bytes[place] == 0, Self.isInteger(bytes[place + 1]),
         Self.isInteger(bytes[place + 2])
@@ -141,11 +180,12 @@ struct Carver: ~Copyable {
             let row = headless(
               shape, start: start, types: place, header: place - length, block, range, bytes)
           else { continue }
-          return row
+          if row.end <= range.upperBound { return row }
+          cut = cut ?? row
         }
       }
     }
-    return nil
+    return cut
   }
 
   /// A row of a shape, if its types, of which the first is at `types`, are those of the columns.
@@ -158,6 +198,7 @@ struct Carver: ~Copyable {
       return nil
     }
     let isStated = header >= start + 4
+    var cut: CarvedRow?
     for (count, type) in all.enumerated().reversed() where count >= 2 {
       let headerSize = type.end - header
       guard (headerSize < 128) == (length == 1) else { continue }
@@ -182,12 +223,13 @@ struct Carver: ~Copyable {
         shapes[shape].namesObjects(record),
         let row = row(
           shape, size, start: start, header: header, key: nil, hint: hint, record: payload, range,
-          bytes),
-        row.range.upperBound <= start + block
+          bytes, block: start + block),
+        row.end <= start + block
       else { continue }
-      return row
+      if row.end <= range.upperBound { return row }
+      cut = cut ?? row
     }
-    return nil
+    return cut
   }
 
   /// For each column of a shape where its type ends, and how many bytes the values take up to it;
@@ -221,57 +263,25 @@ struct Carver: ~Copyable {
     return hint
   }
 
-  /// A row, if it ends within the range.
+  /// A row, as far as it stands within the range; `nil` where it would end behind the page.
   private func row(
     _ shape: Int, _ size: Int, start: Int, header: Int, key: Int64?, hint: CarvedRow.KeyHint?,
-    record: [UInt8], _ range: Range<Int>, _ bytes: [UInt8]
+    record: [UInt8], _ range: Range<Int>, _ bytes: [UInt8], block: Int? = nil
   ) -> CarvedRow? {
     let local = TreeCell.local(of: size, usable: usable)
     let end = header + local + (local < size ? 4 : 0)
-    guard end <= range.upperBound, local <= record.count else { return nil }
+    guard end <= usable, end > range.upperBound || local <= record.count else { return nil }
+    let isCut = end > range.upperBound
     return CarvedRow(
-      shape: shape, range: start..<end, key: key, hint: hint, payload: Array(record.prefix(local)),
-      size: size, overflow: local < size ? Int(BigEndian.word(bytes, header + local)) : 0)
+      shape: shape, range: start..<min(end, range.upperBound), key: key, hint: hint,
+      payload: Array(record.prefix(local)), size: size,
+      overflow: local < size && !isCut ? Int(BigEndian.word(bytes, header + local)) : 0, end: end,
+      blockEnd: block)
   }
 
   /// Whether a serial type is a whole number's.
   @inline(__always)
   private static func isInteger(_ type: UInt8) -> Bool { type >= 1 && type <= 9 && type != 7 }
-}
-
-/// A row that was found in room that is no longer in use.
-struct CarvedRow {
-  /// What is left of a key whose first bytes were overwritten.
-  struct KeyHint: Sendable, Equatable {
-    /// Bytes that the key takes in the cell.
-    var length: Int
-    /// Its last bits, as far as they are left.
-    var low: Int64
-    /// How many these are.
-    var bits: Int
-
-    /// Whether a key takes so many bytes, and ends in these bits.
-    func fits(_ key: Int64) -> Bool {
-      guard key > 0 else { return false }
-      let significant = Int64.bitWidth - key.leadingZeroBitCount
-      return (significant + 6) / 7 == length && key & ((1 << bits) - 1) == low
-    }
-  }
-
-  /// Which of the shapes it has.
-  var shape: Int
-  /// The cell in the page.
-  var range: Range<Int>
-  /// Its key, where the cell still has it.
-  var key: Int64?
-  /// What is left of it where not.
-  var hint: KeyHint?
-  /// The record, with a header that is whole.
-  var payload: [UInt8]
-  /// Bytes that the record has; more than the payload where the rest is on other pages.
-  var size: Int
-  /// The first page of the rest; 0 where all is here.
-  var overflow: Int
 }
 
 /// What rows of a table look like in the file: how many values they have, and of what kinds.
@@ -341,58 +351,5 @@ package struct RowShape: Sendable, Equatable {
   /// Whether what a row names can be: looked at where little else vouches for a row.
   func namesObjects(_ record: borrowing Record) -> Bool {
     references.allSatisfy { record.integer($0).map { $0 > 0 } ?? true }
-  }
-}
-
-/// What of a b-tree's page is not in use: the gap between the list of cells and the cells, the blocks
-/// that were freed, and what lies between cells.
-///
-/// SQLite clears none of it unless secure_delete is on: what was deleted stands there until something
-/// else is written over it. Of a cell that was freed the first four bytes are overwritten by the list of
-/// free blocks, except where it was joined to a block before it or to the gap.
-struct DeadRoom {
-  /// The bytes that are not in use, from low to high.
-  private(set) var ranges: [Range<Int>] = []
-  /// The cells of a table's leaf that are in use, from low to high.
-  private(set) var cells: [(range: Range<Int>, key: Int64)] = []
-
-  /// - Returns: `nil` where the page is no sound one of a b-tree.
-  init?(_ bytes: [UInt8], number: Int, usable: Int) {
-    guard let tree = TreePage(bytes, number: number, usable: usable), tree.isPlausible,
-      case let offsets = tree.cells(in: bytes), offsets.count == tree.count
-    else { return nil }
-    let listed = tree.least
-    if tree.kind == .tableLeaf {
-      for offset in offsets {
-        guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: usable) else {
-          continue
-        }
-        cells.append((offset..<max(cell.end, offset + 4), cell.key))
-      }
-      cells.sort { $0.range.lowerBound < $1.range.lowerBound }
-      var place = listed
-      for cell in cells {
-        if cell.range.lowerBound > place { ranges.append(place..<cell.range.lowerBound) }
-        place = max(place, cell.range.upperBound)
-      }
-      if place < usable { ranges.append(place..<usable) }
-      return
-    }
-    if tree.content > listed { ranges.append(listed..<min(tree.content, usable)) }
-    var block = tree.firstFree
-    while block >= tree.content, block + 4 <= usable {
-      let size = BigEndian.half(bytes, block + 2)
-      guard size >= 4, block + size <= usable else { break }
-      ranges.append(block..<block + size)
-      let next = BigEndian.half(bytes, block)
-      guard next > block else { break }
-      block = next
-    }
-  }
-
-  /// Whether the cells of the page were written one after another, with rising keys from its end down: so
-  /// it is where rows were only ever added, and the order shows the keys of what was deleted between them.
-  var isInOrder: Bool {
-    zip(cells, cells.dropFirst()).allSatisfy { $0.key > $1.key }
   }
 }

@@ -137,11 +137,28 @@ extension RandomAccessCollection where Index == Int {
 /// were found, or what is left of the keys says so, each is known. It is inferred, and said to be.
 struct KeyInference {
   private let keys: KeySet
+  private let bounds: TreeHole?
   /// More missing keys than this show nothing.
   private static let most = 4096
 
-  /// - Parameter keys: those of the table's rows.
-  init(_ keys: KeySet) { self.keys = keys }
+  /// - Parameters:
+  ///   - keys: those of the table's rows.
+  ///   - bounds: the keys that the page may hold by the pages above it; `nil` where none are known.
+  init(_ keys: KeySet, within bounds: TreeHole? = nil) {
+    self.keys = keys
+    self.bounds = bounds
+  }
+
+  /// The last key before those that a page whose least key this is may have lost.
+  private func before(_ lowest: Int64) -> Int64 {
+    max(keys.greatest(below: lowest) ?? 0, bounds?.above ?? 0)
+  }
+
+  /// The first key behind those that a page whose greatest key this is may have lost.
+  private func behind(_ highest: Int64) -> Int64 {
+    let last = bounds?.upTo ?? .max
+    return min(keys.least(above: highest) ?? .max, last < .max ? last + 1 : .max)
+  }
 
   /// The keys of rows of one page, in the order of `rows`; `nil` where one cannot be determined.
   ///
@@ -149,6 +166,17 @@ struct KeyInference {
   ///   - rows: those that were found, from low to high in the page.
   ///   - room: the page that they are in.
   func keys(of rows: [CarvedRow], in room: DeadRoom) -> [Int64?] {
+    let result = determine(rows, in: room) { $0.ending != .overwritten }
+    guard rows.contains(where: { $0.ending == .overwritten }) else { return result }
+    // Those that are there in part count where the others alone leave keys open.
+    return zip(result, determine(rows, in: room) { _ in true }).map { sound, all in
+      sound == nil || all == nil || sound == all ? sound ?? all : nil
+    }
+  }
+
+  private func determine(
+    _ rows: [CarvedRow], in room: DeadRoom, where isCounted: (CarvedRow) -> Bool
+  ) -> [Int64?] {
     var result = [Int64?](repeating: nil, count: rows.count)
     guard let highest = room.cells.first?.key, let lowest = room.cells.last?.key, room.isInOrder
     else { return result }
@@ -156,15 +184,15 @@ struct KeyInference {
     let hasEnds = isAsWritten(room)
     // Rows that have the same neighbours, by where these are.
     var groups: [Int: [Int]] = [:]
-    for (index, row) in rows.enumerated() where row.hint != nil {
+    for (index, row) in rows.enumerated() where row.hint != nil && isCounted(row) {
       let next = room.cells.firstIndex { $0.range.lowerBound >= row.range.upperBound }
       groups[next ?? room.cells.count, default: []].append(index)
     }
     for (next, members) in groups where hasEnds || (1..<room.cells.count).contains(next) {
       // Higher in the page are lesser keys.
       let lower =
-        next < room.cells.count ? room.cells[next].key : keys.greatest(below: lowest) ?? 0
-      let upper = next > 0 ? room.cells[next - 1].key : keys.least(above: highest) ?? .max
+        next < room.cells.count ? room.cells[next].key : before(lowest)
+      let upper = next > 0 ? room.cells[next - 1].key : behind(highest)
       guard let missing = keys.missing(after: lower, before: upper, most: Self.most) else {
         continue
       }
@@ -215,8 +243,7 @@ extension KeyInference {
     let keys = room.cells.map(\.key)
     guard let least = keys.min(), let greatest = keys.max() else { return nil }
     return self.keys.missing(
-      after: self.keys.greatest(below: least) ?? 0,
-      before: self.keys.least(above: greatest) ?? .max, most: most)
+      after: before(least), before: behind(greatest), most: most)
   }
 }
 

@@ -190,15 +190,25 @@ public struct RemainsScan: ~Copyable {
     }
     guard !rows.isEmpty else { return }
     var inferred = [Int64?](repeating: nil, count: rows.count)
+    let isOwn = source == .room && trees.role(of: number) == .leaf
+    let bounds =
+      if isOwn, let cell = room.cells.first {
+        try trees.bounds(of: number, holding: cell.key)
+      } else {
+        TreeHole?.none
+      }
     for shape in Set(rows.map(\.shape)) {
+      let inference = KeyInference(keys[shape], within: byRoot[root] == shape ? bounds : nil)
       let own = rows.indices.filter { rows[$0].shape == shape }
-      let found = KeyInference(keys[shape]).keys(of: own.map { rows[$0] }, in: room)
-      for (index, key) in zip(own, found) { inferred[index] = key }
+      for (index, key) in zip(own, inference.keys(of: own.map { rows[$0] }, in: room)) {
+        inferred[index] = key
+      }
     }
     var possible: [Int: [Int64]] = [:]
-    if source == .room, trees.role(of: number) == .leaf, let shape = byRoot[root] {
+    if isOwn, let shape = byRoot[root] {
       let own = rows.indices.filter { inferred[$0] == nil && rows[$0].shape == shape }
-      let found = KeyInference(keys[shape]).possibleKeys(of: own.map { rows[$0] }, in: room)
+      let found = KeyInference(keys[shape], within: bounds)
+        .possibleKeys(of: own.map { rows[$0] }, in: room)
       for (index, keys) in zip(own, found) { possible[index] = keys }
     }
     try give(
@@ -233,14 +243,19 @@ public struct RemainsScan: ~Copyable {
         isEarlier = true
         key = key ?? other
       }
+      if case .later(let other) = standings[index] { key = key ?? other }
       var isUnsure = false
       if case .unsure = standings[index] { isUnsure = true }
+      let isCut = row.ending == .overwritten
+      if isCut, let key = row.key ?? key, keys[row.shape].contains(key) { continue }
       let certainty: Remnant.KeyCertainty =
         row.key != nil ? .certain : key != nil ? .inferred : .unknown
       try body(
         Remnant(
           shape: row.shape, root: 0, key: row.key ?? key, certainty: certainty,
-          isEarlier: isEarlier, isUnsure: isUnsure, isOfOwnPage: row.shape == own,
+          mayBeOverwritten: row.ending != .sound, isCut: isCut, isEarlier: isEarlier,
+          isUnsure: isUnsure,
+          isOfOwnPage: row.shape == own,
           possibleKeys: possible[index], page: number, source: source), record)
     }
   }
@@ -304,6 +319,8 @@ extension RemainsScan {
   enum Standing {
     /// An earlier state of one of them, of this one if that is known.
     case earlier(of: Int64?)
+    /// A later state of a row that was found with this key.
+    case later(of: Int64)
     /// It may be an earlier state of one, or be deleted.
     case unsure
   }
@@ -314,8 +331,16 @@ extension RemainsScan {
   ) -> [Int: Standing] {
     var result: [Int: Standing] = [:]
     var other = Record()
+    let known = rows.indices.filter { rows[$0].key != nil && rows[$0].ending == .sound }
     for (index, row) in rows.enumerated() where inferred[index] == nil {
       guard let hint = row.hint, record.read(row.payload, 0..<row.payload.count) else { continue }
+      if let (found, isLater) = state(of: row, among: known.map { rows[$0] }, &other),
+        let key = rows[known[found]].key
+      {
+        result[index] = isLater ? .later(of: key) : .earlier(of: key)
+        if isLater { result[known[found]] = .earlier(of: key) }
+        continue
+      }
       let saves = record.integer(2) ?? 0
       var best: (key: Int64, different: Int)?
       var isTold = false
@@ -342,76 +367,30 @@ extension RemainsScan {
     }
     return result
   }
-}
 
-/// A row that is not, or not so, in the database as it stands: a deleted one, or another state of one.
-public struct Remnant: Sendable {
-  /// What is known of its key.
-  public enum KeyCertainty: String, Sendable {
-    /// It was read with the row.
-    case certain
-    /// It follows from the rows around it.
-    case inferred
-    /// Nothing shows it.
-    case unknown
-    /// It was read with the row, and so it was with another row that holds other values: nothing shows
-    /// which of them was there last.
-    case ambiguous
-  }
-
-  /// Where a row was found, from the newest to the oldest.
-  public enum Source: Sendable, Equatable {
-    /// In room of a page that is in use.
-    case room
-    /// On a page that is free, or that nothing references.
-    case freePage
-    /// In a frame of the -wal that a later one replaced.
-    case frame(Int)
-    /// On a page of the main file that a frame of the -wal replaced.
-    case main
-    /// In a frame of a save that was never finished, or that is damaged.
-    case uncommitted(Int)
-    /// In a frame of the -wal of before it was begun again.
-    case earlier(Int)
-
-    /// The greater, the older; what was never saved is not among them.
-    public var age: Int {
-      switch self {
-      case .room, .freePage: 0
-      // A log has fewer frames.
-      case .frame(let frame), .uncommitted(let frame): 0x4000_0000 - frame
-      case .main: 0x4000_0001
-      case .earlier(let frame): 0x8000_0000 - frame
-      }
+  /// The one row, of those that were found with a key on the same page, of which a row without one is another state: the
+  /// two share most of their values, and one that few rows share, and one of them was saved more often.
+  ///
+  /// - Parameter known: rows with keys.
+  /// - Returns: which it is, and whether the row without a key is the later one; `nil` for none, or several.
+  private func state(
+    of row: CarvedRow, among known: [CarvedRow], _ other: inout Record
+  ) -> (place: Int, isLater: Bool)? {
+    let saves = record.integer(2) ?? 0
+    lazy var marks = Set(record.marks().map(\.mark))
+    var result: (place: Int, isLater: Bool)?
+    for (place, one) in known.enumerated() where one.shape == row.shape {
+      guard let key = one.key, row.hint?.fits(key) == true, !keys[row.shape].contains(key),
+        other.read(one.payload, 0..<one.payload.count), other.integer(1) == record.integer(1),
+        let otherSaves = other.integer(2), otherSaves != saves
+      else { continue }
+      let likeness = record.likeness(to: other)
+      guard likeness.same >= 2 * likeness.different,
+        other.marks().contains(where: { marks.contains($0.mark) })
+      else { continue }
+      guard result == nil else { return nil }
+      result = (place, saves > otherSaves)
     }
-
-    /// Whether the row was saved once.
-    public var isSaved: Bool {
-      if case .uncommitted = self { false } else { true }
-    }
+    return result
   }
-
-  /// Which of the shapes the row has; `nil` for a row of `root`.
-  public var shape: Int?
-  /// The root of the page's tree, where that is what shows the table; 0 else.
-  public var root: Int
-  /// Its key, as far as it is known.
-  public var key: Int64?
-  /// How far that can be trusted.
-  public var certainty: KeyCertainty
-  /// Whether it is a cell that the tree page has, as it is or as it was; else it was found in room that is
-  /// not in use, where any byte of it may have been overwritten.
-  public var isCell = false
-  /// Whether it is an earlier state of a row that is there; false where that is not known yet.
-  public var isEarlier = false
-  /// Whether it may be one all the same: rows of its page were saved again since.
-  public var isUnsure = false
-  /// Whether it was found in room of a page that its own table's tree has as a leaf.
-  public var isOfOwnPage = false
-  /// The keys that it can have had if it was deleted; `nil` where nothing limits them.
-  public var possibleKeys: [Int64]?
-  /// The page that it was found on.
-  public var page: Int
-  /// Where.
-  public var source: Source
 }

@@ -42,8 +42,9 @@ enum UndeleteCommand {
     “unknown”: such an object gets a new key. It is “ambiguous” if two different rows have it, and it is
     not known which is the later one. An object “may be lost” if its row may have been in a damaged part of the
     store: it may not have been deleted at all. It is “of another time” if it was found among rows of before a
-    migration, or of before objects were saved again: its values may be those of then. --versions prints
-    earlier states of objects instead, also of objects that still exist.
+    migration, or of before objects were saved again: its values may be those of then. An object is “whole” if all
+    of its values are there and nothing shows that they are of another time or were overwritten. --versions
+    prints earlier states of objects instead, also of objects that still exist.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -181,7 +182,7 @@ extension RowOrigin {
       : isUnsure && state == .deleted && certainty != .certain ? ", or older" : ""
     return [
       .value(.string(key + certainty.rawValue + doubt + time)), .value(.string(place)),
-      .value(.string(isWhole ? "yes" : "in part")),
+      .value(.string(isWhole ? "yes" : hasAllValues ? "of then" : "in part")),
     ]
   }
 }

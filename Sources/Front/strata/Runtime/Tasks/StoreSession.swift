@@ -230,7 +230,7 @@ extension RecoveredRowSource {
     if origin.isFormer { words.append("of another time") }
     if !origin.isEntityKnown { words.append("entity unknown") }
     if origin.isLost { words.append("may be lost, not deleted") }
-    if !origin.isWhole { words.append("in part") }
+    if !origin.hasAllValues { words.append("in part") }
     if !origin.source.isSaved { words.append("never saved") }
     self.init(isDeleted: origin.isOfDeleted, text: words.joined(separator: ", "))
   }
