@@ -3,7 +3,7 @@ import ManagedModel
 import ModelWriting
 import TestSupport
 
-/// How long the ways between all versions of a large model take to be found.
+/// How long the ways between all versions of a large model take to be found, and to be rehearsed.
 enum MatrixBenchmark {
   /// Versions, each of which adds, renames or drops attributes of a few entities.
   static func run(strata: String, versions: Int, entities: Int) throws {
@@ -27,6 +27,18 @@ enum MatrixBenchmark {
     guard matrix.status == 0 else { throw CoreDataError(.failed, "plan said \(matrix.status)") }
     print(
       "ways between \(versions) versions of \(entities) entities: \(milliseconds(matrix.seconds)), \(megabytes(matrix.peakBytes))"
+    )
+    // Losses are named first, so that every version is migrated.
+    let losses = folder.path("losses.txt")
+    let rehearse = ["rehearse", "--seeded", bundle, "--to", "\(bundle)@Large \(versions)"]
+    _ = Measured.run(strata, rehearse + ["--write-losses", losses])
+    let words = FileSystem.isFile(losses) ? ["--allow-loss-file", losses] : []
+    let rehearsal = Measured.run(strata, rehearse + words)
+    guard rehearsal.status == 0 else {
+      throw CoreDataError(.failed, "rehearse said \(rehearsal.status)")
+    }
+    print(
+      "rehearsal of a generated store of each: \(milliseconds(rehearsal.seconds)), \(milliseconds(rehearsal.processorSeconds)) of processor time, \(megabytes(rehearsal.peakBytes))"
     )
   }
 

@@ -32,6 +32,7 @@ struct AnonymizeCommandTests {
     let before = try FileSystem.read(store)
     let json = Captured("anonymize", store, "--output", path("Send.sqlite"), "--json")
     #expect(json.status == .done, "\(json.err)")
+    try FormatsArticle.expectMembers(of: json.out, like: "{\"anonymized\"", in: ["anonymized"])
     let told = try json.decoded(Told.self).anonymized
     #expect(try told.entities == Store(path: store).counts())
     #expect(told.replaced > 0 && !told.shows.isEmpty && !told.seeded && told.kept == [])

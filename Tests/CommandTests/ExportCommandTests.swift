@@ -212,6 +212,7 @@ struct ExportCommandTests {
     let name = try #require(try FileSystem.list(external).first)
     #expect(remove(external + "/" + name) == 0)
     let lacking = Captured("export", path, "--output", folder.path("Lacking"), "--json")
+    try FormatsArticle.expectMembers(of: lacking.out, like: "{\"export\"", in: ["export"])
     #expect(lacking.status == .no)
     struct Answer: Decodable {
       struct Export: Decodable { let objects, files, missing: Int }

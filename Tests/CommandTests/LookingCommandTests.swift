@@ -191,6 +191,20 @@ struct LookingCommandTests {
     }
     #expect(try printed.first == FormatsArticle.example("{\"author\"").keys)
     #expect(try printed.last == FormatsArticle.example("{\"change\":\"update\",\"label\"").keys)
+    let author = try #require(Captured("history", path, "--authors", "--json").lines.first)
+    try FormatsArticle.expectMembers(of: author, like: "{\"author\":\"widget\"", in: ["counts"])
+    let migrated =
+      "com.apple.coredata.schemamigrator: lightweight migration from model with digest { AbC= }"
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("UPDATE ATRANSACTION SET ZAUTHOR = '\(migrated)' WHERE Z_PK = 1")
+    connection.close()
+    let versions = Captured("history", path, "--versions", "--json").lines
+    #expect(versions.count == 2)
+    try FormatsArticle.expectMembers(
+      of: try #require(versions.first), like: "{\"current\":false")
+    try FormatsArticle.expectMembers(of: try #require(versions.last), like: "{\"current\":true")
+    let hit = try #require(Captured("search", path, "stew", "--deep", "--json").lines.first)
+    try FormatsArticle.expectMembers(of: hit, like: "{\"excerpt\"")
   }
 
   @Test("rows as Markdown escape what would end a cell or begin a tag")

@@ -51,6 +51,40 @@ struct WatchCommandTests {
     #expect(try printed("x", isJSON: false, saves: nil).contains(" · one save or more · "))
   }
 
+  @Test(
+    "objects that come before their save are printed behind its line", arguments: [false, true])
+  func held(isJSON: Bool) throws {
+    var bytes: [UInt8] = []
+    let console = Console(out: { bytes += $0 }, err: { _ in })
+    let writer = SaveWriter(console, isJSON: isJSON)
+    func change(_ key: Int64) -> ObjectChange {
+      let id = ObjectID(entity: "Recipe", key: key)
+      return ObjectChange(
+        kind: .update, a: id, b: id, label: "x", attributes: [], relationships: [])
+    }
+    // Those of a save that never came.
+    for key in 1...9 as ClosedRange<Int64> { try writer.hold(change(key)) }
+    writer.forgetHeld()
+    // More than are held in memory.
+    let count = 5000
+    for key in 2...Int64(count) { try writer.hold(change(key)) }
+    #expect(bytes.isEmpty)
+    var save = ObservedSave(time: 730_000_000, saves: 1)
+    var counted = ComparisonSummary.EntityCount(entity: "Recipe")
+    counted.updated = count + 7
+    (save.counts, save.passed, save.changes) = ([counted], count - 1, [change(1)])
+    try writer.write(save)
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 1 + count + (isJSON ? 0 : 1))
+    #expect(lines.first?.contains(isJSON ? "\"more\":7" : "5,007 changed") == true)
+    let objects = lines.dropFirst().prefix(count)
+    for (place, line) in objects.enumerated() {
+      #expect(
+        line.contains(isJSON ? "\"b\":\"Recipe/p\(place + 1)\"" : "~ Recipe/p\(place + 1)  x"))
+    }
+    if !isJSON { #expect(lines.last == "… and 7 more") }
+  }
+
   @Test("text of a store steers no terminal", arguments: [false, true])
   func hostile(isJSON: Bool) throws {
     let text = try printed("\u{1B}[2J\u{202E}x", isJSON: isJSON)

@@ -247,6 +247,91 @@ struct StoreWatchTests {
     #expect(try watch.look().map(\.saves) == [1])
   }
 
+  @Test(
+    "objects of a large save are found in parts, each of them once", arguments: ["WAL", "DELETE"])
+  func parts(mode: String) throws {
+    let library = try Library(books: 5000, mode: mode)
+    var mirror = try Mirror(library.path)
+    let watch = try library.watch()
+    let (tags, owner, tag) = (library.tags.table, library.tags.owner, library.tags.destination)
+    try library.save(
+      """
+      UPDATE ZBOOK SET ZPAGES = Z_PK, ZAUTHOR = Z_PK % 4 + 1 WHERE Z_PK % 10 > 0;
+      DELETE FROM \(quoted(tags)) WHERE \(quoted(owner)) % 3 = 0;
+      DELETE FROM ZBOOK WHERE Z_PK % 3 = 0;
+      INSERT OR IGNORE INTO \(quoted(tags)) (\(quoted(owner)), \(quoted(tag)))
+      SELECT Z_PK, 1 FROM ZBOOK WHERE Z_PK % 2 = 0
+      """)
+    let saves = try watch.look()
+    let save = try #require(saves.first)
+    #expect(saves.count == 1 && !save.isWhole && watch.notices.isEmpty)
+    #expect(save.counts.count > 2 && save.count > 4500)
+    let keys = save.changes.map { "\($0.entity)/\(($0.b ?? $0.a)?.key ?? 0)" }
+    #expect(Set(keys).count == keys.count)
+    #expect(mirror.apply(saves).prefix(3) == [])
+    #expect(try mirror == Mirror(library.path))
+    // What was restored and written again in between is what the store holds.
+    try library.save("UPDATE ZBOOK SET ZTITLE = 'Last' WHERE Z_PK = 4")
+    #expect(mirror.apply(try watch.look()).isEmpty)
+    #expect(try mirror == Mirror(library.path))
+  }
+
+  @Test("objects that a save does not keep are passed on before it", arguments: [false, true])
+  func passing(replaces: Bool) throws {
+    let library = try Library(books: 3000, mode: "DELETE")
+    let watch = try library.watch()
+    if replaces {
+      let other = library.folder.path("Other.sqlite")
+      try Library.write(other, books: 3000, title: "Tome")
+      try FileSystem.rename(other, to: library.path)
+    } else {
+      try library.save("UPDATE ZBOOK SET ZTITLE = 'Tome' || Z_PK")
+    }
+    var passed: [ObjectChange] = []
+    var saves: [ObservedSave] = []
+    try watch.look(passing: { passed.append($0) }) { save in
+      // Its notice and its objects are there by then.
+      #expect(passed.count == save.passed && watch.notices.isEmpty == !replaces)
+      saves.append(save)
+    }
+    let save = try #require(saves.first)
+    #expect(saves.count == 1 && save.changes.count == 1000 && save.rest == 0)
+    #expect(save.count == 3000 && passed.count == 2000)
+    #expect(Set((save.changes + passed).compactMap(\.b)).count == 3000)
+  }
+
+  @Test(
+    "of thousands of saves each is reported as soon as it is found; what a caller throws is thrown")
+  func streaming() throws {
+    struct Enough: Error {}
+    let library = try Library()
+    let watch = try library.watch()
+    for pages in 1...5 { try library.save("UPDATE ZBOOK SET ZPAGES = \(pages) WHERE Z_PK = 1") }
+    var count = 0
+    #expect(throws: Enough.self) {
+      try watch.look { _ in
+        count += 1
+        if count == 2 { throw Enough() }
+      }
+    }
+    #expect(count == 2 && watch.notices.isEmpty)
+  }
+
+  @Test("a look that programs leave no time for is known to be behind, and the next finds the save")
+  func behind() throws {
+    let library = try Library(books: 2000, mode: "DELETE")
+    let watch = try library.watch()
+    try library.save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1")
+    // More pages than it keeps: some are in the file before the save is done.
+    try library.execute(
+      "PRAGMA cache_size = 5; BEGIN IMMEDIATE; UPDATE ZBOOK SET ZTITLE = hex(randomblob(300))")
+    #expect(try watch.look().isEmpty)
+    #expect(watch.isBehind)
+    try library.execute("ROLLBACK")
+    #expect(try watch.look().map(\.count) == [1])
+    #expect(!watch.isBehind)
+  }
+
   @Test("nothing is written to the store or its folder, and the private copy goes away")
   func traces() throws {
     let library = try Library()

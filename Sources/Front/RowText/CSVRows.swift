@@ -1,3 +1,4 @@
+import JSON
 import ManagedStore
 import Terminal
 
@@ -10,6 +11,8 @@ struct CSVRows: RowWriter {
   private let quotesFormulas: Bool
   private let out: ([UInt8]) throws -> Void
   private(set) var formulas = 0
+  /// How a reference to an object of the entity that was named last begins in a list.
+  private var reference: (entity: String, bytes: [UInt8]) = ("", [])
 
   init(
     isExact: Bool, quotesFormulas: Bool = false, out: @escaping ([UInt8]) throws -> Void
@@ -49,8 +52,37 @@ struct CSVRows: RowWriter {
     case .value(.null), .toOne(nil): break
     case .value(.string(let text)), .value(.uri(let text)): append(text, isText: true, to: &bytes)
     case .toOne(let id?): append(id.description, isText: true, to: &bytes)
+    case .toMany(let many) where many.values == nil && !many.first.isEmpty:
+      appendList(many.first, to: &bytes)
     default: append(CellText.line(value), isText: false, to: &bytes)
     }
+  }
+
+  /// A JSON array of references, in the quotes of a cell: millions are written, so that no text is made of each.
+  private mutating func appendList(_ ids: [ObjectID], to bytes: inout [UInt8]) {
+    bytes += [0x22, UInt8(ascii: "[")]
+    for (place, id) in ids.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      if reference.entity != id.entity || reference.bytes.isEmpty {
+        let quoted = JSONText.quoted(id.entity + "/p").utf8.dropLast()
+        reference = (id.entity, quoted.flatMap { $0 == 0x22 ? [$0, $0] : [$0] })
+      }
+      bytes.append(contentsOf: reference.bytes)
+      Self.append(id.key, to: &bytes)
+      bytes += [0x22, 0x22]
+    }
+    bytes += [UInt8(ascii: "]"), 0x22]
+  }
+
+  private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    let start = bytes.count
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
   }
 
   /// - Parameter isText: whether it may begin as a formula does; a number or a list does not.

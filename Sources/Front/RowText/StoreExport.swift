@@ -232,7 +232,11 @@ package struct StoreExport {
       switch object.relationships[index] {
       case .toOne(let id): return .toOne(id)
       case .toMany(let ids):
-        return .toMany(ToMany(count: ids.count, values: ids.map { .string($0.description) }))
+        // CSV writes references without a text of each.
+        return .toMany(
+          options.format == .csv && !ids.isEmpty
+            ? ToMany(count: ids.count, first: ids)
+            : ToMany(count: ids.count, values: ids.map { .string($0.description) }))
       }
     case .attribute(let index, let file):
       guard object.attributes.indices.contains(index) else { return .value(.null) }

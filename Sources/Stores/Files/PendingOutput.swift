@@ -126,8 +126,16 @@ package final class PendingOutput {
     return (try? parent.entry(name)) != nil
   }
 
+  /// Files that are brought to the disk one by one: more of them are faster with all else that waits to be written.
+  private static let mostSynced = 64
+
   /// Brings a folder of the output to the disk, with all that is in it.
-  package func sync(_ name: String) throws { try Self.sync(name, in: folder) }
+  ///
+  /// - Parameter files: how many files that are, where it may be thousands.
+  package func sync(_ name: String, files: Int = 0) throws {
+    if files > Self.mostSynced, try folder.folder(name)?.syncFileSystem() == true { return }
+    try Self.sync(name, in: folder)
+  }
 
   private static func sync(_ name: String, in folder: Folder) throws {
     guard let inner = try folder.folder(name) else { return }

@@ -163,7 +163,7 @@ final class Baseline {
   ///
   /// - Returns: what was saved; its number of saves is 1.
   func follow(
-    _ pages: [Int: [UInt8]], pageCount: Int
+    _ pages: [Int: [UInt8]], pageCount: Int, _ outlet: SaveOutlet
   ) throws -> Outcome {
     guard let reader, trees != nil, store.damage == nil,
       LogTail.isLikely(pageCount, of: copy.pageCount + pages.count)
@@ -176,7 +176,7 @@ final class Baseline {
       return .unfollowed
     }
     do {
-      return .saved(try save(found, pages, pageCount, reader))
+      return .saved(try save(found, pages, pageCount, reader, outlet))
     } catch {
       // The copy may be of either state.
       trees = nil
@@ -184,10 +184,11 @@ final class Baseline {
     }
   }
 
+  /// Rows are read before and after a part at a time: objects of a save need the memory of one part.
   private func save(
-    _ found: [Int: [Int64]], _ pages: [Int: [UInt8]], _ pageCount: Int, _ reader: RowReader
+    _ found: [Int: [Int64]], _ pages: [Int: [UInt8]], _ pageCount: Int, _ reader: RowReader,
+    _ outlet: SaveOutlet
   ) throws -> ObservedSave {
-    reader.clear()
     var rows: [String: [Int64]] = [:]
     for (root, keys) in found { rows[roots[root] ?? ""] = keys }
     let transactions = rows.removeValue(forKey: HistoryTable.transaction.name) ?? []
@@ -197,22 +198,29 @@ final class Baseline {
       try addTransactions(transactions, to: &save)
       return save
     }
-    let former = try pages.keys.reduce(into: [:]) { former, page in
-      former[page] = try copy.page(page)
-    }
-    let formerCount = copy.pageCount
-    let before = try reader.values(of: rows)
-    try reader.readBefore(reader.candidates(rows, [:], [:]))
-    try write(pages, pageCount)
-    let candidates = reader.candidates(rows, before, try reader.values(of: rows))
-    let unread = candidates.filter { !reader.isRead($0) }
-    if !unread.isEmpty {
-      // What new links lead from is read as it was.
-      try write(former, formerCount)
-      try reader.readBefore(unread)
+    try copy.keep(pages.keys)
+    let parts = RowReader.parts(of: rows)
+    var done: Set<RowReader.Candidate> = []
+    for (place, part) in parts.enumerated() {
+      if place > 0 { try copy.restore() }
+      reader.clear()
+      let before = try reader.values(of: part)
+      try reader.readBefore(reader.candidates(part, [:], [:]).subtracting(done))
       try write(pages, pageCount)
+      let candidates = reader.candidates(part, before, try reader.values(of: part))
+        .subtracting(done)
+      let unread = candidates.filter { !reader.isRead($0) }
+      if !unread.isEmpty {
+        // What new links lead from is read as it was.
+        try copy.restore()
+        try reader.readBefore(unread)
+        try write(pages, pageCount)
+      }
+      try reader.readAfter(candidates, into: &save, outlet)
+      if parts.count > 1 { done.formUnion(candidates) }
     }
-    try reader.readAfter(candidates, into: &save)
+    reader.clear()
+    if parts.count > 1 { save.sort() }
     try addTransactions(transactions, to: &save)
     return save
   }

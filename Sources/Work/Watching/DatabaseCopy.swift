@@ -30,6 +30,8 @@ final class DatabaseCopy {
   private var counter: UInt32 = 0
   private let file: WritableFile
   private let folder: PrivateFolder
+  /// Pages that were kept, in the order of their places in the file that has them.
+  private var kept: (pages: [Int], count: Int, file: WritableFile)?
 
   /// Copies the main file, in whatever state it is.
   ///
@@ -109,6 +111,33 @@ final class DatabaseCopy {
     try file.write([1, 1], at: 18)
     try file.write(Self.bytes(counter) + Self.bytes(UInt32(clamping: count)), at: 24)
     try file.write(Self.bytes(counter), at: 92)
+  }
+
+  /// Keeps pages as they are, outside of memory, for ``restore()``.
+  func keep(_ pages: some Sequence<Int>) throws {
+    let file = try kept?.file ?? makeFile("former")
+    var numbers: [Int] = []
+    for number in pages {
+      guard let bytes = try page(number) else { continue }
+      try file.write(bytes, at: numbers.count * pageSize)
+      numbers.append(number)
+    }
+    kept = (numbers, pageCount, file)
+  }
+
+  /// Makes the database what it was when pages were kept last: those pages are all that may have been written since.
+  func restore() throws {
+    guard let kept else { return }
+    for (place, number) in kept.pages.enumerated() {
+      try write(kept.file.read(at: place * pageSize, count: pageSize), to: number)
+    }
+    try finish(pageCount: kept.count)
+  }
+
+  private func makeFile(_ name: String) throws -> WritableFile {
+    let path = folder.path + "/." + name
+    _ = try FileSystem.createEmpty(path)
+    return try WritableFile(path)
   }
 
   private static func bytes(_ word: UInt32) -> [UInt8] {

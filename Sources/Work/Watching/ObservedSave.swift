@@ -30,6 +30,8 @@ public struct ObservedSave: Sendable, Equatable {
   public var counts: [ComparisonSummary.EntityCount] = []
   /// The first objects that differ, as many as the request's limit.
   public var changes: [ObjectChange] = []
+  /// How many objects beyond ``changes`` were passed on as they were found.
+  public var passed = 0
   /// Whether all objects of the store were compared to find it.
   public var isWhole = false
 
@@ -44,8 +46,49 @@ public struct ObservedSave: Sendable, Equatable {
   public var process: String? { transactions.lazy.compactMap { $0.process ?? $0.bundle }.first }
   /// How many objects differ.
   public var count: Int { counts.reduce(0) { $0 + $1.count } }
-  /// How many objects differ beyond those in ``changes``.
-  public var rest: Int { max(0, count - changes.count) }
+  /// How many objects differ beyond those in ``changes`` and those that were passed on.
+  public var rest: Int { max(0, count - changes.count - passed) }
+
+  /// Orders what was found in parts.
+  mutating func sort() {
+    counts.sort { $0.entity.precedes($1.entity) }
+    changes.sort { one, other in
+      guard one.entity == other.entity else { return one.entity.precedes(other.entity) }
+      return ((one.b ?? one.a)?.key ?? 0) < ((other.b ?? other.a)?.key ?? 0)
+    }
+  }
+}
+
+/// Takes what is found, as it is found.
+struct SaveOutlet {
+  /// What threw where something was taken: it is the caller's, and says nothing of the store.
+  struct Failure: Error { let error: any Error }
+
+  /// Objects of one save that are reported.
+  let limit: Int
+  /// Takes objects of a save that it does not keep; without it, it keeps all.
+  let passing: ((ObjectChange) throws -> Void)?
+  /// Takes a whole save.
+  let report: (ObservedSave) throws -> Void
+
+  /// Objects that a save keeps where others are passed on.
+  private static let mostKept = 1000
+
+  /// Takes an object that differs, which is counted already.
+  func add(_ change: ObjectChange, to save: inout ObservedSave) throws {
+    guard save.changes.count + save.passed < limit else { return }
+    guard let passing, save.changes.count >= Self.mostKept else {
+      return save.changes.append(change)
+    }
+    save.passed += 1
+    do { try passing(change) } catch { throw Failure(error: error) }
+  }
+
+  /// Takes a save in which objects differ.
+  func add(_ save: ObservedSave) throws {
+    guard save.count > 0 else { return }
+    do { try report(save) } catch { throw Failure(error: error) }
+  }
 }
 
 /// Something other than a save that a watch noticed.

@@ -69,6 +69,22 @@ final class RowReader {
 
   // MARK: Candidates
 
+  /// Rows of a part: objects that are before and after in memory at once.
+  private static let partSize = 2000
+
+  /// Rows of tables, in parts of at most so many.
+  static func parts(of rows: [String: [Int64]]) -> [[String: [Int64]]] {
+    guard rows.values.reduce(0, { $0 + $1.count }) > partSize else { return [rows] }
+    var parts: [[String: [Int64]]] = []
+    for (table, keys) in rows.sorted(by: { $0.key.precedes($1.key) }) {
+      let sorted = keys.sorted()
+      for start in stride(from: 0, to: sorted.count, by: partSize) {
+        parts.append([table: Array(sorted[start..<min(start + partSize, sorted.count)])])
+      }
+    }
+    return parts
+  }
+
   /// The objects that are rows, or that rows which differ lead to: from what ``values(of:)`` were before and after.
   func candidates(
     _ rows: [String: [Int64]], _ before: [Candidate: [[Value]]], _ after: [Candidate: [[Value]]]
@@ -132,7 +148,9 @@ final class RowReader {
   func isRead(_ candidate: Candidate) -> Bool { states[candidate] != nil }
 
   /// Reads objects as they are after the change, and adds what differs.
-  func readAfter(_ candidates: Set<Candidate>, into save: inout ObservedSave) throws {
+  func readAfter(
+    _ candidates: Set<Candidate>, into save: inout ObservedSave, _ outlet: SaveOutlet
+  ) throws {
     var found: [(entity: String, key: Int64, old: State?, new: State?)] = []
     for candidate in candidates {
       let (old, new) = (states[candidate] ?? nil, try state(of: candidate))
@@ -155,14 +173,15 @@ final class RowReader {
       guard old?.counts == true || new?.counts == true,
         let change = try change(from: old, to: new)
       else { continue }
-      if save.counts.last?.entity != entity { save.counts.append(.init(entity: entity)) }
-      let place = save.counts.count - 1
+      let known = save.counts.lastIndex { $0.entity == entity }
+      if known == nil { save.counts.append(.init(entity: entity)) }
+      let place = known ?? save.counts.count - 1
       switch change.kind {
       case .insert: save.counts[place].inserted += 1
       case .update: save.counts[place].updated += 1
       case .delete: save.counts[place].deleted += 1
       }
-      if save.changes.count < request.limit { save.changes.append(change) }
+      try outlet.add(change, to: &save)
     }
   }
 

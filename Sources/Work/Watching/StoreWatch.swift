@@ -20,6 +20,9 @@ public final class StoreWatch {
   /// What else the last ``look()`` noticed, in order; what lasts is noticed once.
   public private(set) var notices: [WatchNotice] = []
 
+  /// Whether the last look left something for the next: programs wrote all that time, or files could not be read.
+  package private(set) var isBehind = false
+
   private let request: WatchRequest
   private let source: Baseline.Source
   private var files: WatchedFiles { source.files }
@@ -86,31 +89,51 @@ public final class StoreWatch {
   /// - Throws: ``CoreDataError`` when cancelled, and of kind usage where the request does not fit a store that came
   ///   in place of the first.
   public func look() throws -> [ObservedSave] {
-    notices = []
-    guard isPresent() else { return [] }
     var saves: [ObservedSave] = []
+    try look { saves.append($0) }
+    return saves
+  }
+
+  /// The same, each save as soon as it is found: a log with thousands of them takes the memory of one.
+  ///
+  /// - Parameters:
+  ///   - passing: takes objects beyond the first thousand of a save, before the save itself, which only counts them.
+  ///     Where a look ends without their save, they are found again. `nil`: each save keeps as many as the request's
+  ///     limit.
+  ///   - report: takes a save; notices that belong before it are in ``notices`` by then.
+  /// - Throws: what a closure throws, and what ``look()`` does.
+  public func look(
+    passing: ((ObjectChange) throws -> Void)? = nil,
+    _ report: @escaping (ObservedSave) throws -> Void
+  ) throws {
+    notices = []
+    isBehind = false
+    guard isPresent() else { return }
+    let outlet = SaveOutlet(limit: request.limit, passing: passing, report: report)
     var read: StoreState?
     do {
       try files.refresh()
       let now = try StoreState(files)
-      guard try now != state || hasMore(), !isFailing(now) else { return [] }
+      guard try now != state || hasMore(), !isFailing(now) else { return }
       read = now
       baseline.lookAgain()
       if files.main?.identity != baseline.identity {
-        try compareAll(.replaced, into: &saves)
+        try compareAll(.replaced, outlet)
       } else {
-        try follow(now, into: &saves)
+        try follow(now, outlet)
       }
       failure = nil
+    } catch let failure as SaveOutlet.Failure {
+      throw failure.error
     } catch {
       let found =
         (error as? SQLiteError).map { CoreDataError(sqlite: $0, path: path) }
         ?? error as? CoreDataError
       guard let found, found.kind != .cancelled, found.kind != .usage else { throw found ?? error }
+      isBehind = true
       if failure?.error != found { notices.append(.unreadable(found)) }
       failure = (found, read, .now)
     }
-    return saves.filter { $0.count > 0 }
   }
 
   /// Whether a store has the name, with what is to be said of it.
@@ -146,23 +169,23 @@ public final class StoreWatch {
   }
 
   /// Follows the log as far as it goes on from what is known, and compares pages where it does not.
-  private func follow(_ now: StoreState, into saves: inout [ObservedSave]) throws {
+  private func follow(_ now: StoreState, _ outlet: SaveOutlet) throws {
     if files.logNumber != logNumber { (commits, logNumber) = (nil, files.logNumber) }
     let before = files.logCommits
     var isKnown: Bool
     if let former = baseline.tail, let log = files.log {
       isKnown = try !former.isRestarted(log)
-      guard try consume(log, into: &saves) else { return }
+      guard try consume(log, outlet) else { return }
       if !isKnown, try former.isIntact(log), let next = try files.logTail(), next.follows(former) {
         baseline.tail = next
         isKnown = true
-        guard try consume(log, into: &saves) else { return }
+        guard try consume(log, outlet) else { return }
       }
     } else {
       isKnown = now.hasSameMain(as: state)
       if isKnown, let log = files.log, let next = try files.logTail() {
         baseline.tail = next
-        guard try consume(log, into: &saves) else { return }
+        guard try consume(log, outlet) else { return }
       } else if baseline.tail != nil, files.log == nil {
         isKnown = false
       }
@@ -174,10 +197,10 @@ public final class StoreWatch {
       if try next?.count(log) ?? 0 == Int(now &- known) {
         baseline.tail = next
         isKnown = true
-        guard try consume(log, into: &saves) else { return }
+        guard try consume(log, outlet) else { return }
       }
     }
-    guard isKnown else { return try compare(into: &saves) }
+    guard isKnown else { return try compare(outlet) }
     state = now
     let after = files.logCommits
     commits = before == after ? after : commits.map { $0 &+ UInt32(clamping: consumed) }
@@ -187,18 +210,18 @@ public final class StoreWatch {
   /// Follows the log to its end.
   ///
   /// - Returns: false where all objects were compared instead.
-  private func consume(_ log: OpenFile, into saves: inout [ObservedSave]) throws -> Bool {
+  private func consume(_ log: OpenFile, _ outlet: SaveOutlet) throws -> Bool {
     while let transaction = try baseline.tail?.next(log) {
       if source.isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
       guard !transaction.isLarge,
         case .saved(let save) = try baseline.follow(
-          transaction.pages, pageCount: transaction.pageCount)
+          transaction.pages, pageCount: transaction.pageCount, outlet)
       else {
-        try compareAll(.unfollowed, into: &saves)
+        try compareAll(.unfollowed, outlet)
         return false
       }
       consumed += 1
-      saves.append(save)
+      try outlet.add(save)
     }
     return true
   }
@@ -215,36 +238,34 @@ public final class StoreWatch {
   }
 
   /// Compares the pages of the store with those of the copy.
-  private func compare(into saves: inout [ObservedSave]) throws {
+  private func compare(_ outlet: SaveOutlet) throws {
     let start = ContinuousClock.now
     for attempt in 0..<Self.mostAttempts {
       if attempt > 0 {
-        guard ContinuousClock.now - start < Self.mostTime else { return }
+        guard ContinuousClock.now - start < Self.mostTime else { break }
         usleep(500)
       }
       guard let difference = try PageDifference(files, baseline, since: state) else { continue }
       let count = missed(difference.state, difference.commits)
       guard !difference.isLarge,
         case .saved(var save) = try baseline.follow(
-          difference.pages, pageCount: difference.pageCount)
-      else { return try compareAll(.unfollowed, into: &saves) }
+          difference.pages, pageCount: difference.pageCount, outlet)
+      else { return try compareAll(.unfollowed, outlet) }
       save.saves = count
-      saves.append(save)
       baseline.tail = difference.tail
       state = difference.state
       (commits, consumed, logNumber) = (difference.commits, 0, files.logNumber)
       files.journals.discard(before: state.changeCounter)
-      return
+      return try outlet.add(save)
     }
     // It is written to all the time: the next look tries again.
+    isBehind = true
   }
 
   private static let (mostAttempts, mostTime) = (20, Duration.milliseconds(50))
 
   /// Compares all objects with the store as it is now, which becomes the baseline.
-  private func compareAll(
-    _ reason: WatchNotice.Reason, into saves: inout [ObservedSave]
-  ) throws {
+  private func compareAll(_ reason: WatchNotice.Reason, _ outlet: SaveOutlet) throws {
     let present = try Baseline(of: source, patience: Baseline.Patience.later)
     var comparing = ComparisonRequest()
     comparing.entities = request.entities
@@ -257,9 +278,7 @@ public final class StoreWatch {
     do {
       let comparison = try StoreComparison(
         baseline.store, present.store, comparing, isCancelled: source.isCancelled)
-      let summary = try comparison.run { change in
-        if save.changes.count < request.limit { save.changes.append(change) }
-      }
+      let summary = try comparison.run { try outlet.add($0, to: &save) }
       save.counts = summary.entities.filter { $0.count > 0 }
     }
     if reason != .replaced, try baseline.schemaCookie() != present.schemaCookie() {
@@ -273,7 +292,7 @@ public final class StoreWatch {
     try present.begin(request, isCancelled: source.isCancelled)
     (baseline, state) = (present, present.state)
     (commits, consumed, logNumber) = (present.commits, 0, files.logNumber)
-    saves.append(save)
+    try outlet.add(save)
   }
 
   // MARK: Waiting

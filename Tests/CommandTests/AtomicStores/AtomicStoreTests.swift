@@ -92,8 +92,9 @@ struct AtomicStoreTests {
     let place = try AtomicFolder()
     for (source, name) in [(place.xml, "X.sqlite"), (place.binary, "B.sqlite")] {
       let made = place.folder.path(name)
-      let run = Captured("convert", source, "--output", made, "--model", place.model)
+      let run = Captured("convert", source, "--output", made, "--model", place.model, "--json")
       #expect(run.status == .done, "\(run.out)\(run.err)")
+      try FormatsArticle.expectMembers(of: run.out, like: "{\"converted\"", in: ["converted"])
       let lines = try StoreDump.lines(at: made).sorted()
       #expect(lines == (try place.expected()), "\(name)")
       #expect(lines.count >= 120)

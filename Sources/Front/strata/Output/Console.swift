@@ -95,6 +95,14 @@ final class Console {
     ).dropLast().map(String.init)
   }
 
+  /// A console like this one that writes results elsewhere.
+  func writing(_ out: @escaping ([UInt8]) -> Void) -> Console {
+    let console = Console(
+      isTerminal: isTerminal, width: width, environment: environment, out: out, err: err)
+    (console.colorsOutput, console.lineLimit) = (colorsOutput, lineLimit)
+    return console
+  }
+
   /// A small table whose first row names the columns.
   func table(_ alignments: [TextTable.Alignment], _ rows: [[String]], limit: Int = 60) {
     let table = TextTable(alignments, fitting: rows, limit: limit)

@@ -178,6 +178,8 @@ private final class RelatedCursor {
   private let isSeeking: Bool
   /// Whose pair comes next.
   private var owner: Int64?
+  /// The entity of the last pair by its number: most are of one.
+  private var entity: (number: Int64, name: String)?
 
   init(
     _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage,
@@ -218,8 +220,8 @@ private final class RelatedCursor {
     var orders: [Int64] = []
     var isInOrder = true
     while owner == key {
-      let entity = names[statement.integer(at: 2)] ?? destination
-      let id = ObjectID(entity: entity, key: statement.integer(at: 1))
+      let id = ObjectID(
+        entity: entityName(statement.integer(at: 2)), key: statement.integer(at: 1))
       let order = isOrdered ? statement.integer(at: 3) : 0
       if let last = found.last {
         isInOrder = isInOrder && Self.precedes((orders.last ?? 0, last), (order, id))
@@ -231,6 +233,13 @@ private final class RelatedCursor {
     if isInOrder { return found }
     guard isOrdered else { return found.sorted { Self.precedes((0, $0), (0, $1)) } }
     return zip(orders, found).sorted { Self.precedes($0, $1) }.map(\.1)
+  }
+
+  private func entityName(_ number: Int64) -> String {
+    if let entity, entity.number == number { return entity.name }
+    let name = names[number] ?? destination
+    entity = (number, name)
+    return name
   }
 
   private static func precedes(

@@ -50,16 +50,23 @@ enum WatchCommand {
       let watch = try StoreWatch(
         path: path, request: request, model: try StoreOpening.model(arguments[.model]),
         fallback: { StoreOpening.model(beside: path, $0) },
-        isCancelled: { Interruption.isRequested })
+        isCancelled: { Interruption.isRequested || Output.isClosed })
       writer.begin(path)
       var left = arguments[saves] ?? .max
       while left > 0, !Interruption.isRequested, !Output.isClosed {
-        let found = try watch.look()
-        for notice in watch.notices { writer.write(notice) }
-        for save in found where left > 0 {
+        var told = 0
+        func tellNotices() {
+          for notice in watch.notices.dropFirst(told) { writer.write(notice) }
+          told = watch.notices.count
+        }
+        try watch.look(passing: { try writer.hold($0) }) { save in
+          guard left > 0 else { return }
+          tellNotices()
           try writer.write(save)
           left -= save.saves ?? 1
         }
+        tellNotices()
+        writer.forgetHeld()
         if left > 0 { watch.wait(milliseconds: tick) }
       }
     } catch let error as CoreDataError where error.kind == .cancelled {
@@ -73,6 +80,7 @@ enum WatchCommand {
 struct SaveWriter {
   private let console: Console
   private let isJSON: Bool
+  private let held = HeldOutput()
 
   init(_ console: Console, isJSON: Bool) {
     (self.console, self.isJSON) = (console, isJSON)
@@ -96,8 +104,21 @@ struct SaveWriter {
     if isJSON { writeHead(of: save) } else { console.line(Self.head(of: save)) }
     var changes = ChangeWriter(isJSON ? .ndjson : .table, console, isWhole: false)
     for change in save.changes { try changes.write(change) }
+    try held.write(to: console)
     if !isJSON, save.rest > 0 { console.line("… and \(NumberText.grouped(save.rest)) more") }
   }
+
+  /// Keeps the lines of an object whose save comes later, outside of memory.
+  func hold(_ change: ObjectChange) throws {
+    var lines: [UInt8] = []
+    var changes = ChangeWriter(
+      isJSON ? .ndjson : .table, console.writing { lines += $0 }, isWhole: false)
+    try changes.write(change)
+    try held.append(lines)
+  }
+
+  /// Forgets lines whose save did not come: their objects are found again.
+  func forgetHeld() { held.clear() }
 
   private func writeHead(of save: ObservedSave) {
     console.json { json in

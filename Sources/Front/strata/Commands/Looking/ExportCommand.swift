@@ -79,7 +79,7 @@ enum ExportCommand {
     let report = try StoreExport.write(
       store, to: output.folder.createFolder(name), options,
       isCancelled: { Interruption.isRequested }, progress: progress)
-    FileSystem.syncAll()
+    try output.sync(name, files: report.tables.count + report.files)
     try Interruption.check()
     // An empty folder in the place makes room; one that is not empty stays, and is a refusal.
     let (parent, own) = try FileSystem.opened(path)

@@ -84,7 +84,7 @@ final class StoreFollowing: Sendable {
         await look(counted: count)
         late = 0
       case nil:
-        if case .begun = phase.withLock({ $0 }) { await catchUp() }
+        if !isCaughtUp { await catchUp() }
         guard let looks = late else { continue }
         // The log's frames are there before its index is, through which the rows are read.
         if looks < Self.mostLooks, signs.withLock({ $0?.isIndexBehind() }) == true {
@@ -176,14 +176,30 @@ final class StoreFollowing: Sendable {
 
   // MARK: Looking
 
-  /// Lists saves that the files have counted, until there are no more of them.
-  private func catchUp() async {
-    guard let saves = await self.saves(isCounted: true) else { return }
-    if saves.isEmpty {
-      phase.withLock { if case .begun = $0 { $0 = .inStep } }
-    } else {
-      mailbox.post(.saved(saves))
+  /// Whether every save that the files show is listed.
+  private var isCaughtUp: Bool {
+    switch phase.withLock({ $0 }) {
+    case .begun: false
+    case .inStep: !isBehind
+    case .wanted, .postponed, .beginning, .impossible: true
     }
+  }
+
+  /// Whether the last look found that the files have changed, and could not read what of them.
+  private var isBehind: Bool { watch.withLock { $0?.isBehind ?? false } }
+
+  /// Whether what was saved is counted by the files: what the watch finds is not counted again then.
+  private var isCountedByFiles: Bool {
+    if case .begun = phase.withLock({ $0 }) { true } else { false }
+  }
+
+  /// Lists saves that are not listed yet, until there are no more of them.
+  private func catchUp() async {
+    guard let saves = await self.saves(isCounted: isCountedByFiles) else { return }
+    guard saves.isEmpty else { return mailbox.post(.saved(saves)) }
+    // A save that could not be read yet was counted: it must not count once more when it is.
+    guard !isBehind else { return }
+    phase.withLock { if case .begun = $0 { $0 = .inStep } }
   }
 
   /// Has the rows read again, once it is known what changed of them, or that takes long.
@@ -191,7 +207,7 @@ final class StoreFollowing: Sendable {
   /// - Parameter count: how many saves there were as far as the files show, where nothing else says it.
   private func look(counted count: Int?) async {
     guard hasWatch else { return mailbox.post(.storeChanged(.saved(count))) }
-    let isCounted = if case .begun = phase.withLock({ $0 }) { true } else { false }
+    let isCounted = isCountedByFiles
     let early = Task { [mailbox] in
       try await Task.sleep(for: Self.patience)
       mailbox.post(.storeChanged(.saved(0)))
