@@ -64,6 +64,7 @@ struct Library {
       Relationship(
         "things", to: "Thing", inverse: "shelf", toMany: true, ordered: true, optional: true),
       Relationship("notes", to: "Note", toMany: true, optional: true),
+      Relationship("sign", to: "Note", inverse: "board", optional: true),
     ]
     var tag = Entity("Tag")
     tag.attributes = [Attribute("name", .string, optional: true)]
@@ -76,6 +77,7 @@ struct Library {
     pass.relationships = [Relationship("owner", to: "Thing", inverse: "pass")]
     var note = Entity("Note")
     note.attributes = [Attribute("text", .string, optional: true)]
+    note.relationships = [Relationship("board", to: "Shelf", inverse: "sign", optional: true)]
     return try Model(entities: [thing, book, film, shelf, tag, pass, note])
   }
 
@@ -105,10 +107,9 @@ struct Library {
     let shelves = try (0..<4).map {
       try writer.insert("Shelf", attributes: ["name": .string("Shelf \($0)")])
     }
-    let notes = try (0..<4).map {
-      try writer.insert("Note", attributes: ["text": .string("Note \($0)")])
+    for number in 0..<4 {
+      try writer.insert("Note", attributes: ["text": .string("Note \(number)")])
     }
-    _ = notes
     var things: [ObjectID] = []
     for number in 0..<20 {
       var values: [String: AttributeValue] = [
@@ -128,11 +129,11 @@ struct Library {
           ]))
     }
     for number in 0..<5 {
-      let pass = try writer.insert(
+      try writer.insert(
         "Pass", attributes: ["number": .integer(Int64(number))], toOne: ["owner": things[number]])
-      _ = pass
     }
     try writer.finish()
+    try hang(path, [1: 1, 2: 2])
     try change(
       path,
       "UPDATE ZTHING SET ZPASS = (SELECT Z_PK FROM ZPASS p WHERE p.ZOWNER = ZTHING.Z_PK)")
@@ -173,6 +174,24 @@ struct Library {
       UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = \(root)
       """)
     return try rows("SELECT max(Z_PK) FROM ZTHING", path).first?.first?.integer ?? 0
+  }
+
+  /// Gives shelves their signs, and takes away those that others have.
+  static func hang(_ path: String, _ signs: [Int: Int]) throws {
+    let sets = signs.sorted { $0.key < $1.key }.map { shelf, note in
+      "UPDATE ZSHELF SET ZSIGN = \(note) WHERE Z_PK = \(shelf); UPDATE ZNOTE SET ZBOARD = \(shelf) WHERE Z_PK = \(note);"
+    }
+    try change(
+      path, "UPDATE ZSHELF SET ZSIGN = NULL; UPDATE ZNOTE SET ZBOARD = NULL; " + sets.joined())
+  }
+
+  /// The shelves with their signs; both sides must say the same.
+  func signs(_ path: String? = nil) throws -> [String] {
+    let (one, other) = (
+      try texts("SELECT Z_PK, ZSIGN FROM ZSHELF WHERE ZSIGN IS NOT NULL ORDER BY 1", path),
+      try texts("SELECT ZBOARD, Z_PK FROM ZNOTE WHERE ZBOARD IS NOT NULL ORDER BY 1", path)
+    )
+    return one == other ? one : one + ["but"] + other
   }
 
   /// Deletes things as an app does: with their passes and links.

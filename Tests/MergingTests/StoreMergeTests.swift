@@ -36,7 +36,8 @@ struct StoreMergeTests {
     let report = try library.merge()
     #expect(report.conflictCount == 0 && report.losses.isEmpty && report.added == 0)
     #expect(report.entities.allSatisfy { $0.changed == 0 && $0.paired == $0.new })
-    let comparison = try StoreComparison(Store(path: library.new), Store(path: library.output))
+    let comparison = try StoreComparison(
+      Store(path: library.new), Store(path: library.output))
     let summary = try comparison.run { _ in }
     #expect(summary.isEqual && summary.bookkeeping.isEmpty, "\(summary.bookkeeping)")
     #expect(try [library.old, library.new].map { try FileSystem.read($0) } == before)
@@ -247,6 +248,58 @@ struct StoreMergeTests {
       )
       .isEmpty)
     try expectSound()
+  }
+
+  @Test(
+    "a one-to-one that one store changed is that store's; if both did, --prefer decides, and no side is left over",
+    arguments: [
+      ([1: 3, 2: 2], [1: 1, 2: 2], 0, ["1 3", "2 2"], ["1 3", "2 2"]),
+      ([1: 1, 2: 2], [1: 2], 0, ["1 2"], ["1 2"]),
+      ([2: 2], [1: 1, 2: 2, 3: 4], 0, ["2 2", "3 4"], ["2 2", "3 4"]),
+      ([1: 3, 2: 2], [1: 4, 2: 2], 1, ["1 4", "2 2"], ["1 3", "2 2"]),
+      ([1: 2], [1: 1, 2: 2], 0, ["1 2"], ["1 2"]),
+      (
+        [1: 1, 2: 2, 4: 4], [1: 1, 2: 2, 3: 3], 0, ["1 1", "2 2", "3 3", "4 4"],
+        ["1 1", "2 2", "3 3", "4 4"]
+      ),
+    ])
+  func partners(
+    old: [Int: Int], new: [Int: Int], conflicts: Int, ifNew: [String], ifOld: [String]
+  ) throws {
+    try Library.hang(library.old, old)
+    try Library.hang(library.new, new)
+    for (preference, expected) in [(MergeOptions.Preference.new, ifNew), (.old, ifOld)] {
+      let place = library.folder.path("\(preference == .new).sqlite")
+      let report = try library.merge(to: place) { $0.preferences = [preference] }
+      #expect(report.conflictCount == conflicts)
+      #expect(try library.signs(place) == expected, "\(preference)")
+    }
+  }
+
+  @Test("stores of two text encodings are merged")
+  func encodings() throws {
+    let other = library.folder.path("Other.sqlite")
+    try library.add(library.old, "Größe in UTF-16")
+    try Connection.transcode(library.old, to: other, "UTF-16le")
+    let report = try StoreMerge.run(
+      Store(path: other), Store(path: library.new), base: Store(path: library.base),
+      to: library.output)
+    #expect(report.added == 1)
+    #expect(try library.texts("SELECT ZTITLE FROM ZTHING WHERE Z_PK > 20") == ["Größe in UTF-16"])
+    try expectSound()
+  }
+
+  @Test("what an interrupted merge left is removed by the next one")
+  func leftovers() throws {
+    let before = try FileSystem.list(library.folder.path)
+    let left = library.folder.path(".strata-new-Both.sqlite-0000000000abcdefg")
+    try FileSystem.makeDirectory(left)
+    for name in [".strata-lock", "Both.sqlite"] {
+      try FileSystem.create(left + "/" + name, holding: [1, 2, 3])
+    }
+    try library.merge()
+    let more = try FileSystem.list(library.folder.path).filter { !before.contains($0) }
+    #expect(more.sorted() == [".Both_SUPPORT", "Both.sqlite"])
   }
 
   @Test("to-manys are united; ordered ones keep the newer store's order, with the others behind")

@@ -96,7 +96,7 @@ struct LinkMerge {
     // Of a link that was there before, the newer store has made another.
     if wasLinked { return }
     if try isUnchanged(mine, x, a, end), try isUnchanged(theirs, y, b, other),
-      try evict(end, x, mine, other, y, theirs)
+      try evict(end, x, mine, other, y, theirs, isLoss: false)
     {
       return
     }
@@ -110,7 +110,7 @@ struct LinkMerge {
       winner = try decided(end, a, x)
       try told.conflict([end.reference.name], of: end.entity, a: a, r: x, winner)
     }
-    if winner == .old, try evict(end, x, mine, other, y, theirs) { return }
+    if winner == .old, try evict(end, x, mine, other, y, theirs, isLoss: true) { return }
     if mine == nil, end.reference.isMandatory, try !isPaired(x, end) {
       try rows.leaveOut(end.entity, a, .oneToOne)
     } else if theirs == nil, other.reference.isMandatory, try !isPaired(y, other) {
@@ -153,20 +153,27 @@ struct LinkMerge {
   ///
   /// - Returns: false where one cannot: nothing was changed.
   private func evict(
-    _ end: OneToOne, _ x: Int64, _ mine: Int64?, _ other: OneToOne, _ y: Int64, _ theirs: Int64?
+    _ end: OneToOne, _ x: Int64, _ mine: Int64?, _ other: OneToOne, _ y: Int64, _ theirs: Int64?,
+    isLoss: Bool
   ) throws -> Bool {
     if mine != nil, other.reference.isMandatory { return false }
     if theirs != nil, end.reference.isMandatory { return false }
-    if let mine { try clear(end, x, other, mine) }
-    if let theirs { try clear(other, y, end, theirs) }
+    if let mine { try clear(end, x, other, mine, isLoss: isLoss) }
+    if let theirs { try clear(other, y, end, theirs, isLoss: isLoss) }
     try set(end, x, other, y)
     return true
   }
 
   /// Takes a link of the newer store out of the result.
-  private func clear(_ end: OneToOne, _ r: Int64, _ other: OneToOne, _ partner: Int64) throws {
+  ///
+  /// - Parameter isLoss: whether the older store did not change it alone.
+  private func clear(
+    _ end: OneToOne, _ r: Int64, _ other: OneToOne, _ partner: Int64, isLoss: Bool
+  ) throws {
     let kind = try map.former(of: partner, in: other.entity.old.table)?.kind ?? .paired
-    if kind == .paired { try told.loseNew(other.reference.name, of: other.entity, r: partner) }
+    if isLoss, kind == .paired {
+      try told.loseNew(other.reference.name, of: other.entity, r: partner)
+    }
     for (key, of) in [(r, end), (partner, other)] {
       let columns = [of.reference.new, of.reference.newEntity].compactMap { $0 }
       try connection.run(
@@ -218,7 +225,8 @@ struct LinkMerge {
         let back = entity.references.first(where: { $0.name == end.reference.partner }),
         !back.isMandatory
       else { continue }
-      try clear(end, r, OneToOne(entity: entity, reference: back), partner)
+      try clear(
+        end, r, OneToOne(entity: entity, reference: back), partner, isLoss: false)
     }
   }
 

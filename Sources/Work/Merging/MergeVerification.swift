@@ -7,14 +7,16 @@ import SQLite
 struct MergeVerification {
   let map: ObjectMap
   let told: MergeTelling
+  /// Whether links that the newer store took away stay away.
+  let keepsDeleted: Bool
 
-  private var connection: Connection { map.connection }
   /// Most columns that are compared at once: SQLite bounds the depth of an expression.
   private static let batch = 100
 
   /// That each object of both stores is in the result or named in the report, that those which the merge does not
   /// concern are as they were, and that those which came in have their values.
   func run() throws {
+    var done: Set<String> = []
     for entity in map.entities {
       try told.check()
       let (new, old) = (quoted(entity.new.table), quoted(entity.old.table))
@@ -53,19 +55,29 @@ struct MergeVerification {
         SELECT 1 FROM temp.merge_touched x WHERE x.t = \(number) AND x.r = n.Z_PK)\
         \(own(entity.new.ownRows("n")))
         """)
-      let lost = Set(
-        told.report.losses.filter { $0.change.entity == entity.name }
-          .flatMap { $0.change.attributes.map { $0.path.joined(separator: ".") } })
-      let values = entity.attributes.filter {
-        !$0.isDerived && !$0.allowsFiles && !lost.contains($0.name)
-      }
+      // What was lost on the way is in the report.
+      let lost = told.report.losses.filter { $0.change.entity == entity.name && $0.change.b == nil }
+        .compactMap { $0.change.a?.key }
+      let values = entity.attributes.filter { !$0.isDerived && !$0.allowsFiles }
       try requireEqual(
         "values of the older store", entity,
         values.map { "o.\(quoted($0.old)) IS NOT r.\(quoted($0.new))" },
         """
-        \(map.rows(of: entity)) AND m.kind > 0
-        """, result: entity)
+        \(map.rows(of: entity, with: "CROSS JOIN main.\(new) r ON r.Z_PK = m.r"))
+        AND m.kind > 0 AND m.a NOT IN (\(lost.list))
+        """)
+      try requireEqual(
+        "values of either store", entity,
+        values.map {
+          let (old, new) = (quoted($0.old), quoted($0.new))
+          return "(r.\(new) IS NOT n.\(new) AND r.\(new) IS NOT o.\(old))"
+        },
+        """
+        \(map.rows(of: entity, with: "CROSS JOIN main.\(new) r ON r.Z_PK = m.r CROSS JOIN now.\(new) n ON n.Z_PK = m.r"))
+        AND m.kind = 0
+        """)
       try requireReferences(of: entity)
+      try requireLinks(of: entity, &done)
     }
   }
 
@@ -86,18 +98,44 @@ struct MergeVerification {
   }
 
   private func requireEqual(
-    _ what: String, _ entity: MergedEntity, _ differences: [String], _ from: String,
-    result: MergedEntity? = nil
+    _ what: String, _ entity: MergedEntity, _ differences: [String], _ from: String
   ) throws {
-    var from = from
-    if let result {
-      from = from.replacing(
-        " WHERE ", with: " JOIN main.\(quoted(result.new.table)) r ON r.Z_PK = m.r WHERE ",
-        maxReplacements: 1)
-    }
     for start in stride(from: 0, to: differences.count, by: Self.batch) {
       let part = differences[start..<min(differences.count, start + Self.batch)]
       try require(what, entity, "\(from) AND (\(part.joined(separator: " OR ")))")
+    }
+  }
+
+  /// That the links of many-to-many relationships of both stores are in the result.
+  private func requireLinks(of entity: MergedEntity, _ done: inout Set<String>) throws {
+    for entry in entity.new.relationships {
+      guard let storage = entry.storage, storage.isJoin, done.insert(storage.table).inserted,
+        let former = entity.old.storage(of: entry.relationship.name), former.isJoin,
+        let target = map.stores.tables(of: entry.relationship.destination)
+      else { continue }
+      let (table, owner, other) = (
+        quoted(storage.table), quoted(storage.owner), quoted(storage.destination)
+      )
+      try require(
+        "links of the newer store", entity,
+        """
+        now.\(table) n WHERE NOT EXISTS (
+        SELECT 1 FROM main.\(table) r WHERE r.\(owner) IS n.\(owner) AND r.\(other) IS n.\(other))
+        """)
+      guard !keepsDeleted else { continue }
+      func isThere(_ one: String, _ two: String) -> String {
+        "EXISTS (SELECT 1 FROM main.\(table) r WHERE r.\(owner) = \(one) AND r.\(other) = \(two))"
+      }
+      let included = map.entities.filter(\.isIncluded).map { Int64($0.place) }.list
+      try require(
+        "links of the older store", entity,
+        """
+        (\(former.allLinks(in: "src."))) l
+        JOIN temp.merge_key k ON k.t = \(map.number(entity.old.table)) AND k.a = l.owner
+        JOIN temp.merge_key q ON q.t = \(map.number(target.old)) AND q.a = l.destination
+        WHERE (k.e IN (\(included)) OR q.e IN (\(included))) AND NOT \(isThere("k.r", "q.r"))\
+        \(storage.kind == .reflexive ? " AND NOT " + isThere("q.r", "k.r") : "")
+        """)
     }
   }
 

@@ -64,10 +64,12 @@ final class ObjectMap {
     """
   }
 
-  /// FROM of an entity's objects of the older store that are something in the result, as rows `m` and `o`.
-  func rows(of entity: MergedEntity) -> String {
+  /// FROM and WHERE of an entity's objects of the older store that are something in the result, as rows `m` and `o`.
+  ///
+  /// - Parameter others: further tables, as SQL.
+  func rows(of entity: MergedEntity, with others: String = "") -> String {
     """
-    temp.merge_key m CROSS JOIN src.\(quoted(entity.old.table)) o ON o.Z_PK = m.a \
+    temp.merge_key m CROSS JOIN src.\(quoted(entity.old.table)) o ON o.Z_PK = m.a \(others) \
     WHERE m.t = \(number(entity.old.table)) AND m.e = \(entity.place)
     """
   }

@@ -91,6 +91,7 @@ extension StoreMerge {
         told.report.notes += try SupportTree.copy(
           of: stores.new.files, to: pending.folder.path(of: support), check: told.check)
       }
+      noteAssets()
       let data = FileSystem.name(of: files.externalDataFolder)
       try merge(into: file.path) {
         try pending.folder.makeFolder(support).makeFolder(data)
@@ -103,6 +104,16 @@ extension StoreMerge {
       progress("checking the result")
       try MergeVerification.diagnose(file.path, of: stores, isCancelled: isCancelled)
       return try pending.folder.entry(support) == nil ? nil : support
+    }
+
+    /// The mirror's copies of records beside the newer store, which it makes again.
+    private func noteAssets() {
+      let files = stores.new.files
+      let name = FileSystem.name(of: files.path) + "_ckAssets"
+      for path in [files.folder + "/" + name, files.folder + "/." + name]
+      where FileSystem.isDirectory(path) {
+        told.report.notes.append("\(path) was not copied: it belongs to the mirror.")
+      }
     }
 
     /// Does the same in a folder that is removed, and writes no file of external data.
@@ -145,7 +156,7 @@ extension StoreMerge {
       try write(map, files)
       if told.report.undecided > 0, files != nil { throw MergeChecks.undecided(told.report) }
       progress("verifying")
-      try MergeVerification(map: map, told: told).run()
+      try MergeVerification(map: map, told: told, keepsDeleted: options.keepsDeleted).run()
       try connection.execute("COMMIT")
       connection.close()
     }

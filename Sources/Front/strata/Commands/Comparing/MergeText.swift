@@ -21,6 +21,7 @@ struct MergeText {
   // MARK: Lines
 
   func print() throws {
+    guard report.unpaired.isEmpty else { return printUnpaired() }
     var rows = [
       ["entity", "paired by", "OLD", "NEW", "both", "changed", "added", "left out", "result"]
     ]
@@ -32,17 +33,6 @@ struct MergeText {
         ].map(NumberText.grouped)
     }
     console.table([.left, .left] + Array(repeating: .right, count: 7), rows)
-    guard report.unpaired.isEmpty else {
-      for count in report.unpaired {
-        console.line(
-          "✗ nothing pairs the objects of \(count.entity.printable): \(NumberText.grouped(count.old)) in OLD, \(NumberText.grouped(count.new)) in NEW"
-        )
-      }
-      console.line(
-        "Give the copy that both stores come from with --base FILE, or attributes that identify an object with --match ENTITY=NAME. --match key takes objects with equal keys for one."
-      )
-      return
-    }
     try printConflicts()
     try printLosses()
     printCounts()
@@ -57,6 +47,24 @@ struct MergeText {
     } else {
       console.line("✓ can be merged; nothing was written")
     }
+  }
+
+  private func printUnpaired() {
+    let rows = report.entities.filter { $0.old > 0 || $0.new > 0 }.map { count in
+      [
+        count.entity.printable, ChangeWriter.way(count.pairing), NumberText.grouped(count.old),
+        NumberText.grouped(count.new),
+      ]
+    }
+    console.table([.left, .left, .right, .right], [["entity", "paired by", "OLD", "NEW"]] + rows)
+    for count in report.unpaired {
+      console.line(
+        "✗ nothing pairs the objects of \(count.entity.printable): \(NumberText.grouped(count.old)) in OLD, \(NumberText.grouped(count.new)) in NEW"
+      )
+    }
+    console.line(
+      "Give the copy that both stores come from with --base FILE, or attributes that identify an object with --match ENTITY=NAME. --match key takes objects with equal keys for one."
+    )
   }
 
   private func printConflicts() throws {
