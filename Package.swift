@@ -138,6 +138,14 @@ let package = Package(
       ],
       path: "Sources/Work/Anonymizing"),
 
+    // One store of two that hold the same objects.
+    .target(
+      name: "Merging",
+      dependencies: [
+        "Comparison", "Rescue", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files",
+      ],
+      path: "Sources/Work/Merging", swiftSettings: small),
+
     // What is known to go wrong with a change of a model, found before it ships.
     .target(
       name: "Lint",
@@ -182,7 +190,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint", "Reports", "Comparison", "Watching",
+        "Rescue", "Lint", "Reports", "Comparison", "Watching", "Merging",
       ],
       path: "Sources/Front/Interface",
       swiftSettings: small),
@@ -197,8 +205,8 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
-        "Comparison", "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels",
-        "ManagedStore",
+        "Comparison", "Anonymizing", "Merging", "Rescue", "Lint", "Migration", "ModelSearch",
+        "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
@@ -224,7 +232,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "anonymize.py", "compare.py", "deletions.py", "kills.py", "pagefaults.py", "record.py",
+        "anonymize.py", "compare.py", "deletions.py", "kills.py", "merge.py", "pagefaults.py",
+        "record.py",
         "rescue.py", "watch.py",
       ],
       swiftSettings: small),
@@ -266,6 +275,12 @@ let package = Package(
       name: "AnonymizingTests",
       dependencies: [
         "Anonymizing", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
+      ]),
+    .testTarget(
+      name: "MergingTests",
+      dependencies: [
+        "Merging", "Comparison", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",

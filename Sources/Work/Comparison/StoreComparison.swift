@@ -293,6 +293,32 @@ public final class StoreComparison {
     }
   }
 
+  /// Reports every two objects that are one, an entity at a time, by their keys in both stores.
+  ///
+  /// - Parameter report: also called with whether the two may differ: all others are equal.
+  package func eachPair(
+    _ report: (_ entity: String, _ a: Int64, _ b: Int64, _ mayDiffer: Bool) throws -> Void
+  ) throws {
+    for pair in pairs {
+      guard let one = pair.a, let other = pair.b, a.database.contains(one.table),
+        b.database.contains(other.table)
+      else { continue }
+      let conditions = [one.ownRows("a"), other.ownRows("b")].compactMap { $0 }
+      let statement = try connection.prepare(
+        """
+        SELECT a.Z_PK, b.Z_PK, ifnull(c.differs, 0) FROM src.\(quoted(one.table)) a
+        CROSS JOIN main.\(quoted(other.table)) b ON b.Z_PK = \(tables.inB(one.table, "a.Z_PK"))
+        LEFT JOIN temp.compare_changed c ON c.place = \(pair.place) AND c.a = a.Z_PK
+        \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+        """)
+      while try statement.step() {
+        try report(
+          pair.entity, statement.integer(at: 0), statement.integer(at: 1),
+          statement.integer(at: 2) != 0)
+      }
+    }
+  }
+
   // MARK: Changes
 
   /// Reports every object that differs, an entity at a time: those that changed or are only in the first store by

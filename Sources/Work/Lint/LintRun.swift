@@ -144,7 +144,7 @@ public struct LintRun: Sendable {
 
   /// What is reported where nothing says what shipped.
   static let noBase =
-    "It is not known what shipped: only the last step is checked. Name it with --git-base REF or --against OLD."
+    "It is not known what shipped: only the last step is checked. Name it with --git-base REF or --against SHIPPED."
 
   /// What is said to be released, and is no version.
   private static func unknownVersions(

@@ -1,4 +1,5 @@
 import ManagedModel
+import Merging
 import Migration
 import Reports
 import Rescue
@@ -15,7 +16,8 @@ extension Advice {
     .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
     .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
-    .password: "--password-file",
+    .password: "--password-file", .mergeBase: "--base", .mergeMatch: "--match",
+    .mergePreference: "--prefer", .mergeRehearsal: "--dry-run", .mergeOutput: "--output",
   ]
 
   /// Commands by the marks that texts have for them; the values that are known replace its words in

@@ -78,7 +78,7 @@ struct ChangeWriter {
     }
   }
 
-  private static func way(_ pairing: EntityPairing) -> String {
+  static func way(_ pairing: EntityPairing) -> String {
     let names = pairing.on.joined(separator: ", ")
     return switch pairing.by {
     case .key: "key"
@@ -185,33 +185,36 @@ struct ChangeWriter {
 
   private func json(_ change: ObjectChange) -> [UInt8] {
     var json = JSONWriter()
-    json.object { json in
-      json.fields([
-        "change": change.kind.rawValue, "entity": change.entity, "a": change.a?.description,
-        "b": change.b?.description, "label": change.label,
-      ])
-      json.object("attributes") { json in
-        for attribute in change.attributes {
-          json.object(attribute.path.joined(separator: ".")) { json in
-            json.key("old")
-            write(attribute.old, to: &json)
-            json.key("new")
-            write(attribute.new, to: &json)
-          }
-        }
-      }
-      json.object("relationships") { json in
-        for related in change.relationships {
-          json.object(
-            related.name,
-            [
-              "added": related.added.map(\.description),
-              "removed": related.removed.map(\.description), "reordered": related.isReordered,
-            ])
+    json.object { members(of: change, to: &$0) }
+    return json.bytes
+  }
+
+  /// A change as members of an object.
+  func members(of change: ObjectChange, to json: inout JSONWriter) {
+    json.fields([
+      "change": change.kind.rawValue, "entity": change.entity, "a": change.a?.description,
+      "b": change.b?.description, "label": change.label,
+    ])
+    json.object("attributes") { json in
+      for attribute in change.attributes {
+        json.object(attribute.path.joined(separator: ".")) { json in
+          json.key("old")
+          write(attribute.old, to: &json)
+          json.key("new")
+          write(attribute.new, to: &json)
         }
       }
     }
-    return json.bytes
+    json.object("relationships") { json in
+      for related in change.relationships {
+        json.object(
+          related.name,
+          [
+            "added": related.added.map(\.description),
+            "removed": related.removed.map(\.description), "reordered": related.isReordered,
+          ])
+      }
+    }
   }
 
   private func write(_ value: ObjectChange.Value?, to json: inout JSONWriter) {

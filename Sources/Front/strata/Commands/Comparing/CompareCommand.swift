@@ -108,7 +108,7 @@ enum CompareCommand {
   }
 
   /// What a word of `--match` says.
-  private static func match(_ word: String) throws -> ComparisonRequest.Match {
+  static func match(_ word: String) throws -> ComparisonRequest.Match {
     if word == "key" { return .key }
     if word == "unique" { return .unique }
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

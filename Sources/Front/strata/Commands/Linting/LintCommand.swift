@@ -13,7 +13,7 @@ enum LintCommand {
   private static let gitBase = Option(
     "git-base", "REVISION", "what shipped: a commit, branch or tag of git")
   private static let against = Option(
-    "against", "OLD", .file, "what shipped: an older copy of the models")
+    "against", "SHIPPED", .file, "what shipped: an older copy of the models")
   private static let stores = Option(
     repeating: "store", "STORE", .store, "a store that shipped: its rows are checked")
   private static let all = Option(

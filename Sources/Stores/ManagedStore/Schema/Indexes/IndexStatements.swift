@@ -314,5 +314,5 @@ extension StoreSchema {
   }
 
   /// Text as SQL.
-  static func text(_ text: String) -> String { Value.text(text).literal }
+  package static func text(_ text: String) -> String { Value.text(text).literal }
 }
