@@ -138,6 +138,15 @@ let package = Package(
       ],
       path: "Sources/Work/Anonymizing"),
 
+    // Changes of objects, prepared, checked by the model's rules and put in place as a migration is.
+    .target(
+      name: "Editing",
+      dependencies: [
+        "Comparison", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON",
+      ],
+      path: "Sources/Work/Editing",
+      swiftSettings: small),
+
     // What is known to go wrong with a change of a model, found before it ships.
     .target(
       name: "Lint",
@@ -197,8 +206,8 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
-        "Comparison", "Anonymizing", "Rescue", "Lint", "Migration", "ModelSearch", "SwiftModels",
-        "ManagedStore",
+        "Comparison", "Anonymizing", "Editing", "Rescue", "Lint", "Migration", "ModelSearch",
+        "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
       ],
@@ -224,8 +233,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "anonymize.py", "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py",
-        "watch.py",
+        "anonymize.py", "compare.py", "edit.py", "kills.py", "pagefaults.py", "record.py",
+        "rescue.py", "watch.py",
       ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
@@ -266,6 +275,12 @@ let package = Package(
       name: "AnonymizingTests",
       dependencies: [
         "Anonymizing", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
+      ]),
+    .testTarget(
+      name: "EditingTests",
+      dependencies: [
+        "Editing", "Comparison", "Rescue", "Migration", "ManagedStore", "ManagedModel", "SQLite",
+        "Files", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",

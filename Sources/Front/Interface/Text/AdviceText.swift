@@ -15,7 +15,7 @@ extension Advice {
     .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
     .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
-    .password: "--password-file",
+    .password: "--password-file", .confirmedDeletions: "--confirm-deletions",
   ]
 
   /// Commands by the marks that texts have for them; the values that are known replace its words in
