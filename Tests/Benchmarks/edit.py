@@ -94,12 +94,14 @@ def main():
     if wanted("many"):
         store = demo("many", options.objects)
         old, bytes_before = tables(store), open(store, "rb").read()
-        shutil.copy(store, store + ".old")
+        # The same stem: it finds the files of external data.
+        old_store = os.path.join(os.path.dirname(store), "Recipes.old")
+        shutil.copy(store, old_store)
         began = time.monotonic()
         done = run("edit", store, "Amount", "--where", "quantity >= 0", "--set", SET, "--json", "--limit", "0")
         took = time.monotonic() - began
         check("many", done.stderr[-300:], done.returncode == 0)
-        receipt = json.loads(done.stdout.splitlines()[-1])["receipt"]
+        receipt = json.loads(done.stdout.splitlines()[-1]).get("receipt", {})
         new = tables(store)
         columns, rows = old["ZAMOUNT"]
         key, value, version = (columns.index(name) for name in ("Z_PK", "ZQUANTITY", "Z_OPT"))
@@ -119,7 +121,7 @@ def main():
         for name in old:
             if name not in ("ZAMOUNT", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING", "Z_PRIMARYKEY"):
                 check("many", f"table {name}", old[name] == new.get(name))
-        compared = run("compare", store + ".old", store, "--json", "--limit", "0")
+        compared = run("compare", old_store, store, "--base", old_store, "--json", "--limit", "0")
         summary = json.loads(compared.stdout)["summary"]
         differing = {entry["entity"]: (entry["inserted"], entry["updated"], entry["deleted"])
                      for entry in summary["entities"] if entry["inserted"] or entry["updated"] or entry["deleted"]}

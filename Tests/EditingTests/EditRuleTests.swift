@@ -55,6 +55,11 @@ struct EditRuleTests {
       } == ["1 Item 1", "2 Item 2", "4 No 3", "5 No 4", "6 No 5", "7 No 6"])
     #expect(try scene.value("Item/p3", "price") == "3")
     try scene.requireSound()
+    // An object all of whose values are others is the same one.
+    #expect(
+      try scene.edit(selection: select(nil, [("text", "'All ' || text")], of: "Note")).lines == [
+        "~ Note/p1 text", "~ Note/p2 text", "~ Note/p3 text",
+      ])
     // Values of a unique attribute change places.
     try scene.edit(selection: select(nil, [("code", "8 - code")]))
     #expect(try scene.number("SELECT ZCODE FROM ZITEM WHERE Z_PK = 1") == 7)

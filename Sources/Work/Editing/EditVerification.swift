@@ -24,8 +24,9 @@ struct EditVerification {
       after.metadata.versionHashes == before.metadata.versionHashes
     else { throw failed("its identity changed") }
     let asked = try verifyAsked()
+    // Every key is of one object: no edit gives keys out.
     let comparison = try StoreComparison(
-      before, after, isCancelled: { [meter] in meter.shouldStop })
+      before, after, base: before, isCancelled: { [meter] in meter.shouldStop })
     var (updates, deletions) = (0, 0)
     let summary = try comparison.run { change in
       try meter.advance(by: 1)
