@@ -146,6 +146,15 @@ let package = Package(
       ],
       path: "Sources/Work/Merging", swiftSettings: small),
 
+    // Changes of objects, prepared, checked by the model's rules and put in place as a migration is.
+    .target(
+      name: "Editing",
+      dependencies: [
+        "Comparison", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON",
+      ],
+      path: "Sources/Work/Editing",
+      swiftSettings: small),
+
     // What is known to go wrong with a change of a model, found before it ships.
     .target(
       name: "Lint",
@@ -205,7 +214,8 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
-        "Comparison", "Anonymizing", "Merging", "Rescue", "Lint", "Migration", "ModelSearch",
+        "Comparison", "Anonymizing", "Merging", "Editing", "Rescue", "Lint", "Migration",
+        "ModelSearch",
         "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
         "Seeding", "Topics",
@@ -232,8 +242,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "anonymize.py", "compare.py", "deletions.py", "kills.py", "merge.py", "pagefaults.py",
-        "record.py",
+        "anonymize.py", "compare.py", "deletions.py", "edit.py", "kills.py", "merge.py",
+        "pagefaults.py", "record.py",
         "rescue.py", "watch.py",
       ],
       swiftSettings: small),
@@ -281,6 +291,12 @@ let package = Package(
       dependencies: [
         "Merging", "Comparison", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files",
         "TestSupport",
+      ]),
+    .testTarget(
+      name: "EditingTests",
+      dependencies: [
+        "Editing", "Comparison", "Rescue", "Migration", "ManagedStore", "ManagedModel", "SQLite",
+        "Files", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",

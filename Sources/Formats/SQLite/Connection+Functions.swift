@@ -62,11 +62,16 @@ extension Connection {
   ///
   /// It may be called once a row, from whatever thread steps a statement of this connection. What it
   /// throws ends the statement, with the error's description as SQLite's message.
+  ///
+  /// - Parameter isForSchema: whether it stands for one of Core Data's that triggers of a store call; it may give
+  ///   another value each time then.
   package func defineFunction(
-    _ name: String, arguments: Int32, _ body: @escaping ([Value]) throws -> Value
+    _ name: String, arguments: Int32, isForSchema: Bool = false,
+    _ body: @escaping ([Value]) throws -> Value
   ) throws {
+    let use = isForSchema ? SQLITE_INNOCUOUS : SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
     let result = sqlite3_create_function_v2(
-      handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+      handle, name, arguments, SQLITE_UTF8 | use,
       // SQLite owns the box and gives it back through the last closure, also when this call fails.
       Unmanaged.passRetained(Box<SQLFunction>(body)).toOpaque(),
       { context, count, values in

@@ -18,6 +18,7 @@ extension Advice {
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
     .password: "--password-file", .mergeBase: "--base", .mergeMatch: "--match",
     .mergePreference: "--prefer", .mergeRehearsal: "--dry-run", .mergeOutput: "--output",
+    .confirmedDeletions: "--confirm-deletions",
   ]
 
   /// Commands by the marks that texts have for them; the values that are known replace its words in

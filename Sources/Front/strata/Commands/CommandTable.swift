@@ -15,8 +15,7 @@ enum CommandTable {
     LintCommand.command,
     PlanCommand.command, MigrateCommand.command, RehearseCommand.command, VerifyCommand.command,
     ConvertCommand.command, MergeCommand.command, RollbackCommand.command, ResetCommand.command,
-    DoctorCommand.command,
-    RepairCommand.command,
+    DoctorCommand.command, RepairCommand.command, EditCommand.command,
     SalvageCommand.command, UndeleteCommand.command, DemoCommand.command, SeedCommand.command,
     HelpCommand.command, CompletionsCommand.command, ManCommand.command,
   ]

@@ -166,4 +166,7 @@ extension Advice.Choice {
   package static let backup = Advice.Choice("backup", "the backup’s path")
   /// The old store goes for good.
   package static let deletesBackup = Advice.Choice("deletesBackup", "deletesBackup")
+  /// How many objects an app may delete on all devices.
+  package static let confirmedDeletions = Advice.Choice(
+    "confirmedDeletions", "the number of deletions")
 }

@@ -93,8 +93,16 @@ final class DestinationEntity {
 
   /// A value as its column holds it.
   func column(_ value: AttributeValue, at index: Int) throws -> Value {
-    let attribute = attributes[index - 3].attribute
-    switch (attribute.type, value) {
+    try attributes[index - 3].attribute.column(of: value, in: name)
+  }
+}
+
+extension Attribute {
+  /// A value as the attribute's column holds it.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for a value of another type.
+  package func column(of value: AttributeValue, in entity: String) throws -> Value {
+    switch (type, value) {
     case (_, .null): return .null
     case (.integer16, .integer(let number)) where Int16(exactly: number) != nil,
       (.integer32, .integer(let number)) where Int32(exactly: number) != nil,
@@ -112,11 +120,11 @@ final class DestinationEntity {
     case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
     case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
       return .blob(
-        attribute.allowsExternalBinaryDataStorage ? MarkedBytes.row(bytes).column : bytes)
+        allowsExternalBinaryDataStorage ? MarkedBytes.row(bytes).column : bytes)
     default:
       throw CoreDataError(
-        .usage, "the value does not fit the type \(attribute.type.name)", entity: name,
-        property: attribute.name)
+        .usage, "the value does not fit the type \(type.name)", entity: entity,
+        property: self.name)
     }
   }
 }
@@ -203,15 +211,18 @@ final class SourceEntity {
 }
 
 /// The compiled statements that link one object with another, on both sides where both keep a key.
-final class LinkStatement {
-  let relationship: Relationship
+package final class LinkStatement {
+  package let relationship: Relationship
   private let number: Int64
   private let writing: [Statement]
   private let clearing: [Statement]
   /// The greatest position in an order that there is: what is added comes after it.
   private let base: Int64
 
-  init(_ name: String, of entity: String, schema: StoreSchema, connection: Connection) throws {
+  /// - Throws: ``CoreDataError`` of kind usage for a relationship that the entity does not have or the store not keep.
+  package init(
+    _ name: String, of entity: String, schema: StoreSchema, connection: Connection
+  ) throws {
     guard let relationship = schema.model.relationship(named: name, of: entity) else {
       throw schema.model.unknown(.relationship, name, of: entity)
     }
@@ -266,7 +277,12 @@ final class LinkStatement {
     }
   }
 
-  func write(_ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema) throws {
+  /// Links two objects.
+  ///
+  /// - Parameter position: its place among the links that the statement writes, from 1 on.
+  package func write(
+    _ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema
+  ) throws {
     try run(
       writing,
       [

@@ -10,7 +10,7 @@ import SQLite
 /// long as a run is under way, or after one that was killed.
 final class MigrationJournal {
   /// The kinds of run.
-  enum Operation: String, Sendable { case migration, reset, rollback, output, repair }
+  enum Operation: String, Sendable { case migration, reset, rollback, output, repair, edit }
 
   let path: String
   let names: StoreNames

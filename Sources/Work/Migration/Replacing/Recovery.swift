@@ -227,6 +227,7 @@ extension MigrationJournal.Operation {
     case .migration: "migration"
     case .output: "run"
     case .repair: "repair"
+    case .edit: "edit"
     case .reset: "reset"
     case .rollback: "rollback"
     }

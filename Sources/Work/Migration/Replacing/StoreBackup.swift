@@ -166,7 +166,7 @@ package struct ExpectedBackup: Sendable, Equatable {
     let suffix = replacement.backupSuffix
     self.init(FileSystem.canonical(replacement.storePath)) { names in
       switch replacement.deed {
-      case .migration: names.migrationBackup(suffix: suffix)
+      case .migration, .edit: names.migrationBackup(suffix: suffix)
       case .repair: names.repairBackup(suffix: suffix)
       }
     }

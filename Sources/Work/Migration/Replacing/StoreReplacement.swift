@@ -9,7 +9,7 @@ import ManagedStore
 /// cut-over, the backup and the checksums. Until the cut-over the store is only read.
 package struct StoreReplacement {
   /// What is done to a store.
-  package enum Deed: Sendable { case migration, repair }
+  package enum Deed: Sendable { case migration, repair, edit }
 
   /// What is done.
   package let deed: Deed
@@ -222,6 +222,16 @@ package struct StoreReplacement {
     return switch deed {
     case .migration: .migration
     case .repair: .repair
+    case .edit: .edit
+    }
+  }
+
+  /// What a person is told to do again.
+  private var verb: String {
+    switch deed {
+    case .migration: "migrate"
+    case .repair: "repair"
+    case .edit: "edit"
     }
   }
 
@@ -317,7 +327,7 @@ extension StoreReplacement {
     try Cutover.requireFiles(beside: path)
     if let user = StoreLock.user(of: path) {
       throw StoreLock.inUse(
-        storePath, by: user, to: deed == .repair ? "repair" : "migrate")
+        storePath, by: user, to: verb)
     }
     if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(

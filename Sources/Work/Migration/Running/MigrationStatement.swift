@@ -161,7 +161,7 @@ extension Connection {
   /// Attaches a store as `src`, and defines what SQL over it calls.
   ///
   /// - Parameter other: the store whose files and identity the functions take, where it is another.
-  func attachSource(_ store: Store, functionsOf other: Store? = nil) throws {
+  package func attachSource(_ store: Store, functionsOf other: Store? = nil) throws {
     try MigrationFunctions.define(on: self, store: other ?? store)
     try attach(store.connection, as: "src")
   }

@@ -103,30 +103,9 @@ public final class StageContext {
   /// - Throws: ``CoreDataError`` 1600 where a relationship denies it.
   public func delete(_ object: StagedObject) throws {
     try save()
-    var all: [ObjectID] = [object.id]
-    var taken: Set<ObjectID> = [object.id]
-    var denials: [(ObjectID, Relationship, Set<ObjectID>)] = []
-    var next = 0
-    while next < all.count {
-      let id = all[next]
-      next += 1
-      for entry in schema.entityTable(of: id.entity)?.relationships ?? [] {
-        let rule = entry.relationship.deleteRule
-        guard rule == .cascade || rule == .deny else { continue }
-        let others = try kept.related(entry.relationship.name, of: id)
-        if rule == .deny {
-          if !others.isEmpty { denials.append((id, entry.relationship, Set(others))) }
-        } else {
-          all += others.filter { taken.insert($0).inserted }
-        }
-      }
-    }
-    if let denial = denials.first(where: { !$0.2.isSubset(of: taken) }) {
-      throw CoreDataError(
-        .refused, code: .validationRelationshipDeniedDelete,
-        "\(denial.0) cannot be deleted while objects are in a relationship that denies it",
-        entity: denial.0.entity, property: denial.1.name, hint: "Delete those first.")
-    }
+    let all = try DeletionReach(of: [object.id], in: schema) {
+      try kept.related($0, of: $1)
+    }.objects
     let unlinking = StageUnlinking(schema: schema, connection: connection)
     for id in all where deleted.insert(id).inserted {
       try unlinking.remove(id)

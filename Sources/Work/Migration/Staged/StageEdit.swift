@@ -133,12 +133,17 @@ struct StageEdit {
 }
 
 /// Takes objects, and links between objects, out of a store.
-struct StageUnlinking {
+package struct StageUnlinking {
   let schema: StoreSchema
   let connection: Connection
 
+  /// Works on the main database of a connection.
+  package init(schema: StoreSchema, connection: Connection) {
+    (self.schema, self.connection) = (schema, connection)
+  }
+
   /// Removes an object's row and every link to or from it.
-  func remove(_ id: ObjectID) throws {
+  package func remove(_ id: ObjectID) throws {
     let key: [Value] = [.integer(id.key)]
     for entity in schema.model.entities {
       guard let table = schema.entityTable(of: entity.name) else { continue }
@@ -156,7 +161,7 @@ struct StageUnlinking {
   }
 
   /// Empties a to-one on both sides.
-  func empty(_ relationship: Relationship, of id: ObjectID) throws {
+  package func empty(_ relationship: Relationship, of id: ObjectID) throws {
     let key: [Value] = [.integer(id.key)]
     if let own = schema.storage(of: relationship.name, in: id.entity), own.kind == .toOne {
       try connection.run(own.emptying(in: "main.", where: "Z_PK = ?1"), key)
@@ -168,17 +173,55 @@ struct StageUnlinking {
   }
 
   /// Takes an object that is about to be linked out of the one-to-one it is in.
-  func leave(_ relationship: Relationship, _ other: ObjectID) throws {
+  package func leave(_ relationship: Relationship, _ other: ObjectID) throws {
     guard !relationship.isToMany, let (_, back) = schema.inverse(of: relationship), !back.isToMany
     else { return }
     try empty(back, of: other)
   }
 }
 
+/// What goes along with objects that are deleted, by the delete rules of their relationships.
+package struct DeletionReach {
+  /// The objects and those that cascades take along, each once, in the order in which they are met.
+  package private(set) var objects: [ObjectID] = []
+
+  /// - Parameter related: the objects that a relationship of an object references.
+  /// - Throws: ``CoreDataError`` of kind refused, 1600, where a relationship denies it to objects that stay.
+  package init(
+    of first: [ObjectID], in schema: StoreSchema,
+    related: (_ relationship: String, _ id: ObjectID) throws -> [ObjectID]
+  ) throws {
+    var taken: Set<ObjectID> = []
+    objects = first.filter { taken.insert($0).inserted }
+    var denials: [(ObjectID, Relationship, Set<ObjectID>)] = []
+    var next = 0
+    while next < objects.count {
+      let id = objects[next]
+      next += 1
+      for entry in schema.entityTable(of: id.entity)?.relationships ?? [] {
+        let rule = entry.relationship.deleteRule
+        guard rule == .cascade || rule == .deny else { continue }
+        let others = try related(entry.relationship.name, id)
+        if rule == .deny {
+          if !others.isEmpty { denials.append((id, entry.relationship, Set(others))) }
+        } else {
+          objects += others.filter { taken.insert($0).inserted }
+        }
+      }
+    }
+    if let denial = denials.first(where: { !$0.2.isSubset(of: taken) }) {
+      throw CoreDataError(
+        .refused, code: .validationRelationshipDeniedDelete,
+        "\(denial.0) cannot be deleted while objects are in a relationship that denies it",
+        entity: denial.0.entity, property: denial.1.name, hint: "Delete those first.")
+    }
+  }
+}
+
 extension StoreSchema {
   /// SQL of the key and the entity number of the objects that a relationship of an object (`?1`)
   /// references, in their order; `nil` where the store keeps no such relationship.
-  func relatedObjects(_ name: String, of entity: String) -> String? {
+  package func relatedObjects(_ name: String, of entity: String) -> String? {
     guard let storage = storage(of: name, in: entity),
       let destination = model.relationship(named: name, of: entity)?.destination,
       let other = table(of: destination)

@@ -192,7 +192,7 @@ struct CutoverConfirmation {
         .usage, "--confirm asks about one store, and not between lines of JSON",
         hint: "Migrate the stores one by one, or rehearse them first.")
     }
-    guard console.isErrorTerminal, isatty(STDIN_FILENO) == 1 else {
+    guard Self.canAsk(on: console) else {
       throw CoreDataError(
         .usage, "--confirm asks at a terminal, and there is none",
         hint: "Leave it out, or look at the result with strata rehearse first.")
@@ -215,12 +215,21 @@ struct CutoverConfirmation {
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
   private func ask(_ receipt: MigrationReceipt) -> Bool {
     console.note(Report(receipt, .verified))
-    console.rewrite("Replace the store? [y/N] ")
-    guard let answer = Self.line() else {
-      console.note("")
-      return false
-    }
-    return ["y", "yes"].contains(answer.lowercased())
+    let answer = Self.answer(to: "Replace the store? [y/N] ", on: console)
+    return ["y", "yes"].contains(answer?.lowercased())
+  }
+
+  /// Whether somebody is at a terminal who can be asked.
+  static func canAsk(on console: Console) -> Bool {
+    console.isErrorTerminal && isatty(STDIN_FILENO) == 1
+  }
+
+  /// What a person types behind a question; `nil` at the end of the input, or when a signal asks to stop.
+  static func answer(to question: String, on console: Console) -> String? {
+    console.rewrite(question)
+    let answer = line()
+    if answer == nil { console.note("") }
+    return answer
   }
 
   /// A line of standard input; `nil` at its end, or when a signal asks to stop.

@@ -11,8 +11,8 @@ package struct DestinationRule {
     case rows(FoundRows)
   }
 
-  let entity: String
-  let property: String?
+  package let entity: String
+  package let property: String?
   /// SQL that is true, each, of a row that breaks it; none: of every row.
   var conditions: [String]
   /// The error of Core Data's that it is.
@@ -25,6 +25,8 @@ package struct DestinationRule {
   /// NSPredicate text that takes the rows that break it among those of the source's entity.
   var predicate: String?
   var answer: Answer?
+  /// Whether it is about values that are of another type than their attribute.
+  private(set) package var isOfType = false
   /// Whether it is about an attribute without a value.
   private(set) var isOfMissingValue = false
   /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
@@ -77,7 +79,9 @@ package struct AskedValue {
 
 extension AskedValue {
   /// What rows have in the attribute's own column.
-  package init(column sql: String) { self.sql = sql }
+  package init(column sql: String, isComputed: Bool = false) {
+    (self.sql, self.isComputed) = (sql, isComputed)
+  }
 }
 
 extension DestinationRule {
@@ -122,7 +126,7 @@ extension DestinationRule {
   /// Mandatory composite attributes that have a value, and their mandatory elements.
   ///
   /// - Parameter sql: SQL of an element, by its path; `nil` for NULL.
-  static func composites(
+  package static func composites(
     of entity: String, in model: Model, _ sql: (String) -> String?
   ) -> [DestinationRule] {
     model.mandatoryComposites(of: entity).map {
@@ -246,11 +250,13 @@ extension DestinationRule {
     of attribute: Attribute, in entity: String, value: String
   ) -> DestinationRule? {
     guard attribute.type.storageClasses != nil else { return nil }
-    return DestinationRule(
+    var rule = DestinationRule(
       entity: entity, property: attribute.name,
       conditions: ["strata_misplaced(\(value), \(attribute.type.rawValue))"],
       message: "values that are not of type \(attribute.type.name)",
       hint: "Let the expression give a value of that type.")
+    rule.isOfType = true
+    return rule
   }
 }
 

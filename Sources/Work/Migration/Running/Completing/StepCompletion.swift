@@ -167,62 +167,8 @@ extension StepCompletion {
   /// Adds the empty transaction that says which model the store had, as Core Data's own migrator leaves it.
   func noteFormerVersion() throws {
     guard history != nil else { return }
-    let numbers = try ["TRANSACTION", "TRANSACTIONSTRING"].map(reservedNumber)
-    let columns = source.database.columns(of: "ATRANSACTION")
-    var values: [(column: String, value: Value)] = [
-      ("Z_PK", .integer(try nextKey(of: "ATRANSACTION", number: numbers[0]))),
-      ("Z_ENT", .integer(numbers[0])), ("ZTIMESTAMP", .real(CoreDataDate.now)),
-    ]
-    // The newer form keeps each text once; the columns for the text itself are NULL then.
-    for (name, text) in [
-      ("AUTHOR", step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text),
-      ("BUNDLEID", Self.process),
-      ("PROCESSID", Self.process),
-    ] {
-      if columns.contains("Z\(name)TS"), source.database.contains("ATRANSACTIONSTRING") {
-        values.append(("Z\(name)TS", .integer(try key(of: text, number: numbers[1]))))
-      } else {
-        values.append(("Z\(name)", .text(text)))
-      }
-    }
-    values.removeAll { !columns.contains($0.column) }
-    try connection.run(
-      """
-      INSERT INTO main.ATRANSACTION (\(values.map(\.column).joined(separator: ", ")))
-      VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))
-      """, values.map(\.value))
-  }
-
-  /// What the transaction names as the process and its bundle.
-  private static let process = "strata"
-
-  /// The number of an entity of history's own: 16002 and 16003, as all stores have them that list these.
-  private func reservedNumber(_ entity: String) throws -> Int64 {
-    let listed = try connection.value(
-      "SELECT Z_ENT FROM main.Z_PRIMARYKEY WHERE Z_NAME = ? AND Z_ENT >= ?",
-      [.text(entity), .integer(EntityNumbering.firstReserved)])
-    return listed?.integer ?? (entity == "TRANSACTION" ? 16002 : 16003)
-  }
-
-  /// A key that no row of the table ever had, which is noted in Z_PRIMARYKEY where the entity is listed.
-  private func nextKey(of table: String, number: Int64) throws -> Int64 {
-    let keys = PrimaryKeys(connection)
-    let key = try PrimaryKeys.next(after: keys.last(number, in: table), of: table)
-    try keys.raise(number, to: key)
-    return key
-  }
-
-  /// The key of a text, which is added where no transaction has it yet.
-  private func key(of text: String, number: Int64) throws -> Int64 {
-    let table = "ATRANSACTIONSTRING"
-    let known = try connection.value(
-      "SELECT Z_PK FROM main.\(table) WHERE ZNAME = ?", [.text(text)])
-    if let key = known?.integer { return key }
-    let key = try nextKey(of: table, number: number)
-    try connection.run(
-      "INSERT INTO main.\(table) (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)",
-      [.integer(key), .integer(number), .text(text)])
-    return key
+    _ = try HistoryWriter(source, connection: connection)?.addTransaction(
+      author: step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text)
   }
 }
 

@@ -12,7 +12,9 @@ extension ExpressionScope {
   /// - Parameter attribute: what the value is for; `uuid()` is text in a String.
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text: unknown names, words of
   ///   SQL that an expression may not use.
-  func compile(recipe text: String, for attribute: Attribute? = nil) throws -> CompiledExpression {
+  package func compile(
+    recipe text: String, for attribute: Attribute? = nil
+  ) throws -> CompiledExpression {
     let expression = try parsed(text)
     var properties: Set<String> = []
     var plain: CompiledExpression.Plain?
@@ -51,7 +53,7 @@ extension ExpressionScope {
   ///
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text; SQLite's own words where
   ///   the mistake is one of SQL.
-  func check(recipe text: String) throws {
+  package func check(recipe text: String) throws {
     _ = try compile(recipe: text)
     try ExpressionTrial(parsed(text)).run()
   }

@@ -1,0 +1,84 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The list of what an edit changed: which properties of which objects, and which objects went; in a private file,
+/// since there may be millions.
+final class EditList {
+  /// What of an object was written, as the bits of history name it.
+  enum Subject {
+    static let attribute = "a:"
+    static let toOne = "r:"
+    static let toOneEntity = "e:"
+    static let toOneOrder = "o:"
+    static let owner = "w:"
+    static let ownerOrder = "x:"
+    static let toMany = "m:"
+  }
+
+  private let folder: PrivateFolder
+  private let path: String
+  private var reader: Connection?
+  /// How many objects were changed, and how many deleted, by Z_ENT.
+  private(set) var changed: [Int64: Int] = [:]
+  private(set) var deleted: [Int64: Int] = [:]
+
+  init() throws {
+    folder = try PrivateFolder()
+    path = folder.path + "/edit"
+    let connection = try Connection(path: path, mode: .create, isDefensive: false)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+      CREATE TABLE changes (number INTEGER, key INTEGER, subject TEXT, property TEXT,
+        PRIMARY KEY (number, key, subject)) WITHOUT ROWID;
+      CREATE TABLE deleted (number INTEGER, key INTEGER, PRIMARY KEY (number, key)) WITHOUT ROWID;
+      """)
+    connection.close()
+  }
+
+  /// Makes it known as `edit` to the connection of what is edited.
+  func attach(to connection: Connection) throws {
+    try connection.run("ATTACH DATABASE ? AS edit", [.text(path)])
+    try connection.execute("PRAGMA edit.journal_mode = OFF; PRAGMA edit.synchronous = OFF")
+  }
+
+  /// Counts what is in it, once all is.
+  func count(on connection: Connection) throws {
+    func counts(_ sql: String) throws -> [Int64: Int] {
+      var counts: [Int64: Int] = [:]
+      for row in try connection.rows(sql) {
+        guard row.count == 2, let number = row[0].integer else { continue }
+        counts[number] = Int(row[1].integer ?? 0)
+      }
+      return counts
+    }
+    changed = try counts("SELECT number, count(DISTINCT key) FROM edit.changes GROUP BY 1")
+    deleted = try counts("SELECT number, count(*) FROM edit.deleted GROUP BY 1")
+  }
+
+  /// Whether nothing was changed.
+  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty }
+
+  private func connection() throws -> Connection {
+    if let reader { return reader }
+    let opened = try Connection(path: path, mode: .readWrite, isDefensive: false)
+    reader = opened
+    return opened
+  }
+
+  /// Names of the properties that were changed of an object.
+  func properties(of number: Int64, _ key: Int64) throws -> Set<String> {
+    let rows = try connection().cached(
+      "SELECT property FROM changes WHERE number = ? AND key = ?"
+    ).rows([.integer(number), .integer(key)])
+    return Set(rows.compactMap { $0.first?.text })
+  }
+
+  /// Whether an object was deleted.
+  func tellsDeletion(of number: Int64, _ key: Int64) throws -> Bool {
+    try !connection().cached("SELECT 1 FROM deleted WHERE number = ? AND key = ?")
+      .firstRow([.integer(number), .integer(key)]).isEmpty
+  }
+}

@@ -1,0 +1,202 @@
+import ManagedModel
+import ManagedStore
+import Migration
+import SQLite
+
+/// What a save in the app would ask of the objects that an edit changed: asked before anything is put in place.
+///
+/// Only properties that the edit changed are looked at. What was broken before, and is left as it was, is no fault of
+/// the edit.
+struct EditRules {
+  let store: Store
+  let connection: Connection
+
+  /// - Throws: ``CoreDataError`` of kind refused for the first rule that is broken, with Core Data's code, the
+  ///   property and the objects.
+  func check() throws {
+    let numbers = try connection.rows("SELECT DISTINCT number FROM edit.changes ORDER BY 1")
+      .compactMap { $0.first?.integer }
+    for number in numbers {
+      guard let entity = store.entityNames[number], let table = store.table(of: entity) else {
+        continue
+      }
+      let changed = Set(
+        try connection.rows(
+          "SELECT DISTINCT property FROM edit.changes WHERE number = ?", [.integer(number)]
+        ).compactMap { $0.first?.text })
+      for entry in table.attributes where changed.contains(entry.attribute.name) {
+        try check(
+          DestinationRule.all(
+            of: entry.attribute, in: entity,
+            AskedValue(column: "t." + quoted(entry.column), isComputed: true)), table)
+      }
+      try check(
+        DestinationRule.composites(of: entity, in: store.model) { path in
+          table.column(of: path).map { "t." + quoted($0) }
+        }.filter { rule in
+          changed.contains { $0 == rule.property || $0.hasPrefix((rule.property ?? "") + ".") }
+        }, table)
+      for entry in table.relationships where changed.contains(entry.relationship.name) {
+        try checkCount(entry, table)
+      }
+    }
+  }
+
+  /// Objects whose property was changed.
+  private func touched(_ property: String, _ table: EntityTable) -> String {
+    let name = Value.text(property).literal
+    let within = Value.text(property + ".").literal
+    return """
+      t.Z_PK IN (SELECT key FROM edit.changes WHERE number = \(table.entityID) AND (property = \(name)
+      OR substr(property, 1, length(\(within))) = \(within)))
+      """
+  }
+
+  private func check(_ rules: [DestinationRule], _ table: EntityTable) throws {
+    for rule in rules {
+      // A value that is missing is Core Data's 1570 in a save, whatever a migration calls it.
+      let isMissing = rule.code == .migration && !rule.isOfType
+      try refuse(
+        rule.condition, rule.property ?? "", table,
+        isMissing
+          ? .validationMissingMandatoryProperty : rule.code == .migration ? nil : rule.code,
+        isMissing ? "no value in a mandatory attribute" : rule.message)
+    }
+  }
+
+  private func refuse(
+    _ condition: String, _ property: String, _ table: EntityTable, _ code: CoreDataError.Code?,
+    _ message: String
+  ) throws {
+    let found = try FoundRows(
+      """
+      FROM main.\(quoted(table.table)) t WHERE \(touched(property, table)) AND (\(condition))
+      """, key: "t.Z_PK", of: table.entity, on: connection)
+    guard found.count > 0 else { return }
+    throw Self.refusal(message, found, table.entity, property, code)
+  }
+
+  /// The refusal of a rule, with the objects that break it.
+  static func refusal(
+    _ message: String, _ found: FoundRows, _ entity: String, _ property: String,
+    _ code: CoreDataError.Code?
+  ) -> CoreDataError {
+    let names = found.first.map(\.description).joined(separator: ", ")
+    return CoreDataError(
+      .refused, code: code,
+      found.count == 1
+        ? "\(names) would have \(message)"
+        : "\(NumberText.counted(found.count, "object")) would have \(message) (first: \(names))",
+      entity: entity, property: property,
+      hint: "The app could not save that. Nothing was changed: the store is as it was.")
+  }
+
+  private func checkCount(_ entry: EntityTable.RelationshipColumns, _ table: EntityTable) throws {
+    let relationship = entry.relationship
+    guard let storage = entry.storage else { return }
+    let name = relationship.name
+    let isEmpty = storage.isEmpty("t", in: "main.")
+    guard relationship.isToMany else {
+      if !relationship.isOptional {
+        try refuse(
+          isEmpty, name, table, .validationMissingMandatoryProperty,
+          "no object in a mandatory relationship")
+      }
+      return
+    }
+    let count = storage.count(of: SQLText(own: "t.Z_PK"), in: "main.").sql
+    if !relationship.isOptional {
+      try refuse(
+        isEmpty, name, table,
+        relationship.minCount > 0
+          ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty,
+        "no objects in a mandatory relationship")
+    }
+    if relationship.minCount > 0 {
+      try refuse(
+        "NOT (\(isEmpty)) AND \(count) < \(relationship.minCount)", name, table,
+        .validationRelationshipLacksMinimumCount,
+        "fewer objects than the minimum count \(relationship.minCount)")
+    }
+    if relationship.maxCount > 0 {
+      try refuse(
+        "\(count) > \(relationship.maxCount)", name, table,
+        .validationRelationshipExceedsMaximumCount,
+        "more objects than the maximum count \(relationship.maxCount)")
+    }
+  }
+}
+
+/// Uniqueness constraints of which an edit sets a property.
+///
+/// Their indexes are away while rows change, since a value may be another row's until that has its new one.
+struct EditedConstraints {
+  private let store: Store
+  private let connection: Connection
+  private let constraints:
+    [(entity: String, table: EntityTable, names: [String], columns: [String])]
+  private var indexes: [(name: String, sql: String)] = []
+
+  /// Takes the indexes out.
+  init(of edit: StoreEdit, _ store: Store, on connection: Connection) throws {
+    (self.store, self.connection) = (store, connection)
+    let properties = edit.properties
+    constraints = store.model.entities.flatMap { entity in
+      entity.uniquenessConstraints.compactMap { names in
+        guard names.contains(where: properties.contains), let table = store.table(of: entity.name)
+        else { return nil }
+        let columns = names.compactMap { table.column(of: $0) ?? table.toOneColumn(of: $0) }
+        return columns.count == names.count && !columns.isEmpty
+          ? (entity.name, table, names, columns) : nil
+      }
+    }
+    for table in Set(constraints.map(\.table.table)) {
+      let columns = Set(constraints.filter { $0.table.table == table }.flatMap(\.columns))
+      let found = try connection.rows(
+        """
+        SELECT l.name, m.sql FROM pragma_index_list(?) l JOIN main.sqlite_master m
+        ON m.name = l.name AND m.type = 'index' WHERE l."unique" AND m.sql IS NOT NULL
+        """, [.text(table)])
+      for row in found {
+        guard row.count == 2, let name = row[0].text, let sql = row[1].text else { continue }
+        let parts = try connection.rows(
+          "SELECT name FROM pragma_index_info(?)", [.text(name)]
+        ).compactMap { $0.first?.text }
+        if !columns.isDisjoint(with: parts) { indexes.append((name, sql)) }
+      }
+    }
+    for index in indexes { try connection.execute("DROP INDEX main.\(quoted(index.name))") }
+  }
+
+  /// Refuses objects that are equal now, and makes the indexes again.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused, 1551, naming the properties and the objects.
+  func finish() throws {
+    for constraint in constraints {
+      let table = constraint.table
+      let columns = constraint.columns.map { quoted($0) }
+      let list = columns.joined(separator: ", ")
+      let kinds = table.kindRows() ?? "1"
+      let changed = """
+        SELECT \(list) FROM main.\(quoted(table.table)) WHERE Z_PK IN
+        (SELECT key FROM edit.changes WHERE number IN (\(table.numbers.list)))
+        """
+      let select = """
+        SELECT * FROM main.\(quoted(table.table)) WHERE \(kinds) AND (\(list)) IN (\(changed))
+        """
+      guard
+        let found = try Duplicates(
+          of: select, by: columns, entity: constraint.entity, on: connection)
+      else { continue }
+      throw EditRules.refusal(
+        "what another object has under a uniqueness constraint", found.rows, constraint.entity,
+        constraint.names.joined(separator: ", "), .validationUniqueness)
+    }
+    for index in indexes { try connection.create(.index, index.sql) }
+  }
+}
+
+extension CoreDataError.Code {
+  /// NSManagedObjectConstraintValidationError.
+  static let validationUniqueness: CoreDataError.Code = 1551
+}

@@ -1,0 +1,136 @@
+import Comparison
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// Compares the edited copy with the store, object by object: whatever differs must be in the list, all that was asked
+/// for must hold, and nothing else may have changed.
+///
+/// It knows nothing of how the changes were made.
+struct EditVerification {
+  let before: Store
+  let after: Store
+  let edit: StoreEdit
+  let list: EditList
+  let meter: ProgressMeter
+
+  /// Parts of the bookkeeping that an edit changes.
+  private static let changedParts: Set<String> = ["saves", "history"]
+
+  /// - Parameter report: called with each object that differs.
+  /// - Returns: what was compared.
+  func run(_ report: (ObjectChange) throws -> Void) throws -> [MigrationReceipt.Verified] {
+    guard after.modelMatches, after.metadata.uuid == before.metadata.uuid,
+      after.metadata.versionHashes == before.metadata.versionHashes
+    else { throw failed("its identity changed") }
+    let asked = try verifyAsked()
+    // Every key is of one object: no edit gives keys out.
+    let comparison = try StoreComparison(
+      before, after, base: before, isCancelled: { [meter] in meter.shouldStop })
+    var (updates, deletions) = (0, 0)
+    let summary = try comparison.run { change in
+      try meter.advance(by: 1)
+      switch change.kind {
+      case .insert: throw failed("\(change.b.map { "\($0)" } ?? "an object") was added")
+      case .delete:
+        deletions += 1
+        guard let id = change.a, let number = before.schema.numbers[id.entity],
+          try list.tellsDeletion(of: number, id.key)
+        else { throw failed("\(change.a.map { "\($0)" } ?? "an object") was deleted unasked") }
+      case .update:
+        updates += 1
+        try verify(change)
+      }
+      try report(change)
+    }
+    guard deletions == list.deleted.values.reduce(0, +) else {
+      throw failed("\(deletions) objects were deleted")
+    }
+    for part in summary.bookkeeping where !Self.changedParts.contains(part.part) {
+      throw failed("\(part.part): \(part.message)")
+    }
+    return [
+      .init(what: "values and references that were asked for", count: asked),
+      .init(what: "objects that differ, all of them in the list", count: updates + deletions),
+    ].filter { $0.count > 0 }
+  }
+
+  private func failed(_ what: String) -> CoreDataError {
+    CoreDataError(
+      .failed, code: .migration, "verification failed: \(what)", path: before.path,
+      hint: "The store is as it was. Please report this: the edit did not do what it listed.")
+  }
+
+  private func verify(_ change: ObjectChange) throws {
+    guard let id = change.b, let number = before.schema.numbers[id.entity] else { return }
+    let told = try list.properties(of: number, id.key)
+    for attribute in change.attributes {
+      let name = attribute.path.joined(separator: ".")
+      let isDerived = before.model.attribute(named: attribute.path[0], of: id.entity)?.isDerived
+      guard told.contains(name) || isDerived == true else {
+        throw failed("\(id).\(name) changed, and is not in the list")
+      }
+    }
+    for relationship in change.relationships where !told.contains(relationship.name) {
+      throw failed("\(id).\(relationship.name) changed, and is not in the list")
+    }
+  }
+
+  /// Each assignment, as the new store has it.
+  private func verifyAsked() throws -> Int {
+    var count = 0
+    for object in edit.objects where !object.assignments.isEmpty {
+      let cursor = try ObjectCursor(seeking: after, entity: object.id.entity)
+      guard let found = try cursor.object(object.id.key) else {
+        throw failed("\(object.id) is gone")
+      }
+      // Of several assignments of one property the last one holds.
+      for (index, assignment) in object.assignments.enumerated() {
+        let later = object.assignments.dropFirst(index + 1)
+        guard !later.contains(where: { $0.property == assignment.property }) else { continue }
+        guard holds(assignment, in: found, cursor.table) else {
+          throw failed("\(object.id).\(assignment.property) is not what was asked for")
+        }
+        count += 1
+      }
+    }
+    return count
+  }
+
+  private func holds(
+    _ assignment: StoreEdit.Assignment, in object: ObjectCursor.Object, _ table: EntityTable
+  ) -> Bool {
+    func related(_ name: String) -> [ObjectID]? {
+      table.relationships.firstIndex { $0.relationship.name == name }
+        .flatMap {
+          object.relationships.indices.contains($0) ? object.relationships[$0].objects : nil
+        }
+    }
+    switch assignment {
+    case .attribute(let name, let value):
+      guard let index = table.attributes.firstIndex(where: { $0.attribute.name == name }),
+        object.attributes.indices.contains(index)
+      else { return false }
+      return Self.isSame(object.attributes[index], value)
+    case .toOne(let name, let other): return related(name) == (other.map { [$0] } ?? [])
+    case .toMany(let name, let change, let others):
+      guard let now = related(name) else { return false }
+      let isOrdered =
+        table.relationship(named: name)?.relationship.isOrdered == true
+      return switch change {
+      case .set: isOrdered ? now == others : Set(now) == Set(others)
+      case .add: Set(now).isSuperset(of: others)
+      case .remove: Set(now).isDisjoint(with: others)
+      }
+    }
+  }
+
+  private static func isSame(_ found: PropertyValue, _ asked: AttributeValue) -> Bool {
+    switch (found, asked) {
+    case (.data(let data), .bytes(let bytes)): data.bytes == bytes
+    case (.value(.decimal(let one)), .decimal(let other)): Double(one) == Double(other)
+    case (.value(let value), _): value == asked
+    default: false
+    }
+  }
+}

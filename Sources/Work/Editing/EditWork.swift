@@ -1,0 +1,335 @@
+import Files
+import ManagedModel
+import ManagedStore
+import Migration
+import SQLite
+
+/// Carries the changes of an edit out on a copy of the store, on whose connection the original is `src`.
+struct EditWork {
+  let source: Store
+  let edit: StoreEdit
+  let connection: Connection
+  let meter: ProgressMeter
+
+  private var schema: StoreSchema { source.schema }
+  private var layout: StoreLayout { source.layout }
+
+  /// A connection to the copy, with the original beside it and what triggers of the store call.
+  static func open(
+    _ path: String, beside source: Store, _ meter: ProgressMeter
+  ) throws
+    -> Connection
+  {
+    // The list of changes, which is attached, has no journal: not defensive.
+    let connection = try Connection(path: path, mode: .made, isDefensive: false)
+    connection.limitValues()
+    connection.onProgress { [meter] in meter.shouldStop }
+    try connection.execute(
+      """
+      PRAGMA main.locking_mode = EXCLUSIVE; PRAGMA main.journal_mode = DELETE;
+      PRAGMA main.synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA main.cache_size = -12000;
+      PRAGMA foreign_keys = OFF
+      """)
+    try connection.attachSource(source)
+    try connection.defineTriggerFunctions(in: source.triggerStatements)
+    for (name, body) in triggerFunctions {
+      try connection.defineFunction(name, arguments: -1, isForSchema: true, body)
+    }
+    return connection
+  }
+
+  /// Those of Core Data's functions in triggers that give values.
+  private static let triggerFunctions: [(String, @Sendable ([Value]) throws -> Value)] = [
+    ("NSCoreDataNow", { _ in .real(CoreDataDate.now) }),
+    ("NSCoreDataToUpper", { text($0) { $0.uppercased() } }),
+    ("NSCoreDataToLower", { text($0) { $0.lowercased() } }),
+    (
+      "NSCoreDataCanonical",
+      { text($0) { FoldedText.fold($0, ignoringCase: true, ignoringMarks: true) } }
+    ),
+  ]
+
+  private static func text(_ arguments: [Value], _ change: (String) -> String) -> Value {
+    guard case .text(let text)? = arguments.first else { return arguments.first ?? .null }
+    return .text(change(text))
+  }
+
+  /// - Throws: ``CoreDataError`` of kind usage or refused that names the object and the property.
+  func run() throws {
+    try delete()
+    if let selection = edit.selection { try compute(selection) }
+    for object in edit.objects {
+      try meter.checkCancelled()
+      try set(object)
+    }
+  }
+
+  // MARK: Objects
+
+  /// - Throws: ``CoreDataError`` of kind usage for an object that the store does not have.
+  private func requireThere(_ id: ObjectID) throws {
+    let table = try layout.knownTable(of: id.entity)
+    let number = try connection.value(
+      "SELECT Z_ENT FROM main.\(quoted(table.table)) WHERE Z_PK = ?", [.integer(id.key)])?.integer
+    guard number == table.entityID else {
+      throw CoreDataError(
+        .usage, "there is no \(id)", path: source.path, entity: id.entity,
+        hint: number.flatMap { source.entityNames[$0] }.map {
+          "The object of that key is \(ObjectID(entity: $0, key: id.key))."
+        } ?? "Find the object with strata search or strata rows.")
+    }
+  }
+
+  private func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
+    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
+      throw schema.model.unknown(.relationship, relationship, of: id.entity)
+    }
+    return try connection.rows(sql, [.integer(id.key)]).compactMap { row in
+      guard row.count == 2, let key = row[0].integer,
+        let entity = row[1].integer.flatMap({ source.entityNames[$0] })
+      else { return nil }
+      return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  private func delete() throws {
+    guard !edit.deletions.isEmpty else { return }
+    for id in edit.deletions { try requireThere(id) }
+    let reach = try DeletionReach(of: edit.deletions, in: schema, related: related)
+    if let object = edit.objects.first(where: { reach.objects.contains($0.id) }) {
+      throw CoreDataError(
+        .refused, "\(object.id) is to be changed and deleted at once", entity: object.id.entity,
+        hint: "Leave out one of the two.")
+    }
+    let unlinking = StageUnlinking(schema: schema, connection: connection)
+    for (count, id) in reach.objects.enumerated() {
+      if count % 100 == 0 { try meter.checkCancelled() }
+      try unlinking.remove(id)
+    }
+  }
+
+  private func set(_ object: StoreEdit.ObjectEdit) throws {
+    try requireThere(object.id)
+    let table = try layout.knownTable(of: object.id.entity)
+    var sets: [String] = []
+    var values: [Value] = []
+    for case .attribute(let name, let value) in object.assignments {
+      let attribute = try table.editable(name, layout)
+      guard let column = table.column(of: name) else { continue }
+      sets.append("\(quoted(column)) = \(literal(value) ?? "?")")
+      if literal(value) == nil {
+        values.append(try attribute.column(of: value, in: table.entity))
+      }
+    }
+    if !sets.isEmpty {
+      try connection.run(
+        "UPDATE main.\(quoted(table.table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = ?",
+        values + [.integer(object.id.key)])
+    }
+    for assignment in object.assignments {
+      switch assignment {
+      case .attribute: continue
+      case .toOne(let name, let other):
+        try link(name, of: object.id, .set, other.map { [$0] } ?? [])
+      case .toMany(let name, let change, let others):
+        try link(name, of: object.id, change, others)
+      }
+    }
+  }
+
+  /// A decimal, whose digits only SQLite turns into what the column holds.
+  private func literal(_ value: AttributeValue) -> String? {
+    guard case .decimal(let digits) = value,
+      digits.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) })
+    else { return nil }
+    return "CAST('\(digits)' AS DECIMAL)"
+  }
+
+  // MARK: Relationships
+
+  private func link(
+    _ name: String, of id: ObjectID, _ change: StoreEdit.ToManyChange, _ others: [ObjectID]
+  ) throws {
+    guard let storage = schema.storage(of: name, in: id.entity),
+      let relationship = schema.model.relationship(named: name, of: id.entity)
+    else { throw schema.model.unknown(.relationship, name, of: id.entity) }
+    for other in others {
+      do { try requireThere(other) } catch var error as CoreDataError {
+        (error.entity, error.property) = (id.entity, name)
+        throw error
+      }
+    }
+    let before = try related(name, of: id)
+    let named = Set(others)
+    let leaving: [ObjectID] =
+      switch change {
+      case .set: before.filter { !named.contains($0) }
+      case .add: []
+      case .remove: before.filter { named.contains($0) }
+      }
+    if change == .remove, let stranger = others.first(where: { !before.contains($0) }) {
+      throw CoreDataError(
+        .usage, "\(stranger) is not in the relationship", entity: id.entity, property: name)
+    }
+    let coming = change == .remove ? [] : others.filter { !before.contains($0) }
+    let unlinking = StageUnlinking(schema: schema, connection: connection)
+    for other in leaving {
+      if relationship.isToMany {
+        try unlink(storage, id, other)
+      } else {
+        try unlinking.empty(relationship, of: id)
+      }
+    }
+    if !coming.isEmpty {
+      let statement = try LinkStatement(
+        name, of: id.entity, schema: schema, connection: connection)
+      for (position, other) in coming.enumerated() {
+        if !relationship.isToMany { try unlinking.empty(relationship, of: id) }
+        try unlinking.leave(relationship, other)
+        try statement.write(id, other, position: Int64(position) + 1, schema: schema)
+      }
+    }
+    if change == .set, relationship.isToMany, storage.position != nil {
+      try order(storage, of: id, others, name)
+    }
+  }
+
+  private func unlink(_ storage: RelationshipStorage, _ owner: ObjectID, _ other: ObjectID) throws {
+    let (one, two) = ("t.\(quoted(storage.owner))", "t.\(quoted(storage.destination))")
+    var condition = "(\(one) = ?1 AND \(two) = ?2)"
+    if storage.kind == .reflexive { condition += " OR (\(one) = ?2 AND \(two) = ?1)" }
+    let removal = storage.removal(in: "main.", where: condition)
+    guard storage.kind == .inverseOfToOne,
+      let back = schema.model.relationship(named: inverse(of: storage, owner), of: other.entity),
+      let own = schema.storage(of: back.name, in: other.entity)
+    else { return try connection.run(removal, [.integer(owner.key), .integer(other.key)]) }
+    // The to-one's own columns go with it.
+    try connection.run(
+      own.emptying(
+        in: "main.", where: "Z_PK = ?2 AND \(quoted(own.destination)) = ?1"),
+      [.integer(owner.key), .integer(other.key)])
+  }
+
+  /// The name of the to-one that a to-many is the inverse of.
+  private func inverse(of storage: RelationshipStorage, _ owner: ObjectID) -> String {
+    for entry in schema.entityTable(of: owner.entity)?.relationships ?? []
+    where entry.storage == storage {
+      return entry.relationship.inverse ?? ""
+    }
+    return ""
+  }
+
+  /// Gives the objects of an ordered relationship positions in that order, unless they stand in it.
+  private func order(
+    _ storage: RelationshipStorage, of id: ObjectID, _ wanted: [ObjectID], _ name: String
+  ) throws {
+    guard let position = storage.position, try related(name, of: id) != wanted else { return }
+    for (place, other) in wanted.enumerated() {
+      try connection.run(
+        """
+        UPDATE main.\(quoted(storage.table)) SET \(quoted(position)) = ?
+        WHERE \(quoted(storage.owner)) = ? AND \(quoted(storage.destination)) = ?
+        """,
+        [
+          .integer((Int64(place) + 2) * OrderKey.spacing), .integer(id.key), .integer(other.key),
+        ])
+    }
+  }
+
+  // MARK: Expressions
+
+  /// The columns that a selection sets, and what they get of the original's row `s`.
+  func columns(
+    of selection: StoreEdit.Selection
+  ) throws -> (table: EntityTable, columns: [(attribute: Attribute, column: String, sql: String)]) {
+    let table = try layout.knownTable(of: selection.entity)
+    let scope = ExpressionScope(store: source, entity: selection.entity)
+    let columns = try selection.computations.map { computation in
+      let attribute = try table.editable(computation.attribute, layout)
+      do {
+        try scope.check(recipe: computation.expression)
+        let sql = try scope.compile(recipe: computation.expression, for: attribute).sql
+        return (
+          attribute: attribute, column: table.column(of: computation.attribute) ?? "",
+          sql: attribute.stored("(\(sql))")
+        )
+      } catch var error as CoreDataError {
+        error.entity = error.entity ?? selection.entity
+        error.property = error.property ?? computation.attribute
+        throw error
+      }
+    }
+    return (table, columns)
+  }
+
+  private func compute(_ selection: StoreEdit.Selection) throws {
+    let (table, columns) = try columns(of: selection)
+    var condition = table.kindRows("s") ?? "1"
+    if let predicate = selection.predicate {
+      // Says best what is wrong with it.
+      _ = try RowFilter(predicate, entity: selection.entity, store: source)
+      let scope = ExpressionScope(store: source, entity: selection.entity)
+      condition += " AND (\(try scope.compile(predicate: predicate).sql))"
+    }
+    try connection.execute("CREATE TEMP TABLE strata_selected (key INTEGER PRIMARY KEY)")
+    try connection.execute(
+      "INSERT INTO temp.strata_selected SELECT s.Z_PK FROM src.\(quoted(table.table)) s WHERE \(condition)"
+    )
+    let sets = columns.map { "\(quoted($0.column)) = \($0.sql)" }
+    do {
+      try connection.execute(
+        """
+        UPDATE main.\(quoted(table.table)) AS t SET \(sets.joined(separator: ", "))
+        FROM src.\(quoted(table.table)) AS s
+        WHERE s.Z_PK = t.Z_PK AND t.Z_PK IN (SELECT key FROM temp.strata_selected)
+        """)
+    } catch let error as SQLiteError where error.isEvaluation {
+      throw CoreDataError(
+        .refused, "an expression fails: \(error.message)", entity: selection.entity,
+        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
+    }
+  }
+
+  /// Asks for the values that expressions gave once more.
+  ///
+  /// - Returns: how many were compared.
+  func verifyComputed() throws -> Int {
+    guard let selection = edit.selection else { return 0 }
+    let (table, columns) = try columns(of: selection)
+    var count = 0
+    for column in columns {
+      // What the column makes of the value, SQLite shows in a table like it.
+      let type =
+        try connection.value(
+          "SELECT type FROM pragma_table_info(?) WHERE name = ?",
+          [.text(table.table), .text(column.column)])?.text ?? ""
+      let wrong = try connection.number(
+        """
+        SELECT count(*) FROM temp.strata_selected k
+        JOIN main.\(quoted(table.table)) t ON t.Z_PK = k.key
+        JOIN src.\(quoted(table.table)) s ON s.Z_PK = k.key
+        WHERE t.\(quoted(column.column)) IS NOT \(Self.stored(column.sql, type))
+        """)
+      guard wrong == 0 else {
+        throw CoreDataError(
+          .failed, "verification failed: \(wrong) values are not what the expression gives",
+          entity: selection.entity, property: column.attribute.name,
+          hint: "The store is as it was. Please report this.")
+      }
+      count += try connection.number("SELECT count(*) FROM temp.strata_selected")
+    }
+    return count
+  }
+
+  /// SQL of a value as a column of a declared type keeps it.
+  private static func stored(_ sql: String, _ type: String) -> String {
+    switch type {
+    case "VARCHAR":
+      "CASE WHEN typeof(\(sql)) IN ('integer', 'real') THEN CAST(\(sql) AS TEXT) ELSE \(sql) END"
+    case "FLOAT": "CASE WHEN typeof(\(sql)) = 'integer' THEN CAST(\(sql) AS REAL) ELSE \(sql) END"
+    case "INTEGER", "TIMESTAMP", "DECIMAL":
+      "CASE WHEN typeof(\(sql)) = 'text' THEN CAST(\(sql) AS NUMERIC) ELSE \(sql) END"
+    default: sql
+    }
+  }
+}

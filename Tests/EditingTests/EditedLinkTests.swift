@@ -1,0 +1,111 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Editing
+
+@Suite("References that an edit sets")
+struct EditedLinkTests {
+  @Test("a to-one leaves one ordered list and stands at the end of the other")
+  func toOne() throws {
+    let scene = try EditScene()
+    #expect(try scene.value("Person/p2", "items") == "Item/p1 Item/p3 Item/p5")
+    let done = try scene.edit("Item/p1", "owner=Person/p1")
+    #expect(try scene.value("Item/p1", "owner") == "Person/p1")
+    #expect(try scene.value("Person/p2", "items") == "Item/p3 Item/p5")
+    #expect(try scene.value("Person/p1", "items") == "Item/p2 Item/p4 SpecialItem/p6 Item/p1")
+    #expect(try scene.value("Person/p1", "total") == "4")
+    #expect(try scene.value("Person/p2", "total") == "2")
+    #expect(
+      done.lines == [
+        "~ Item/p1 saved owner", "~ Person/p1 total items", "~ Person/p2 total items",
+      ])
+    #expect(done.receipt.changed == 3)
+    #expect(try scene.number("SELECT sum(Z_OPT) FROM ZPERSON") == 5)
+    try scene.requireSound()
+    try scene.edit("Item/p1", "owner=null")
+    #expect(try scene.number("SELECT count(*) FROM ZITEM WHERE Z_FOK_OWNER IS NULL") == 1)
+    try scene.requireSound()
+  }
+
+  @Test("an ordered to-many of to-ones is set, added to and taken from")
+  func inverseOfToOne() throws {
+    let scene = try EditScene()
+    try scene.edit("Person/p3", "items=Item/p5,Item/p2,SpecialItem/p6")
+    #expect(try scene.value("Person/p3", "items") == "Item/p5 Item/p2 SpecialItem/p6")
+    #expect(try scene.value("Person/p1", "items") == "Item/p4")
+    try scene.edit("Person/p3", "items=SpecialItem/p6,Item/p5,Item/p2")
+    #expect(try scene.value("Person/p3", "items") == "SpecialItem/p6 Item/p5 Item/p2")
+    try scene.edit("Person/p3", "items-=Item/p5", "items+=Item/p1")
+    #expect(try scene.value("Person/p3", "items") == "SpecialItem/p6 Item/p2 Item/p1")
+    #expect(try scene.value("Item/p5", "owner") == "∅")
+    #expect(try scene.value("Person/p3", "total") == "3")
+    try scene.requireSound()
+  }
+
+  @Test("of one-to-ones both former partners are left alone")
+  func oneToOne() throws {
+    let scene = try EditScene()
+    let done = try scene.edit("Item/p1", "pass=Pass/p2")
+    #expect(try scene.value("Item/p1", "pass") == "Pass/p2")
+    #expect(try scene.value("Pass/p2", "item") == "Item/p1")
+    #expect(try scene.value("Pass/p1", "item") == "∅")
+    #expect(try scene.value("Item/p2", "pass") == "∅")
+    #expect(done.receipt.changed == 4)
+    try scene.requireSound()
+  }
+
+  @Test("a many-to-many is set in order, added to and taken from, from both sides")
+  func manyToMany() throws {
+    let scene = try EditScene()
+    try scene.edit("Item/p1", "tags=Tag/p4,Tag/p1,Tag/p2")
+    #expect(try scene.value("Item/p1", "tags") == "Tag/p4 Tag/p1 Tag/p2")
+    let done = try scene.edit("Item/p1", "tags=Tag/p1,Tag/p4,Tag/p2")
+    #expect(done.lines == ["~ Item/p1 saved tags*"])
+    try scene.edit("Item/p1", "tags-=Tag/p4", "tags+=Tag/p3")
+    #expect(try scene.value("Item/p1", "tags") == "Tag/p1 Tag/p2 Tag/p3")
+    try scene.edit("Tag/p4", "items=Item/p1,Item/p3")
+    #expect(try scene.value("Tag/p4", "items") == "Item/p1 Item/p3")
+    #expect(try scene.value("Item/p1", "tags") == "Tag/p1 Tag/p2 Tag/p3 Tag/p4")
+    try scene.requireSound()
+  }
+
+  @Test("one that is its own inverse, and one without an inverse")
+  func others() throws {
+    let scene = try EditScene()
+    try scene.edit("Item/p1", "friends=Item/p2,Item/p3", "notes=Note/p2")
+    #expect(try scene.value("Item/p2", "friends") == "Item/p1")
+    try scene.edit("Item/p2", "friends-=Item/p1")
+    #expect(try scene.value("Item/p1", "friends") == "Item/p3")
+    let done = try scene.edit("Item/p3", "notes+=Note/p2")
+    #expect(try scene.value("Item/p1", "notes") == "")
+    #expect(try scene.value("Item/p3", "notes") == "Note/p2")
+    #expect(done.lines == ["~ Item/p1 saved notes", "~ Item/p3 saved notes"])
+    try scene.requireSound()
+  }
+
+  @Test(
+    "deleting takes cascades along, empties the rest, and is denied by a relationship that says so")
+  func deletion() throws {
+    let scene = try EditScene()
+    let before = try StoreDump.lines(at: scene.path)
+    let done = try scene.edit(deleting: ["Item/p2"])
+    #expect(done.receipt.deleted == 3)
+    #expect(done.lines.filter { $0.hasPrefix("−") } == ["− Item/p2", "− Part/p3", "− Part/p4"])
+    #expect(try scene.value("Pass/p2", "item") == "∅")
+    #expect(try scene.value("Person/p1", "items") == "Item/p4 SpecialItem/p6")
+    #expect(try scene.value("Person/p1", "total") == "2")
+    #expect(try scene.number("SELECT count(*) FROM ZPART WHERE ZITEM = 2") == 0)
+    try scene.requireSound()
+    #expect(try StoreDump.lines(at: scene.path).count == before.count - 3)
+    let error = try scene.refusal(deleting: ["Shelf/p1"])
+    #expect(error.kind == .refused && error.code == 1600 && error.entity == "Shelf")
+    #expect(error.property == "things")
+    // With what is in the way it goes.
+    #expect(try scene.edit(deleting: ["Shelf/p1", "Item/p1"]).receipt.deleted == 4)
+    try scene.requireSound()
+  }
+}
