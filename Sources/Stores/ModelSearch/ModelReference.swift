@@ -10,16 +10,47 @@ public struct ModelReference: Sendable, Equatable {
   public let path: String
   /// The version asked for by name, or the git revision; `nil` for the current or only one.
   public let version: String?
+  /// The references of several models that are merged into one, as an app does; empty for one model.
+  public let parts: [ModelReference]
 
-  /// Splits `PATH@VERSION`; a path that exists as it stands is not split.
+  /// What stands between the models that are merged: `A.momd + B.momd@'B 2'`.
+  package static let separator = " + "
+
+  /// Splits `PATH@VERSION`, and several of these with a ` + ` between them; a path that exists as it stands is not
+  /// split.
   public init(_ text: String) {
-    if FileSystem.status(text) == nil, let mark = text.lastIndex(of: "@") {
+    let texts = Self.several(text)
+    parts = texts.count > 1 ? texts.map(ModelReference.init) : []
+    if texts.count > 1 {
+      path = text
+      version = nil
+    } else if FileSystem.status(text) == nil, let mark = text.lastIndex(of: "@") {
       path = String(text[..<mark])
       version = String(text[text.index(after: mark)...])
     } else {
       path = text
       version = nil
     }
+  }
+
+  /// The references in a text; a path that has the separator in its name is one.
+  private static func several(_ text: String) -> [String] {
+    guard text.contains(separator), FileSystem.status(text) == nil else { return [text] }
+    func exists(_ text: String) -> Bool {
+      FileSystem.status(text) != nil
+        || text.lastIndex(of: "@").map { FileSystem.status(String(text[..<$0])) != nil } == true
+    }
+    var texts: [String] = []
+    for part in text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+    {
+      // A part behind one that is no model by itself belongs to it where both together are one.
+      if let last = texts.last, !exists(last), exists(last + separator + part) {
+        texts[texts.count - 1] = last + separator + part
+      } else {
+        texts.append(part)
+      }
+    }
+    return texts
   }
 
   /// A model with what is known of its origin.
@@ -50,6 +81,13 @@ public struct ModelReference: Sendable, Equatable {
   /// - Throws: ``CoreDataError``: unreadable for a file that is no model, usage for an unknown
   ///   version, naming those there are.
   public func load() throws -> Loaded {
+    guard parts.isEmpty else {
+      let loaded = try parts.map { try $0.load() }
+      return Loaded(
+        model: try located(path) { try Model(merging: loaded.map(\.model)) },
+        name: loaded.map(\.name).joined(separator: Self.separator),
+        path: loaded.map(\.path).joined(separator: Self.separator))
+    }
     let path =
       self.path.count > 1 && self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
     if let version, try isRevision(version, of: path) {
@@ -294,6 +332,29 @@ extension ModelBundle {
     where name.hasSuffix(".momd") || name.hasSuffix(".xcdatamodeld") {
       if let found = version(in: folder + "/" + name, making: hashes) { return found }
     }
-    return nil
+    return merged(besideStore: path, making: hashes)
+  }
+
+  /// The versions of several bundles beside a store that have its hashes together, merged.
+  private static func merged(
+    besideStore path: String, making hashes: [String: VersionHash]
+  ) -> (model: Model, name: String)? {
+    let folder = FileSystem.parent(of: path) ?? "."
+    var candidates: [(model: Model, name: String, entities: Set<String>)] = []
+    for name in (try? FileSystem.list(folder)) ?? [] where isBundle(name) {
+      guard let bundle = try? ModelBundle(readingFrom: folder + "/" + name) else { continue }
+      for version in bundle.versions {
+        guard let model = try? version.model else { continue }
+        let own = model.versionHashes
+        guard !own.isEmpty, own.allSatisfy({ hashes[$0.key] == $0.value }) else { continue }
+        candidates.append((model, version.name, Set(own.keys)))
+      }
+    }
+    guard
+      let places = ModelCover.places(
+        of: candidates.map(\.entities), covering: Set(hashes.keys)),
+      let model = try? Model(merging: places.map { candidates[$0].model })
+    else { return nil }
+    return (model, places.map { candidates[$0].name }.joined(separator: ModelReference.separator))
   }
 }

@@ -17,6 +17,8 @@ public struct ModelSearch {
   /// The one with the most equal hashes among those that do not fit, or where none has any, with the
   /// most entities of the same names; `nil` where none has one.
   public private(set) var nearest: FoundModel?
+  /// Models of which every entity is the store's, but which lack some, for what the app may have merged.
+  private var partial: [FoundModel] = []
   /// Version hashes digests of models that the store had before, in Base64: persistent history names them.
   public let formerDigests: Set<String>
   /// The first model found for each of these digests.
@@ -208,11 +210,31 @@ public struct ModelSearch {
       if matches.count < 1000 { matches.append(found) }
       return
     }
+    if found.matching.count == model.entities.count { considerPart(found) }
     guard model.entities.contains(where: { hashes[$0.name] != nil }) else { return }
     guard let nearest, rank(nearest) >= rank(found) else {
       nearest = found
       return
     }
+  }
+
+  /// Of several with the same entities one that is there counts more than one of git history.
+  private mutating func considerPart(_ found: FoundModel) {
+    guard !found.matching.isEmpty else { return }
+    guard let known = partial.firstIndex(where: { $0.matching == found.matching }) else {
+      if partial.count < 1000 { partial.append(found) }
+      return
+    }
+    if case .git = partial[known].origin { partial[known] = found }
+  }
+
+  /// Models that together have just the store's entities, where no model has them alone: those that the app merged.
+  public var merged: [FoundModel] {
+    guard matches.isEmpty,
+      let places = ModelCover.places(
+        of: partial.map { Set($0.matching) }, covering: Set(hashes.keys))
+    else { return [] }
+    return places.map { partial[$0] }
   }
 
   /// How near a model is: equal hashes, equal names, and little besides.

@@ -101,8 +101,13 @@ struct StoreFactTests {
     let state = try #require(try Store(path: path).cloudKitState())
     #expect(
       state.entities == [
-        .init(entity: "Recipe", records: 2, pendingUploads: 0, pendingDeletes: 0),
-        .init(entity: "Tag", records: 2, pendingUploads: 1, pendingDeletes: 1),
+        .init(entity: "Author", records: 0, objects: [.neverExported: 1]),
+        .init(entity: "Menu", records: 0, objects: [.neverExported: 1]),
+        .init(entity: "Person", records: 0, objects: [.neverExported: 2]),
+        .init(entity: "Recipe", records: 2, objects: [.synced: 2, .neverExported: 5]),
+        .init(
+          entity: "Tag", records: 2,
+          objects: [.pendingUpload: 1, .pendingDelete: 1, .neverExported: 1]),
       ])
     #expect((state.backlog.pendingUploads, state.backlog.pendingDeletes) == (1, 1))
     #expect(

@@ -76,7 +76,10 @@ package enum StoreRequest: Sendable, Equatable {
       return nil
     case .rows(let query): return .rows(try store.rows(query))
     case .object(let id):
-      return .object(try store.object(id).map { Inspection($0, localTime: localTime) })
+      return .object(
+        try store.object(id).map {
+          Inspection($0, cloud: try store.cloudObject(id), localTime: localTime)
+        })
     case .countRows(let query):
       return .countedRows(try store.count(of: query.entity, filter: query.filter))
     case .countBefore(let query, let cursor):

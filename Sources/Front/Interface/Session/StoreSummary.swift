@@ -35,7 +35,8 @@ package struct StoreSummary: Sendable, Equatable {
     uuid: String, walFrames: Int = 0, access: StoreFiles.Access = .immutable,
     warnings: [String] = [], misfit: String? = nil, gap: String? = nil,
     columns: [String: [RowColumn]],
-    tables: [EntityTable] = [], missing: Set<String> = [], hashes: [String: VersionHash]? = nil
+    tables: [EntityTable] = [], mirror: MirrorTables? = nil, missing: Set<String> = [],
+    hashes: [String: VersionHash]? = nil
   ) {
     (
       self.path, self.fileName, self.model, self.modelMatches, self.isRaw, self.uuid,
@@ -45,7 +46,8 @@ package struct StoreSummary: Sendable, Equatable {
       missing
     )
     self.misfit = misfit
-    layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
+    layout = StoreLayout(
+      path: path, uuid: uuid, model: model, entityTables: tables, mirror: mirror)
     hashPrefix = Self.prefix(
       ofDigest: Model.versionHashesDigest(of: hashes ?? model.versionHashes))
   }

@@ -214,7 +214,10 @@ private struct Scope {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let all: [Completion.Candidate]
     if parts.count <= 1 {
-      all = Completion.all(["entity ": "the object's entity", "SELF ": "the object itself"])
+      all =
+        Completion.all(["entity ": "the object's entity", "SELF ": "the object itself"])
+        + (store.layout.mirror == nil
+          ? [] : Completion.all(["@cloud ": "the state of CloudKit mirroring"]))
     } else if place(of: parts.dropLast())?.isThroughMany == true {
       all = Completion.all(["@count ": "how many"])
     } else {
@@ -281,6 +284,7 @@ private struct Scope {
       "ENDSWITH[cd] \"": "ends with it", "LIKE[cd] \"": "? is one character, * any",
       "MATCHES \"": "a regular expression",
     ])
+    if path == "@cloud" { return equal }
     guard let (column, isCount) = column(at: path) else { return equal + order + text }
     if isCount { return equal + order }
     switch column.kind {
@@ -299,6 +303,11 @@ private struct Scope {
   func values(for path: String?) -> [Completion.Candidate] {
     if path == "entity" {
       return store.model.subtree(of: entity).map { Candidate(text: "\"\($0)\" ", detail: "entity") }
+    }
+    if path == "@cloud" {
+      return CloudObjectState.allCases.map {
+        Candidate(text: "\"\($0.rawValue)\" ", detail: $0.words)
+      }
     }
     guard let (column, isCount) = column(at: path), !isCount else { return [] }
     var values: [Candidate] = []

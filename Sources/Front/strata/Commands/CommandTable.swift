@@ -8,6 +8,7 @@ enum CommandTable {
   static let commands = [
     InfoCommand.command, StoresCommand.command, RowsCommand.command, ObjectCommand.command,
     SearchCommand.command, FrequenciesCommand.command, HistoryCommand.command, DumpCommand.command,
+    CloudKitCommand.command,
     ExportCommand.command, AnonymizeCommand.command,
     ModelCommand.command, HashCommand.command, KeysCommand.command, CompareCommand.command,
     WatchCommand.command, DiffCommand.command, MappingCommand.command, ExplainCommand.command,

@@ -153,7 +153,7 @@ enum GivenStores {
     guard arguments[FindModelCommand.log] == nil, !arguments[PlanCommand.matrix] else { return [] }
     // The interface opens containers itself.
     let isInterface = command.name.isEmpty && !arguments[InterfaceCommand.plain]
-    let options = command.shownOptions.filter { !$0.isRepeatable }
+    let options = command.shownOptions.filter { !$0.isRepeatable || $0.kind == .model }
     let places = isInterface ? [] : command.arguments.map { ($0, isOption: false) }
     return (places + options.map { ($0, isOption: true) }).flatMap { parameter, isOption in
       guard parameter.kind == .store || parameter.kind == .model || isLog(parameter) else {

@@ -1,4 +1,5 @@
 import ManagedModel
+import ModelSearch
 
 /// What may stand behind a command's name: an ``Argument`` by its place, or an ``Option`` by its name.
 protocol Parameter: Sendable {
@@ -91,6 +92,15 @@ extension Option where Value == String? {
   ) {
     self.init(name, placeholder, .text, help)
     declaration.suggestions = words
+  }
+}
+
+extension Option where Value == String? {
+  /// A model: one that is given several times names the models that an app merges.
+  init(merging name: String, _ placeholder: String, _ help: String) {
+    declaration = Declaration(
+      name: name, placeholder: placeholder, kind: .model, help: help, isRepeatable: true)
+    read = { $0.isEmpty ? nil : $0.joined(separator: ModelReference.separator) }
   }
 }
 

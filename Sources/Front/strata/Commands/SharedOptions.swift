@@ -18,16 +18,19 @@ extension Option where Value == Bool {
 
 extension Option where Value == String? {
   static var model: Self {
-    Self("model", "MODEL", .model, "read the store with this model instead of the one in it")
+    Self(
+      merging: "model", "MODEL",
+      "read the store with this model instead of the one in it; several are merged, as the app does"
+    )
   }
   static var to: Self {
     Self(
-      "to", "MODEL", .model,
+      merging: "to", "MODEL",
       "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3', or @REVISION of git")
   }
   static var from: Self {
     Self(
-      "from", "MODEL", .model,
+      merging: "from", "MODEL",
       "the model that made the store, if neither it nor a bundle beside it has it")
   }
   static var via: Self {

@@ -16,9 +16,11 @@ enum Completions {
   /// All commands by name, and the interface without one.
   static var commands: [Command] { [InterfaceCommand.command] + CommandTable.commands }
 
-  /// Options that take a value, whatever the command: no name is a flag in another.
+  /// Options that take a value, whatever the command. A name that is a flag in another command is left out.
   static var valued: [String] {
-    Set(commands.flatMap(\.shownOptions).filter { !$0.isFlag }.map(\.name)).sorted()
+    let options = commands.flatMap(\.shownOptions)
+    return Set(options.filter { !$0.isFlag }.map(\.name))
+      .subtracting(options.filter(\.isFlag).map(\.name)).sorted()
   }
 }
 

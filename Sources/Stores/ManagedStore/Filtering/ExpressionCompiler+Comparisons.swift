@@ -20,7 +20,7 @@ extension ExpressionCompiler {
     if case .object(let entity) = term.kind {
       return try compare(term, of: entity, how, with: constant, range)
     }
-    if how.isOrder, term.kind == .uuid || term.kind == .entity || term.kind.isData {
+    if how.isOrder, term.kind.hasNoOrder {
       throw wrong("\(term.name) is \(term.kind.name) and has no order", term.range)
     }
     let value = try converted(constant, for: term, range)

@@ -108,6 +108,14 @@ extension ExpressionCompiler {
         if path.names.first?.text == "name" { path.names.removeFirst() }
         try expectEnd(path, after: name)
         return leaf(entityNumber(of: object), .entity, path, chain)
+      case "@cloud":
+        try expectEnd(path, after: name)
+        guard let mirror = layout.mirror else {
+          throw wrong("the store is not mirrored to CloudKit", name.range)
+        }
+        let state = mirror.state(
+          entity: entityNumber(of: object), key: object.key, in: scope.schema)
+        return leaf("(\(state))", .cloudState, path, chain)
       case "objectID", "self": try expectEnd(path, after: name)
       // What tables show of it, where no property is called so.
       case "key":

@@ -138,6 +138,11 @@ extension ExpressionCompiler {
         throw wrong(layout.unknownName(ofEntity: name), range)
       }
       return .integer(table.entityID)
+    case (.cloudState, .string(let name)) where CloudObjectState(rawValue: name) != nil:
+      return .text(name)
+    case (.cloudState, _):
+      let states = CloudObjectState.allCases.map { "\"\($0.rawValue)\"" }
+      throw unfit(states.joined(separator: ", "))
     case (.integer, _), (.real, _), (.decimal, _): throw unfit("a number")
     case (.boolean, _): throw unfit("YES or NO")
     case (.text, _): throw unfit("text in quotes")
@@ -293,7 +298,7 @@ extension ExpressionCompiler {
     case .any:
       if let known = text(selector, sql, values) ?? date(selector, sql, values) { return known }
       return try number(selector, receiver, arguments, expression)
-    case .file, .composite, .object, .entity: return nil
+    case .file, .composite, .object, .entity, .cloudState: return nil
     }
   }
 

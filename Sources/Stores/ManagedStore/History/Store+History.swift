@@ -95,7 +95,7 @@ extension Store {
       var changes: [HistoryChange] = []
       while try statement.step() {
         let number = statement.integer(at: 2)
-        let entity = entityNames[number] ?? Self.unknownEntity + String(number)
+        let entity = entityName(number)
         var change = HistoryChange(
           number: statement.integer(at: 0), kind: .init(rawValue: statement.integer(at: 1)),
           object: ObjectID(entity: entity, key: statement.integer(at: 3)))
@@ -165,7 +165,16 @@ extension Store {
   /// What an entity is called of which the model has no name.
   private static let unknownEntity = "Z_ENT "
 
-  /// The number in such a name.
+  /// What an entity is called by its number.
+  func entityName(_ number: Int64) -> String {
+    entityNames[number] ?? Self.unknownEntity + String(number)
+  }
+
+  /// The number of an entity by its name, or in such a name.
+  func entityNumber(named name: String) -> Int64? {
+    layout.table(of: name)?.entityID ?? entityNumber(unknown: name)
+  }
+
   private func entityNumber(unknown name: String) -> Int64? {
     name.hasPrefix(Self.unknownEntity) ? Int64(name.dropFirst(Self.unknownEntity.count)) : nil
   }
@@ -175,18 +184,8 @@ extension Store {
     database.columns(of: "ATRANSACTION").contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"
   }
 
-  /// SQL for one of a transaction's four texts: kept once for all transactions and referred to, or
-  /// in the row itself, as older stores have it.
-  func historyText(_ name: String) -> String {
-    let columns = database.columns(of: "ATRANSACTION")
-    var places: [String] = []
-    if columns.contains("Z\(name)TS"), database.contains("ATRANSACTIONSTRING") {
-      places.append("(SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(name)TS)")
-    }
-    if columns.contains("Z\(name)") { places.append("t.Z\(name)") }
-    if places.count > 1 { return "coalesce(\(places.joined(separator: ", ")))" }
-    return places.first ?? "NULL"
-  }
+  /// SQL for one of the texts of a transaction `t`.
+  func historyText(_ name: String) -> String { HistoryTable.text(name, in: database) }
 
   private static func counts(_ values: ArraySlice<Value>) -> HistoryCounts {
     let numbers = values.map { Int($0.integer ?? 0) }
@@ -324,6 +323,21 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
       else { return nil }
       return KeyColumn(table: table.name, column: column, destination: other.name, in: name)
     }
+  }
+
+  /// SQL for one of the four texts of a transaction `t`: kept once for all transactions and referred to, or in the
+  /// row itself, as older stores have it.
+  ///
+  /// - Parameter name: the prefix of tables, such as `main.`.
+  static func text(_ text: String, in database: DatabaseTables, as name: String = "") -> String {
+    let columns = database.columns(of: transaction.name)
+    var places: [String] = []
+    if columns.contains("Z\(text)TS"), database.contains(string.name) {
+      places.append("(SELECT s.ZNAME FROM \(name)ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(text)TS)")
+    }
+    if columns.contains("Z\(text)") { places.append("t.Z\(text)") }
+    if places.count > 1 { return "coalesce(\(places.joined(separator: ", ")))" }
+    return places.first ?? "NULL"
   }
 
   /// The CREATE statements of the table and its indexes; `nil` where rows of that length are of no form of it

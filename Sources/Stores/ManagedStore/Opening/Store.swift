@@ -210,7 +210,8 @@ public final class Store {
       self.flaws = flaws
       entityTables = tables
       layout = StoreLayout(
-        path: path, uuid: metadata.uuid, model: model, entityTables: tables)
+        path: path, uuid: metadata.uuid, model: model, entityTables: tables,
+        mirror: MirrorTables(database, uuid: metadata.uuid))
       entityNames = Dictionary(tables.map { ($0.entityID, $0.entity) }) { first, _ in first }
       self.path = path
       self.files = files

@@ -176,10 +176,16 @@ package struct StoreLayout: Sendable, Equatable {
   package let model: Model
   /// In the order of their numbers.
   package let entityTables: [EntityTable]
+  /// The tables of CloudKit mirroring; `nil` where the store is not mirrored.
+  package let mirror: MirrorTables?
   private let tablesByEntity: [String: EntityTable]
 
   /// Puts together what is known of a store; of two tables of an entity the first counts.
-  package init(path: String, uuid: String, model: Model, entityTables: [EntityTable]) {
+  package init(
+    path: String, uuid: String, model: Model, entityTables: [EntityTable],
+    mirror: MirrorTables? = nil
+  ) {
+    self.mirror = mirror
     self.path = path
     self.uuid = uuid
     self.model = model

@@ -68,6 +68,11 @@ package enum StoreFunctions {
         guard let bytes = arguments[0].blob, bytes.count == 16 else { return .null }
         return .text(UUIDText.text(bytes))
       },
+      // The last transaction of a store that a token of history names.
+      Definition(name: "strata_history_token", arguments: 2) { arguments in
+        guard let token = arguments[0].blob, let uuid = arguments[1].text else { return .null }
+        return MirrorTables.transaction(inToken: token, of: uuid).map { .integer($0) } ?? .null
+      },
       // Text as its bytes in UTF-8, whatever the database keeps it in.
       Definition(name: "strata_bytes", arguments: 1) { arguments in
         switch arguments[0] {

@@ -212,6 +212,8 @@ enum ValueKind: Equatable, Sendable {
   case object(String)
   /// A Z_ENT.
   case entity
+  /// A ``CloudObjectState``.
+  case cloudState
 
   /// The kind of what the column of an attribute, or of an element, holds.
   init(_ attribute: Attribute?) {
@@ -241,6 +243,10 @@ enum ValueKind: Equatable, Sendable {
 
   var isData: Bool { self == .data || self == .file }
 
+  var hasNoOrder: Bool {
+    [.uuid, .entity, .cloudState].contains(self) || isData
+  }
+
   var isObject: Bool { if case .object = self { true } else { false } }
 
   var isComposite: Bool { if case .composite = self { true } else { false } }
@@ -268,6 +274,7 @@ enum ValueKind: Equatable, Sendable {
     case .composite: "a composite attribute"
     case .object(let entity): "an object of \(entity)"
     case .entity: "an entity"
+    case .cloudState: "a state of CloudKit mirroring"
     }
   }
 }

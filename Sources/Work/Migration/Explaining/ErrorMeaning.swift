@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 import Texts
 
 /// What one error code of Core Data, or of SQLite beneath it, means to the person who met it.
@@ -184,4 +185,13 @@ extension ErrorSentence.Explanation {
 extension ErrorCatalogue {
   /// Every sentence that is known.
   public static let sentences = MessageTable.sentences.rows.compactMap(ErrorSentence.init)
+}
+
+extension CloudKitState.Event {
+  /// What the error of the run means; `nil` where it has none, or one that is not known.
+  public var meaning: ErrorMeaning? {
+    let words = (error ?? "").split(separator: " ")
+    guard words.count == 2, let code = Int(words[1]) else { return nil }
+    return ErrorCatalogue.meaning(of: code, domain: String(words[0]))
+  }
 }

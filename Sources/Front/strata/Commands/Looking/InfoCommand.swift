@@ -97,15 +97,7 @@ enum InfoCommand {
         ])
       json.object(
         "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })
-      json.object(
-        "cloudKit",
-        cloudKit.map {
-          [
-            "pendingUploads": $0.pendingUploads, "pendingDeletes": $0.pendingDeletes,
-            "pendingLinks": $0.pendingLinks, "unanalysedTransactions": $0.unanalysedTransactions,
-            "analysedChanges": $0.analysedChanges,
-          ]
-        })
+      json.object("cloudKit", cloudKit.map(\.members))
       json.fields(["warnings": warnings, "notes": notes])
       json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")

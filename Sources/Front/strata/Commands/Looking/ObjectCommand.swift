@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import Reports
 import RowText
 import Terminal
 
@@ -36,9 +37,10 @@ enum ObjectCommand {
       return try write(arguments, of: id, in: store, console)
     }
     let references = try store.references(to: id, limit: limit)
+    let cloud = try store.cloudObject(id)
     isJSON
-      ? console.json { write(object, references, of: store, to: &$0) }
-      : print(object, references, of: store, console)
+      ? console.json { write(object, references, cloud, of: store, to: &$0) }
+      : print(object, references, cloud, of: store, console)
     return console.finish(store)
   }
 
@@ -79,8 +81,8 @@ enum ObjectCommand {
   }
 
   private static func print(
-    _ object: StoredObject, _ references: [ReferringRelationship], of store: Store,
-    _ console: Console
+    _ object: StoredObject, _ references: [ReferringRelationship], _ cloud: CloudObject?,
+    of store: Store, _ console: Console
   ) {
     console.line("\(object.id)  \(object.id.uri(store: store.metadata.uuid))")
     let rows = self.rows(PropertyTree(object.columns.map(\.path)).nodes, of: object, store)
@@ -93,6 +95,7 @@ enum ObjectCommand {
       console.lines(
         ["  " + head + (row.lines.first ?? "")] + row.lines.dropFirst().map { indent + $0 })
     }
+    if let cloud { console.line("CloudKit  " + Sanitize.text(cloud.line)) }
     console.line("referenced by" + (references.isEmpty ? " nothing" : ""))
     let names = references.map { "\($0.entity).\($0.relationship.name)" }
     let width = names.map { TextWidth.of($0) }.max() ?? 0
@@ -174,8 +177,8 @@ enum ObjectCommand {
   }
 
   private static func write(
-    _ object: StoredObject, _ references: [ReferringRelationship], of store: Store,
-    to json: inout JSONWriter
+    _ object: StoredObject, _ references: [ReferringRelationship], _ cloud: CloudObject?,
+    of store: Store, to json: inout JSONWriter
   ) {
     let members = { (json: inout JSONWriter) in
       json.objects("referencedBy", references) { reference in
@@ -192,6 +195,10 @@ enum ObjectCommand {
       } else {
         json.value(value, blobs: false)
       }
+    }
+    if let cloud {
+      json.object(
+        "cloud", ["record": cloud.record, "state": cloud.state.rawValue, "zone": cloud.zone])
     }
     json.field("uri", object.id.uri(store: store.metadata.uuid))
   }

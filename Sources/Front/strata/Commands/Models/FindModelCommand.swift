@@ -58,12 +58,14 @@ enum FindModelCommand {
     }
     let exported = try arguments[export].flatMap { folder in
       RecoveryNotice.write(forOutput: folder + "/Model", to: console)
-      return try search.matches.first?.export(to: folder)
+      let models = search.matches.isEmpty ? search.merged : Array(search.matches.prefix(1))
+      let written = try models.map { try $0.export(to: folder) }
+      return written.isEmpty ? nil : written.joined(separator: ModelReference.separator)
     }
     arguments[.json]
       ? console.json { write(search, former, exported, &$0) }
       : print(search, former, exported, console)
-    let status: CommandStatus = search.matches.isEmpty ? .no : .done
+    let status: CommandStatus = search.matches.isEmpty && search.merged.isEmpty ? .no : .done
     return store.map { console.finish($0, status) } ?? status
   }
 
@@ -75,7 +77,18 @@ enum FindModelCommand {
         "\(found.name): all \(found.matching.count) entities have the store's version hashes")
       place(found, console)
     }
-    if search.matches.isEmpty {
+    let merged = search.merged
+    if !merged.isEmpty {
+      console.line(
+        "made of \(NumberText.counted(merged.count, "model")): "
+          + merged.map { "\($0.name) (\($0.matching.count) entities)" }.joined(separator: " + "))
+      for found in merged { place(found, console) }
+      let words = merged.compactMap(\.reference).flatMap { Option.model.words($0) }
+      if words.count == 2 * merged.count {
+        console.note(
+          "To read the store with them: " + ShellText.command(["info", "STORE"] + words))
+      }
+    } else if search.matches.isEmpty {
       if let nearest = search.nearest {
         let total = nearest.matching.count + nearest.differing.count
         console.line(
@@ -123,9 +136,13 @@ enum FindModelCommand {
   private static func write(
     _ search: ModelSearch, _ former: [FormerVersion], _ exported: String?, _ json: inout JSONWriter
   ) {
-    json.field("found", !search.matches.isEmpty)
+    let merged = search.merged
+    json.field("found", !search.matches.isEmpty || !merged.isEmpty)
     json.objects("matches", search.matches) { $0.found($1) }
-    json.object("nearest", search.matches.isEmpty ? search.nearest : nil) { $0.found($1) }
+    json.objects("merged", merged) { $0.found($1) }
+    json.object("nearest", search.matches.isEmpty && merged.isEmpty ? search.nearest : nil) {
+      $0.found($1)
+    }
     json.objects("former", former) { json, version in
       json.fields([
         "date": version.timestamp, "digest": version.digest, "transaction": version.transaction,
@@ -140,6 +157,16 @@ enum FindModelCommand {
         "versionsInHistory": search.versionsRead,
       ])
     json.field("notes", search.notes)
+  }
+}
+
+extension FoundModel {
+  /// What names the model on a command line; `nil` where it is only in git history.
+  fileprivate var reference: String? {
+    switch origin {
+    case .file(let path), .store(let path): path
+    case .git: nil
+    }
   }
 }
 

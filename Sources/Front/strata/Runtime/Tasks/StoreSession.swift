@@ -135,7 +135,7 @@ actor StoreSession {
       misfit: misfit,
       gap: store.shortGap ?? store.shortFlaw,
       columns: columns,
-      tables: store.entityTables,
+      tables: store.entityTables, mirror: store.layout.mirror,
       missing: missing,
       // Those that the store states, if it was just found that they are the model's.
       hashes: store.modelMatches && store.configuration == nil

@@ -36,10 +36,19 @@ package struct Inspection: Sendable, Equatable {
 
   /// Describes an object; archives are unfolded here, so a large one takes a while.
   ///
-  /// - Parameter localTime: a date as the clock on the wall shows it, where that is known.
-  package init(_ object: StoredObject, localTime: (Double) -> String? = { _ in nil }) {
+  /// - Parameters:
+  ///   - cloud: what the mirroring to CloudKit knows of it.
+  ///   - localTime: a date as the clock on the wall shows it, where that is known.
+  package init(
+    _ object: StoredObject, cloud: CloudObject? = nil,
+    localTime: (Double) -> String? = { _ in nil }
+  ) {
     id = object.id
     add(PropertyTree(object.columns.map(\.path)).nodes, of: object, depth: 0, localTime)
+    if let cloud {
+      lines.append(
+        Line(id: "@cloud", label: "@cloud", type: "CloudKit", value: ValueText(cloud.line, .dim)))
+    }
   }
 
   /// Describes an object that was deleted, as far as its change says what it was.

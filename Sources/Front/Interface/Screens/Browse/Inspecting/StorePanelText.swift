@@ -202,25 +202,33 @@ enum StorePanelText {
         .fact("last import", date(context.lastImport), .date),
         .fact("last export", date(context.lastExport), .date),
       ]
+    for run in [context.newestImport, context.newestExport].compactMap({ $0 })
+    where !run.succeeded && run.end != nil {
+      lines.append(
+        .fact("its newest \(run.kind.map { "\($0)" } ?? "run")", run.outcome, .warning))
+    }
+    if let account = context.account { lines.append(.fact("account", account)) }
+    if let framework = context.framework { lines.append(.fact("framework", "\(framework)")) }
+    if context.localDeletes > 0 {
+      lines.append(
+        .fact(
+          "deleted in iCloud",
+          "\(NumberText.counted(context.localDeletes, "object")) still to be deleted here", .warning
+        ))
+    }
     if !context.zones.isEmpty {
       lines += [.blank, .title("Zones")]
       lines += context.zones.map {
         .fact(
           $0.name,
           "\(NumberText.counted($0.records, "record"))  owner \($0.owner ?? "unknown")"
-            + ($0.lastFetch.map { "  fetched \(date($0))" } ?? ""), width: 34)
+            + ($0.lastFetch.map { "  fetched \(date($0))" } ?? "")
+            + ($0.needs.isEmpty ? "" : "  needs \($0.needs.joined(separator: ", "))"), width: 34)
       }
     }
     if !context.entities.isEmpty {
-      lines += [.blank, .title("Records")]
-      lines += context.entities.map {
-        .fact(
-          $0.entity,
-          "\(NumberText.grouped($0.records))"
-            + ($0.pendingUploads > 0 ? ", \(NumberText.grouped($0.pendingUploads)) to upload" : "")
-            + ($0.pendingDeletes > 0 ? ", \(NumberText.grouped($0.pendingDeletes)) to delete" : ""),
-          .number, width: 34)
-      }
+      lines += [.blank, .title("Objects")]
+      lines += context.entities.map { .fact($0.entity, $0.summary, .number, width: 34) }
     }
     if !context.events.isEmpty {
       lines += [.blank, .title("Runs, newest first")]
@@ -235,7 +243,7 @@ enum StorePanelText {
           Piece(
             text: event.objects.map { NumberText.counted($0, "object") + "  " } ?? "", role: .number
           ),
-          Piece(text: event.error ?? "", role: .warning),
+          Piece(text: event.error == nil ? "" : event.outcome, role: .warning),
         ])
       }
     }

@@ -16,26 +16,50 @@ extension Store {
       state.events = try cloudKitEvents(limit: events)
       state.lastImport = try lastCloudKitEvent(.import)
       state.lastExport = try lastCloudKitEvent(.export)
+      state.newestImport = try cloudKitEvents(limit: 1, of: .import).first
+      state.newestExport = try cloudKitEvents(limit: 1, of: .export).first
+      state.account = try cloudKitEntry(
+        "NSCloudKitMirroringDelegateCKIdentityRecordNameDefaultsKey", "ZSTRINGVALUE")?.text
+      let framework = "PFCloudKitMetadataFrameworkVersionKey"
+      state.framework =
+        try cloudKitEntry(framework, "ZINTEGERVALUE")?.integer
+        ?? cloudKitEntry(framework, "ZSTRINGVALUE")?.text.flatMap { Int64($0) }
+      if let mirror = layout.mirror, mirror.namesObjects {
+        state.localDeletes = Int(
+          try connection.value(
+            "SELECT count(*) FROM \(MirrorTables.records) WHERE \(mirror.localDeletes)")?.integer
+            ?? 0)
+      }
       return state
     }
   }
 
   private func cloudKitEntities() throws -> [CloudKitState.EntityRecords] {
-    let columns = database.columns(of: "ANSCKRECORDMETADATA")
-    guard columns.contains("ZENTITYID") else { return [] }
-    let pending = cloudKitConditions
-    return try connection.rows(
-      """
-      SELECT ZENTITYID, count(*), sum(\(pending.upload)), sum(\(pending.delete))
-      FROM ANSCKRECORDMETADATA GROUP BY 1
-      """
-    ).compactMap { row in
-      guard row.count == 4 else { return nil }
+    guard let mirror = layout.mirror, mirror.namesObjects else { return [] }
+    var entities: [Int64: CloudKitState.EntityRecords] = [:]
+    func entity(_ number: Int64) -> CloudKitState.EntityRecords {
+      entities[number] ?? .init(entity: entityName(number), records: 0)
+    }
+    for row in try connection.rows(
+      "SELECT ZENTITYID, count(*) FROM \(MirrorTables.records) GROUP BY 1")
+    where row.count == 2 {
       let number = row[0].integer ?? 0
-      return CloudKitState.EntityRecords(
-        entity: entityNames[number] ?? "Z_ENT \(number)", records: Int(row[1].integer ?? 0),
-        pendingUploads: Int(row[2].integer ?? 0), pendingDeletes: Int(row[3].integer ?? 0))
-    }.sorted { $0.entity < $1.entity }
+      var records = entity(number)
+      records.records = Int(row[1].integer ?? 0)
+      entities[number] = records
+    }
+    let states = mirroredObjects(mirror)
+    let statement = try connection.prepare(
+      "SELECT e, s, count(*) FROM (\(states.sql)) GROUP BY 1, 2")
+    try statement.bind(states.values)
+    while try statement.step() {
+      let number = statement.integer(at: 0)
+      guard let state = CloudObjectState(rawValue: statement.text(at: 1)) else { continue }
+      var records = entity(number)
+      records.objects[state, default: 0] += Int(statement.integer(at: 2))
+      entities[number] = records
+    }
+    return entities.values.sorted { $0.entity < $1.entity }
   }
 
   private func cloudKitZones() throws -> [CloudKitState.Zone] {
@@ -45,30 +69,51 @@ extension Store {
     let records =
       database.columns(of: "ANSCKRECORDMETADATA").contains("ZRECORDZONE")
       ? "(SELECT count(*) FROM ANSCKRECORDMETADATA r WHERE r.ZRECORDZONE = z.Z_PK)" : "0"
+    let database =
+      columns.contains("ZDATABASE")
+        && self.database.columns(of: "ANSCKDATABASEMETADATA").contains("ZDATABASENAME")
+      ? "(SELECT substr(d.ZDATABASENAME, 1, 300) FROM ANSCKDATABASEMETADATA d WHERE d.Z_PK = z.ZDATABASE)"
+      : "NULL"
+    let needs = CloudKitState.Zone.needs
     return try connection.rows(
       """
       SELECT substr(z.ZCKRECORDZONENAME, 1, 300), substr(\(column("ZCKOWNERNAME")), 1, 300),
-      \(records), \(column("ZLASTFETCHDATE"))
+      \(records), \(column("ZLASTFETCHDATE")), \(database),
+      \(needs.map { column($0.column) }.joined(separator: ", "))
       FROM ANSCKRECORDZONEMETADATA z ORDER BY z.Z_PK LIMIT 200
       """
     ).compactMap { row in
-      guard row.count == 4 else { return nil }
+      guard row.count == 5 + needs.count else { return nil }
       return CloudKitState.Zone(
         name: row[0].text ?? "", owner: row[1].text, records: Int(row[2].integer ?? 0),
-        lastFetch: Self.seconds(row[3]))
+        lastFetch: Self.seconds(row[3]), database: row[4].text,
+        needs: zip(needs, row[5...]).compactMap { need, value in
+          (value.integer ?? 0) != 0 ? need.words : nil
+        })
     }
   }
 
-  private func cloudKitEvents(limit: Int) throws -> [CloudKitState.Event] {
+  /// The value of a key among the mirroring's own.
+  private func cloudKitEntry(_ key: String, _ column: String) throws -> Value? {
+    let columns = database.columns(of: MirrorTables.entries)
+    guard columns.isSuperset(of: ["ZKEY", column]) else { return nil }
+    return try connection.value(
+      "SELECT \(column) FROM \(MirrorTables.entries) WHERE ZKEY = ? LIMIT 1", [.text(key)])
+  }
+
+  private func cloudKitEvents(
+    limit: Int, of kind: CloudKitState.Event.Kind? = nil
+  ) throws -> [CloudKitState.Event] {
     let columns = database.columns(of: "ANSCKEVENT")
     guard columns.contains("ZCLOUDKITEVENTTYPE") else { return [] }
     func column(_ name: String) -> String { columns.contains(name) ? name : "NULL" }
+    let restriction = kind.map { "WHERE ZCLOUDKITEVENTTYPE = \($0.rawValue)" } ?? ""
     return try connection.rows(
       """
       SELECT ZCLOUDKITEVENTTYPE, \(column("ZSTARTEDAT")), \(column("ZENDEDAT")),
       \(column("ZSUCCEEDED")), \(column("ZCOUNTFINISHEDOBJECTS")),
       substr(\(column("ZERRORDOMAIN")), 1, 200), \(column("ZERRORCODE"))
-      FROM ANSCKEVENT ORDER BY Z_PK DESC LIMIT ?
+      FROM ANSCKEVENT \(restriction) ORDER BY \(column("ZSTARTEDAT")) DESC, Z_PK DESC LIMIT ?
       """, [.integer(Int64(max(0, limit)))]
     ).compactMap { row in
       guard row.count == 7, let kind = row[0].integer else { return nil }
@@ -117,6 +162,20 @@ public struct CloudKitState: Sendable, Equatable {
     public var records: Int
     /// When changes of it were last fetched.
     public var lastFetch: Double?
+    /// The database that the zone is in; `nil` where the store does not say.
+    public var database: String?
+    /// What the mirroring has still to do with the zone, in words.
+    public var needs: [String] = []
+
+    /// The flags of a zone, and what each says.
+    static let needs: [(column: String, words: String)] = [
+      ("ZNEEDSIMPORT", "import"),
+      ("ZNEEDSRECOVERYFROMIDENTITYLOSS", "recovery from the loss of the account"),
+      ("ZNEEDSRECOVERYFROMUSERPURGE", "recovery from a purge by the person"),
+      ("ZNEEDSRECOVERYFROMZONEDELETE", "recovery from the deletion of the zone"),
+      ("ZNEEDSSHAREDELETE", "deletion of the share"), ("ZNEEDSSHAREUPDATE", "update of the share"),
+      ("ZNEEDSNEWSHAREINVITATION", "a new invitation to the share"),
+    ]
   }
 
   /// A run of the mirroring: ANSCKEVENT.
@@ -142,16 +201,19 @@ public struct CloudKitState: Sendable, Equatable {
     public var error: String?
   }
 
-  /// Objects of one entity that have a record.
+  /// Objects and records of one entity.
   public struct EntityRecords: Sendable, Equatable {
-    /// The entity.
+    /// The entity; `Z_ENT 7` where the model has none of that number.
     public var entity: String
-    /// Objects with a record.
+    /// Records that name an object, which need not be there any more.
     public var records: Int
-    /// Of them, those that an export sends.
-    public var pendingUploads: Int
-    /// Of them, those that an export deletes in iCloud: such a row outlives its object.
-    public var pendingDeletes: Int
+    /// How many objects are in each state, with the records of objects that are gone.
+    public var objects: [CloudObjectState: Int] = [:]
+
+    /// Those that an export sends.
+    public var pendingUploads: Int { objects[.pendingUpload] ?? 0 }
+    /// Those that an export deletes in iCloud: such a record outlives its object.
+    public var pendingDeletes: Int { objects[.pendingDelete] ?? 0 }
   }
 
   /// What waits to be sent, and what of history the mirroring has still to look at.
@@ -166,6 +228,21 @@ public struct CloudKitState: Sendable, Equatable {
   public var lastImport: Double?
   /// The last export that succeeded.
   public var lastExport: Double?
+  /// The newest import, whatever came of it.
+  public var newestImport: Event?
+  /// The newest export, whatever came of it.
+  public var newestExport: Event?
+  /// The record name of the person's account in iCloud.
+  public var account: String?
+  /// The version of the framework that mirrored last.
+  public var framework: Int64?
+  /// Records that were deleted in iCloud, and whose objects are still to be deleted here.
+  public var localDeletes = 0
+
+  /// How many objects are in each state.
+  public var objects: [CloudObjectState: Int] {
+    entities.reduce(into: [:]) { $0.merge($1.objects, uniquingKeysWith: +) }
+  }
 
   /// Makes the state of a store that mirrors nothing yet.
   public init() {}
@@ -181,7 +258,11 @@ public struct CloudKitBacklog: Sendable, Equatable {
   public var pendingDeletes = 0
   /// Links of many-to-many relationships that an export sends.
   public var pendingLinks = 0
-  /// Transactions of history after the last one that the mirroring looked at.
+  /// Links of many-to-many relationships that an export deletes in iCloud.
+  public var pendingLinkDeletes = 0
+  /// Links that were imported, and of which an object has not come yet.
+  public var incompleteLinks = 0
+  /// Transactions of history after the last one that the mirroring looked at, but for its own.
   public var unanalysedTransactions = 0
   /// Changes that the mirroring looked at, and of which it made no record yet.
   public var analysedChanges = 0
@@ -198,6 +279,11 @@ public struct CloudKitBacklog: Sendable, Equatable {
       (pendingUploads, "record to upload", "records to upload"),
       (pendingDeletes, "record to delete", "records to delete"),
       (pendingLinks, "link to upload", "links to upload"),
+      (pendingLinkDeletes, "link to delete", "links to delete"),
+      (
+        incompleteLinks, "imported link that waits for an object",
+        "imported links that wait for an object"
+      ),
       (
         unanalysedTransactions, "transaction of history not analysed yet",
         "transactions of history not analysed yet"
@@ -208,16 +294,14 @@ public struct CloudKitBacklog: Sendable, Equatable {
 }
 
 extension Store {
-  /// Whether the store is mirrored to CloudKit: Core Data takes it so where either table is there (cloudkit.md).
-  package var isMirrored: Bool {
-    database.contains("ANSCKRECORDMETADATA") || database.contains("ANSCKHISTORYANALYZERSTATE")
-  }
+  /// Whether the store is mirrored to CloudKit.
+  package var isMirrored: Bool { layout.mirror != nil }
 
   /// What the mirroring to CloudKit has still to do; `nil` where the store is not mirrored.
   ///
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func cloudKit() throws -> CloudKitBacklog? {
-    guard isMirrored else { return nil }
+    guard let mirror = layout.mirror else { return nil }
     return try reading {
       func count(_ table: String, where condition: String) throws -> Int {
         guard database.contains(table) else { return 0 }
@@ -225,53 +309,21 @@ extension Store {
           try connection.value("SELECT count(*) FROM \(table) WHERE \(condition)")?.integer ?? 0)
       }
       var backlog = CloudKitBacklog()
-      let records = cloudKitConditions
-      backlog.pendingUploads = try count("ANSCKRECORDMETADATA", where: records.upload)
-      backlog.pendingDeletes = try count("ANSCKRECORDMETADATA", where: records.delete)
-      if database.columns(of: "ANSCKMIRROREDRELATIONSHIP").contains("ZISUPLOADED") {
+      backlog.pendingUploads = try count(MirrorTables.records, where: mirror.uploads)
+      backlog.pendingDeletes = try count(MirrorTables.records, where: mirror.deletes)
+      let links = database.columns(of: "ANSCKMIRROREDRELATIONSHIP")
+      let isDeleted = links.contains("ZNEEDSDELETE") ? "ifnull(ZNEEDSDELETE, 0) <> 0" : "0"
+      if links.contains("ZISUPLOADED") {
         backlog.pendingLinks = try count(
-          "ANSCKMIRROREDRELATIONSHIP", where: "ifnull(ZISUPLOADED, 0) = 0")
+          "ANSCKMIRROREDRELATIONSHIP", where: "ifnull(ZISUPLOADED, 0) = 0 AND NOT \(isDeleted)")
       }
-      if hasHistory {
-        let last = try lastAnalysedTransaction() ?? 0
-        backlog.unanalysedTransactions = try count("ATRANSACTION", where: "Z_PK > \(last)")
-      }
-      backlog.analysedChanges = try count("ANSCKHISTORYANALYZERSTATE", where: "1")
+      backlog.pendingLinkDeletes = try count("ANSCKMIRROREDRELATIONSHIP", where: isDeleted)
+      backlog.incompleteLinks = try count("ANSCKIMPORTPENDINGRELATIONSHIP", where: "1")
+      backlog.unanalysedTransactions = Int(
+        try connection.value("SELECT count(*) FROM (\(mirror.unanalysedTransactions()))")?.integer
+          ?? 0)
+      backlog.analysedChanges = try count(MirrorTables.analysed, where: "1")
       return backlog
     }
-  }
-
-  /// SQL that is true for records of ANSCKRECORDMETADATA that an export sends, and that it deletes.
-  ///
-  /// An export takes the rows with needsUpload; those with needsCloudDelete as well are deletions, and the flag of
-  /// deletion alone is not sent (cloudkit.md).
-  var cloudKitConditions: (upload: String, delete: String) {
-    let columns = database.columns(of: "ANSCKRECORDMETADATA")
-    // NULL and a number are neither true nor false: a missing flag is not set.
-    func isSet(_ column: String) -> String {
-      columns.contains(column) ? "ifnull(\(column), 0) <> 0" : "0"
-    }
-    let (upload, delete) = (isSet("ZNEEDSUPLOAD"), isSet("ZNEEDSCLOUDDELETE"))
-    return ("(\(upload) AND NOT \(delete))", "(\(upload) AND \(delete))")
-  }
-
-  /// The last transaction that the mirroring looked at; `nil` where it has looked at none.
-  ///
-  /// The token is a keyed archive whose dictionary has the last transaction by the store's UUID.
-  private func lastAnalysedTransaction() throws -> Int64? {
-    let columns = database.columns(of: "ANSCKMETADATAENTRY")
-    guard columns.isSuperset(of: ["ZKEY", "ZTRANSFORMEDVALUE"]),
-      let bytes = try connection.value(
-        """
-        SELECT ZTRANSFORMEDVALUE FROM ANSCKMETADATAENTRY
-        WHERE ZKEY = 'NSCloudKitMirroringDelegateLastHistoryTokenKey' LIMIT 1
-        """)?.blob, let archive = try? KeyedArchive(bytes)
-    else { return nil }
-    let key = "NSPersistentHistoryTokenDictionary"
-    let root = archive.root.value
-    let entries =
-      root.object?[key].entries
-      ?? root.entries.first { $0.key == key }?.value.value.entries ?? root.entries
-    return entries.first { $0.key.uppercased() == metadata.uuid.uppercased() }?.value.value.integer
   }
 }

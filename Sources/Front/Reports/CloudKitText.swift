@@ -1,0 +1,51 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+extension CloudKitState.Event {
+  /// What came of the run, in words: of an error its number, its name and what it means.
+  package var outcome: String {
+    guard let error else {
+      return succeeded ? "succeeded" : end == nil ? "did not end: running, or cut off" : "failed"
+    }
+    guard let meaning else { return "failed: \(error)" }
+    return "failed: \(error)" + (meaning.name.map { " (\($0))" } ?? "") + ": \(meaning.meaning)"
+  }
+
+  /// The mark of what came of the run.
+  package var sign: String { succeeded ? "✓" : end == nil ? "…" : "✗" }
+}
+
+extension CloudKitState.EntityRecords {
+  /// How many objects are in which state: `12 synced, 1 waits to be uploaded`.
+  package var summary: String {
+    let parts = CloudObjectState.allCases.compactMap { state in
+      objects[state].map { "\(NumberText.grouped($0)) \(state.label)" }
+    }
+    return parts.isEmpty ? NumberText.counted(records, "record") : parts.joined(separator: ", ")
+  }
+}
+
+extension CloudObjectState {
+  /// The state as the head of a column or behind a number.
+  package var label: String {
+    switch self {
+    case .synced: "synced"
+    case .pendingUpload: "to upload"
+    case .pendingDelete: "to delete"
+    case .neverExported: "never exported"
+    case .unanalysed: "not analysed"
+    }
+  }
+}
+
+extension CloudObject {
+  /// What the mirroring knows of it in a line: its state, the record's name, and what is odd.
+  package var line: String {
+    var parts = [state.words, record.map { "record \($0)" } ?? "no record"]
+    if let zone { parts.append("zone \(zone)") }
+    if !exists { parts.append("the object is not in the store") }
+    if isToBeDeletedHere { parts.append("was deleted in iCloud, still to be deleted here") }
+    return parts.joined(separator: " · ")
+  }
+}
