@@ -79,6 +79,26 @@ struct ExportCommandTests {
     String(decoding: try FileSystem.read(path), as: UTF8.self)
   }
 
+  @Test("single objects by their references; beside something else they are refused")
+  func objects() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    let output = folder.path("Out")
+    let done = Captured([
+      "export", path, "Person/p3", "Person/p1", "--output", output, "--columns", "name",
+    ])
+    #expect(done.status == .done, "\(done.err)")
+    let lines = String(decoding: try FileSystem.read(output + "/Person.csv"), as: UTF8.self)
+      .split(whereSeparator: \.isNewline)
+    #expect(lines.count == 3 && lines.last?.hasSuffix("Zoë") == true, "\(lines)")
+    for words in [
+      ["Person/p1", "Tag"], ["Person/p1", "Tag/p1"], ["Person/p1", "--where", "1 == 1"],
+    ] {
+      let refused = Captured(["export", path, "--output", folder.path("No")] + words)
+      #expect(refused.status == .usage && refused.err.contains("--where 'key IN {1"), "\(words)")
+    }
+  }
+
   @Test("each entity has a table, and values that are files are files with their bytes")
   func whole() throws {
     let folder = try TemporaryFolder()

@@ -65,7 +65,7 @@ struct LookingCommandTests {
     #expect(
       found.out == """
         Note.stars
-        3 objects, 2 values, 0 without, 1 to 3, mean 2.3333333333333335
+        3 objects, 2 distinct values, 0 without a value, 1 to 3, mean 2.333
         2  66.7 %  █████████████▎  3
         1  33.3 %  ██████▋         1
 

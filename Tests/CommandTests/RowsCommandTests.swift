@@ -212,6 +212,8 @@ struct RowsCommandTests {
     #expect(try keys("--where", "parent != nil") == ["2", "3"])
     #expect(try keys("--where", "parent != nil", "--offset", "1") == ["3"])
     #expect(try keys("--sort", "date:desc") == ["2", "3", "1"])
+    let down = Captured("rows", path, "Note", "--sort", "date:down")
+    #expect(down.status == .usage && down.err.contains("date:asc or date:desc"), "\(down.err)")
     #expect(try keys("--sort", "date:desc", "--offset", "1", "--limit", "1") == ["3"])
     #expect(try keys("--sort", "parent") == ["1", "2", "3"])
     #expect(try keys("--sort", "score", "--offset", "9") == [])

@@ -310,7 +310,7 @@ struct MigrateTests {
     var (session, task) = try Self.outlined(rows: ["IEM_Transform_Recipe": 8_572])
     let text = session.screen().description
     #expect(text.contains("the plan is being made; ^C stops that"), "\(text)")
-    #expect(text.contains("8,572 objects so far, counting …, of "), "\(text)")
+    #expect(text.contains("8,572 objects so far, counting …; of "), "\(text)")
     #expect(text.contains("counting what would be lost, checking the rows"))
     #expect(!text.contains("nothing is lost") && !text.contains("can migrate"))
     try session.send("⏎")

@@ -336,6 +336,30 @@ struct RefreshingTests {
     #expect(session.effects.contains { Self.places($0, Self.id(40)) })
   }
 
+  @Test("names the objects that a relationship led to and leads to, and its keys under ?")
+  func links() throws {
+    var session = try Self.session(width: 120, height: 30)
+    var change = Self.update(40, "a", "b")
+    let tags = (1...5).map { ObjectID(entity: "Tag", key: $0) }
+    change.attributes = []
+    change.relationships = [
+      .init(name: "tags", added: tags, removed: [ObjectID(entity: "Tag", key: 9)])
+    ]
+    try Self.save(&session, [change])
+    try session.send("C")
+    #expect(
+      session.screen().description.contains("tags: −Tag/p9 +Tag/p1 +Tag/p2 +Tag/p3 +2 more"),
+      "\(session.screen())")
+    try session.send("d")
+    let detail = session.screen().description
+    for text in ["−Tag/p9", "+Tag/p1", "+Tag/p5"] { #expect(detail.contains(text), "\(detail)") }
+    try session.send("Esc", "?")
+    let help = session.screen().description
+    #expect(help.contains("This popup") && help.contains("since this save"), "\(help)")
+    try session.send("Esc")
+    #expect(session.screen().description.contains("What changed"))
+  }
+
   @Test("sums up what changed since a chosen save, an object once", arguments: [120, 80])
   func since(width: Int) throws {
     var session = try Self.session(width: width, height: width == 80 ? 24 : 30)

@@ -225,6 +225,14 @@ package enum NumberText {
       ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
+  /// A number with as many digits as tell something: `1.404`, `48,211`.
+  package static func short(_ value: Double) -> String {
+    guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+    let size = abs(value)
+    if size >= 1000 || value == value.rounded() { return grouped(Int(value.rounded())) }
+    return size < 0.001 ? "\(value)" : fixed(value, digits: size < 1 ? 4 : size < 100 ? 3 : 1)
+  }
+
   /// A number with so many digits after the point.
   package static func fixed(_ value: Double, digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }

@@ -174,7 +174,7 @@ extension Report {
     if let undone = receipt.undonePath {
       head += [
         Line("what was there before is kept: \(undone)", as: .code),
-        Self.wayBack(of: receipt.storePath, from: undone),
+        Line("to undo the rollback: \(Self.rollback(receipt.storePath, from: undone))", as: .code),
       ]
     }
     if let support = receipt.undoneSupportPath {

@@ -12,8 +12,11 @@ package struct AnonymizationReport: Sendable {
   package internal(set) var entities: [(name: String, objects: Int)] = []
   /// Values that were replaced by others.
   package internal(set) var replaced = 0
-  /// Values of replaced columns that are as they were: there is no other of their kind and order.
+  /// Values of replaced columns that are as they were: there is no other of their kind, or so many numbers occur
+  /// between two powers of ten that their order leaves no room.
   package internal(set) var unchanged = 0
+  /// How many of them each column has, by the names of table and column; columns without one are left out.
+  package internal(set) var unchangedColumns: [(name: String, values: Int)] = []
   /// Attributes whose values were kept on request.
   package internal(set) var kept: [String] = []
   /// Tables of an app's own with the rows that they had; they are empty, unless ``keepsOwnTables``.
@@ -37,7 +40,7 @@ package struct AnonymizationReport: Sendable {
       "Names of entities, properties, tables and columns, and the model with its rules and default values",
       "How many objects there are, their keys, their references, and when an order was changed by hand",
       "Which values are missing, how long texts and data are, and which values are equal",
-      "The order of numbers and dates with their powers of ten, truth values, and 0",
+      "The order of numbers and dates with their powers of ten, truth values, 0, and small whole numbers where nearly all up to a power of ten occur",
       "Punctuation and spaces in texts, kinds of letters, schemes of URLs, and the kinds of data with pixel sizes",
       "In archives: names of classes and keys",
       "In history and the mirror's tables: which objects a save changed, and what waits for iCloud",

@@ -4,7 +4,7 @@ import ManagedStore
 import Migration
 import SQLite
 
-/// Makes a copy of a store in which every value is another, for somebody who is to look at its structure.
+/// Makes a copy of a store with other values, for somebody who is to look at its structure.
 ///
 /// The result is pseudonymous: keys, references, counts, lengths, equality and order are those of the original. The
 /// original is only read. The copy is made in a private folder and gets its name when it is whole.
@@ -101,6 +101,7 @@ package enum StoreAnonymization {
       try rewriting.run(
         keepsOwnTables: report.keepsOwnTables, isCancelled: isCancelled, progress: progress)
       (report.replaced, report.unchanged) = (rewriting.replaced, rewriting.unchanged)
+      report.unchangedColumns = rewriting.unchangedColumns
       (report.ownTables, report.uuid) = (rewriting.ownTables, rewriting.uuid)
       // Pages are written anew, so that nothing is left in free pages or behind the rows of others.
       try connection.run("VACUUM INTO ?", [.text(file.path)])

@@ -13,6 +13,8 @@ struct StoreRewriting {
   let connection: Connection
   private(set) var replaced = 0
   private(set) var unchanged = 0
+  /// The same by column, `ZRECIPE.ZSERVES`, in the order of the tables; columns without one are left out.
+  private(set) var unchangedColumns: [(name: String, values: Int)] = []
   private(set) var ownTables: [(name: String, rows: Int)] = []
   private(set) var uuid = ""
   private var numbers: NumberOrders
@@ -110,10 +112,18 @@ struct StoreRewriting {
       WHERE rowid = ?
       """)
     var rows = 0
+    var same = [Int](repeating: 0, count: table.columns.count)
+    defer {
+      for (column, count) in zip(table.columns, same) where count > 0 {
+        unchangedColumns.append(("\(table.name).\(column.name)", count))
+      }
+    }
     while try reading.step() {
       writing.clear()
       for (index, column) in table.columns.enumerated() {
+        let before = unchanged
         try replace(reading, index + 1, column.treatment, writing, index)
+        same[index] += unchanged - before
       }
       try writing.bind(.integer(reading.integer(at: 0)), at: names.count)
       while try writing.step() {}

@@ -13,15 +13,25 @@ package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   static func bindings(_ state: State) -> [Binding] {
-    if let layer = state.layers.last {
-      return layer.content.bindings(state.context)
-        + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
+    if let own = popup(state) {
+      // Where q closes a popup nothing is typed, and ? is free.
+      let keys = Set(own.flatMap(\.keys))
+      let lists = keys.contains("q") && !keys.contains("?") ? [help] : []
+      return own + state.keys.applied(to: lists + always(state), in: KeyRemapping.everywhere)
     }
     // A screen may have another use for a key: it goes before what the key does elsewhere.
     let own = screen(state.front, state)
     let keys = Set(own.flatMap(\.keys))
     return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
+
+  /// Those of the uppermost popup; `nil` without one.
+  private static func popup(_ state: State) -> [Binding]? {
+    state.layers.last?.content.bindings(state.context)
+  }
+
+  private static let help = Binding(
+    ["?", .function(1)], "keys", .shows("help") { HelpLayer($0) })
 
   static func screen(_ screen: Screen, _ state: State) -> [Binding] {
     state.keys.applied(to: state[screen].bindings(state.context), in: screen.title)
@@ -42,7 +52,7 @@ package enum Keymap {
     }
     let bindings =
       screens + [
-        Binding(["?", .function(1)], "keys", .shows("help") { HelpLayer($0) }),
+        help,
         Binding(
           [":", .control("p")], label: ": ^P", "palette", .shows("palette") { PaletteLayer($0) }),
         Binding(
@@ -111,7 +121,8 @@ package enum Keymap {
 
   /// The sections of the help page: of two uses of a key it lists the one that the key has here.
   static func help(_ state: State) -> [Section] {
-    var sections = sections(state)
+    let popup = popup(state).map { [Section(title: "This popup", bindings: $0)] } ?? []
+    var sections = popup + sections(state)
     let own = Set(sections.first?.bindings.flatMap(\.keys) ?? [])
     for index in sections.indices where sections[index].title == KeyRemapping.everywhere {
       sections[index].bindings.removeAll { !own.isDisjoint(with: $0.keys) }

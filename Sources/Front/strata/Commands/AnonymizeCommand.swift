@@ -6,7 +6,9 @@ import ManagedStore
 
 /// `strata anonymize`: a copy of a store with other values, to be sent to a developer.
 enum AnonymizeCommand {
-  private static let output = Option.output.help("write the new store here; STORE is left alone")
+  private static let output = Option.output.help(
+    "write the new store here; STORE is left alone"
+  ).required
   private static let keep = Option(
     repeating: "keep", "ENTITY.PROPERTY", .text, "leave the values of this attribute as they are")
   private static let seed = Option(
@@ -14,7 +16,7 @@ enum AnonymizeCommand {
   private static let keepsOwnTables = Option(
     "keep-own-tables", "copy the app's own tables as they are, instead of emptying them")
   static let command = Command(
-    "anonymize", .look, "writes a copy of a store in which every value is another",
+    "anonymize", .look, "writes a copy of a store with other values, to be sent to a developer",
     arguments: [Argument.store],
     options: [output, keep, seed, keepsOwnTables, Option.model, Option.json], details: help,
     example: "strata anonymize Recipes.sqlite --output Send.sqlite --keep Recipe.difficulty",
@@ -34,10 +36,7 @@ enum AnonymizeCommand {
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard let path = arguments[output] else {
-      throw CoreDataError(
-        .usage, "missing --output FILE", hint: "Name the file for the new store with --output.")
-    }
+    let path = arguments[output]
     let store = try StoreOpening.open(arguments[.store], model: arguments[.model])
     try store.holdState()
     var options = StoreAnonymization.Options()
@@ -56,6 +55,9 @@ enum AnonymizeCommand {
     arguments[.json] ? console.json { $0.anonymization(report) } : print(report, to: console)
     return console.finish(store)
   }
+
+  /// Columns that the report names; JSON has all.
+  private static let mostColumns = 6
 
   private static func print(_ report: AnonymizationReport, to console: Console) {
     var rows = [["entity", "objects"]]
@@ -80,8 +82,13 @@ enum AnonymizeCommand {
     }
     for name in report.leftOut { console.line("· left out: \(name.printable)") }
     if report.unchanged > 0 {
+      let columns = report.unchangedColumns.sorted { ($1.values, $0.name) < ($0.values, $1.name) }
+      let names = columns.prefix(mostColumns).map {
+        "\($0.name.printable) \(NumberText.grouped($0.values))"
+      }
+      let more = columns.count - names.count
       console.line(
-        "· \(NumberText.counted(report.unchanged, "value")) stays as it is, such as truth values, 0, defaults and empty texts: there is no other of the kind and order"
+        "· \(NumberText.counted(report.unchanged, "value")) \(report.unchanged == 1 ? "is" : "are") as before (\(names.joined(separator: ", "))\(more > 0 ? " and \(NumberText.counted(more, "more column"))" : "")): truth values, 0, defaults, empty texts, and numbers whose order leaves no other"
       )
     }
     console.line("")
@@ -91,6 +98,11 @@ enum AnonymizeCommand {
     console.line("")
     let files =
       report.files == 0 ? "" : " and \(NumberText.counted(report.files, "file"))"
+    if report.files > 0 {
+      console.line(
+        "! send \(StoreSuffix.supportFolder(of: report.outputPath).printable) along: the files are in this hidden folder"
+      )
+    }
     console.line(
       "✓ pseudonymous: \(report.outputPath.printable), \(NumberText.counted(report.replaced, "value"))\(files) replaced, UUID \(report.uuid.printable)"
     )
@@ -107,6 +119,9 @@ extension JSONWriter {
         "shortened": report.shortened, "leftOut": report.leftOut, "shows": report.stillShows,
         "keepsOwnTables": report.keepsOwnTables,
       ])
+      json.objects("unchangedColumns", report.unchangedColumns) {
+        ["name": $0.name, "values": $0.values]
+      }
       json.objects("ownTables", report.ownTables) { ["name": $0.name, "rows": $0.rows] }
       json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
     }

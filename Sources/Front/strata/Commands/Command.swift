@@ -73,7 +73,8 @@ struct Command: Sendable {
     var parts = ["strata", name].filter { !$0.isEmpty }
     parts += arguments.map { $0.isRequired ? $0.name : "[\($0.name)]" }
     for option in ownOptions {
-      parts.append("[\(option.usage)]" + (option.isRepeatable ? "…" : ""))
+      let usage = option.isRequired ? option.usage : "[\(option.usage)]"
+      parts.append(usage + (option.isRepeatable ? "…" : ""))
     }
     return parts.joined(separator: " ")
   }

@@ -24,7 +24,7 @@ struct Declaration: Sendable {
   /// Words that a shell offers.
   var suggestions: @Sendable () -> [String] = { [] }
   var isRepeatable = false
-  /// Of an argument, whether it must be there.
+  /// Whether it must be there.
   var isRequired = false
   /// Whether it is for programs only, and left out of help.
   var isHidden = false
@@ -64,6 +64,15 @@ struct Option<Value: Sendable>: Parameter {
     var option = self
     option.declaration.help = text
     return option
+  }
+}
+
+extension Option where Value == String? {
+  /// The same for a command that does nothing without it.
+  var required: Option<String> {
+    var declaration = declaration
+    declaration.isRequired = true
+    return Option<String>(declaration: declaration) { $0.last ?? "" }
   }
 }
 
@@ -248,6 +257,10 @@ struct Arguments: Sendable {
       words[argument.name, default: []].append(word)
     }
     for option in command.options {
+      if option.isRequired, words[option.name] == nil {
+        throw CoreDataError(
+          .usage, "missing \(option.usage)", hint: "\(option.word): \(option.help).")
+      }
       if let refusal = words[option.name]?.lazy.compactMap(option.refusal).first {
         throw CoreDataError(.usage, refusal)
       }

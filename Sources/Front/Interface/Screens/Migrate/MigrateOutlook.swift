@@ -155,13 +155,13 @@ struct MigrateOutlook {
     let objects =
       rows == 0 && !isCounted
       ? "counting the objects"
-      : NumberText.counted(rows, "object") + (isCounted ? "" : " so far, counting …,")
+      : NumberText.counted(rows, "object") + (isCounted ? "" : " so far, counting …")
     func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
     let entities = NumberText.counted(
       all.filter { $0.source != nil }.count, "entity", plural: "entities")
     item(
       "·", .dim,
-      "\(objects) of \(entities): "
+      "\(objects); of \(entities) "
         + "\(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, "
         + "\(count(.add)) added, \(count(.remove)) removed")
     if steps.count > 1 {

@@ -8,7 +8,8 @@ import RowText
 enum ExportCommand {
   private static let entities = Argument(list: "ENTITY", .entity)
   private static let folder = Option(
-    "output", "FOLDER", .folder, "write into this folder, which must be new or empty")
+    "output", "FOLDER", .folder, "write into this folder, which must be new or empty"
+  ).required
   private static let predicate = Option.predicate.help(
     "only objects of ENTITY that match, as an NSPredicate: name == \"Ann\"")
   private static let columns = Option(
@@ -35,23 +36,21 @@ enum ExportCommand {
     run: Interruption.watched(run))
 
   private static let help = """
-    Each entity has a table of its own objects; naming an entity exports those below it, too. Binary values,
-    and Transformable values whose content is a file, are written as files/Entity-p12-property.jpg, and the
-    table names these files. A to-many is a list of references (a JSON array in CSV). In CSV, NULL is an empty cell and an
-    empty text is "". The folder and its files can be read by their owner only.
+    Each entity has a table of its own objects; naming an entity exports those below it, too. Recipe/p12 in its
+    place exports that object. Binary values, and Transformable values whose content is a file, are written as
+    files/Entity-p12-property.jpg, and the table names these files. A to-many is a list of references (a JSON
+    array in CSV). In CSV, NULL is an empty cell and an empty text is "". The folder and its files can be read by
+    their owner only.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard let place = arguments[folder] else {
-      throw CoreDataError(
-        .usage, "missing --output FOLDER", hint: "Name the folder for the tables with --output.")
-    }
+    let place = arguments[folder]
     let path = try checked(place, besides: arguments[.store])
     let store = try StoreOpening.reading(
       arguments[.store], model: arguments[.model], checksAll: true)
     var options = StoreExport.Options()
-    options.entities = arguments[entities]
-    options.predicate = arguments[predicate]
+    (options.entities, options.predicate) = try chosen(
+      arguments[entities], arguments[predicate])
     options.columns = arguments[columns].map { $0.split(separator: ",").map(String.init) }
     options.follow = arguments[follow].map { $0.split(separator: ",").map(String.init) } ?? []
     options.format = arguments[format] ?? .csv
@@ -67,6 +66,25 @@ enum ExportCommand {
       ? console.json { $0.export(report, folder: path) }
       : print(report, folder: path, options, to: console)
     return console.finish(store, report.missing > 0 ? .no : .done)
+  }
+
+  /// Entities, or the objects of one that are named by references such as `Recipe/p12`, as a predicate.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for references beside something else.
+  private static func chosen(
+    _ names: [String], _ predicate: String?
+  ) throws -> (entities: [String], predicate: String?) {
+    let objects = names.compactMap { ObjectID($0) }
+    guard let entity = objects.first?.entity else { return (names, predicate) }
+    let keys = objects.map { "\($0.key)" }.joined(separator: ", ")
+    guard objects.count == names.count, objects.allSatisfy({ $0.entity == entity }),
+      predicate == nil
+    else {
+      throw CoreDataError(
+        .usage, "single objects are exported of one entity, and without --where",
+        hint: "Name the entity, and the objects by their keys: --where 'key IN {\(keys)}'")
+    }
+    return ([entity], "key IN {\(keys)}")
   }
 
   /// Writes the tables in a private folder beside the place, which gets its name when all is in it.

@@ -49,7 +49,7 @@ enum RowsCommand {
       columns = ObjectLabels.order(known, label).map { known[$0].name }
     }
     var query = RowQuery(
-      entity: entity, sort: order(arguments[sort]), limit: page, properties: columns)
+      entity: entity, sort: try order(arguments[sort]), limit: page, properties: columns)
     query.filter = try arguments[.predicate].map {
       try RowFilter($0, entity: entity, store: store)
     }
@@ -116,12 +116,16 @@ enum RowsCommand {
     return min(all, limit)
   }
 
-  private static func order(_ text: String?) -> RowQuery.Sort {
+  private static func order(_ text: String?) throws -> RowQuery.Sort {
     guard let text else { return RowQuery.Sort() }
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
     let isDescending = parts.count == 2 && parts[1] == "desc"
-    let isPlain = parts.count == 1 || parts[1] == "desc" || parts[1] == "asc"
-    return RowQuery.Sort(property: isPlain ? parts.first : text, descending: isDescending)
+    guard parts.count == 1 || isDescending || parts[1] == "asc" else {
+      throw CoreDataError(
+        .usage, "“\(parts[1].printable)” is no direction",
+        hint: "Use \(parts[0]):asc or \(parts[0]):desc.")
+    }
+    return RowQuery.Sort(property: parts.first, descending: isDescending)
   }
 }
 

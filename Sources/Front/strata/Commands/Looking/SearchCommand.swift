@@ -99,18 +99,24 @@ enum FrequenciesCommand {
 
   private static func print(_ found: Frequencies, _ console: Console) {
     console.line("\(found.entity).\(found.path)")
-    var facts = ["\(found.total) objects", "\(found.distinct) values", "\(found.nulls) without"]
+    var facts = [
+      NumberText.counted(found.total, "object"),
+      NumberText.counted(found.distinct, "distinct value"),
+      "\(NumberText.grouped(found.nulls)) without a value",
+    ]
     if let minimum = found.minimum, let maximum = found.maximum {
       facts.append("\(minimum.line) to \(maximum.line)")
     }
-    if let mean = found.mean { facts.append("mean \(mean)") }
+    if let mean = found.mean { facts.append("mean \(NumberText.short(mean))") }
     console.line(facts.joined(separator: ", "))
     var rows: [[String]] = []
     if found.nulls > 0 { rows.append(row("∅", found.nulls, of: found)) }
     for entry in found.entries { rows.append(row(text(entry), entry.count, of: found)) }
     console.write(TextTable.text([.right, .right, .left, .left], rows))
     if found.distinct > found.entries.count {
-      console.note("\(found.entries.count) of \(found.distinct) values; --limit lists more")
+      console.note(
+        "\(NumberText.grouped(found.entries.count)) of \(NumberText.grouped(found.distinct)) values; --limit lists more"
+      )
     }
   }
 

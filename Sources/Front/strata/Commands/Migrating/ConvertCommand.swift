@@ -7,7 +7,7 @@ import ModelSearch
 
 /// `strata convert`: an XML or binary store as a new one of the SQLite type.
 enum ConvertCommand {
-  private static let output = Option("output", "FILE", .file, "write the new store here")
+  private static let output = Option("output", "FILE", .file, "write the new store here").required
   static let command = Command(
     "convert", .migrate, "makes an SQLite store of an XML or binary store",
     arguments: [Argument.store], options: [output, Option.model, Option.json], details: help,
@@ -26,10 +26,7 @@ enum ConvertCommand {
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    guard let place = arguments[output] else {
-      throw CoreDataError(
-        .usage, "missing --output FILE", hint: "Name the new store with --output.")
-    }
+    let place = arguments[output]
     let path = arguments[.store]
     guard AtomicStoreForm(at: path) != nil else {
       guard FileSystem.isDatabase(path) else {

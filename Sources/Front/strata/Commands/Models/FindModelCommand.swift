@@ -18,6 +18,9 @@ enum FindModelCommand {
     example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
     statuses: "1 if no model fits", run: run)
 
+  /// Entities that do not fit, of those that are named; JSON has all.
+  private static let mostDiffering = 12
+
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     var paths = arguments[paths]
     var hashes: [String: HashPattern]
@@ -92,10 +95,16 @@ enum FindModelCommand {
       if let nearest = search.nearest {
         let total = nearest.matching.count + nearest.differing.count
         console.line(
-          "No model fits. The nearest is \(nearest.name): \(nearest.matching.count) of \(total) entities fit."
+          nearest.matching.isEmpty
+            ? "No model fits: \(nearest.name) shares names of entities with the store, and none of the \(total) fits."
+            : "No model fits. The nearest is \(nearest.name): \(nearest.matching.count) of \(total) entities fit."
         )
         place(nearest, console)
-        console.line("  differing: " + nearest.differing.joined(separator: ", "))
+        let shown = nearest.differing.prefix(mostDiffering)
+        let more = nearest.differing.count - shown.count
+        console.line(
+          "  differing: " + shown.joined(separator: ", ")
+            + (more > 0 ? " and \(NumberText.grouped(more)) more" : ""))
       } else {
         console.line("No model fits, and none has an entity in common.")
       }

@@ -12,11 +12,14 @@ enum SalvageCommand {
     "like", "STORE", .store, "take the definitions of lost tables from this healthy store")
   private static let report = Option(
     "report", "FILE", .file, "write the report to this file as JSON, with the lost keys")
+  private static let newStore = Option.output.help(
+    "write the new store here; the damaged one is left alone"
+  ).required
   static let command = Command(
     "salvage", .rescue, "writes a new store of everything readable in a damaged one",
     arguments: [Argument.store],
     options: [
-      Option.output.help("write the new store here; the damaged one is left alone"), Option.model,
+      newStore, Option.model,
       Option.ignoreWAL, Option.wal, sibling, report, Option.json,
     ], example: "strata salvage Recipes.sqlite --output Saved.sqlite",
     statuses:
@@ -25,10 +28,7 @@ enum SalvageCommand {
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let path = arguments[.store]
-    guard let output = arguments[.output] else {
-      throw CoreDataError(
-        .usage, "missing --output FILE", hint: "Name the file for the new store with --output.")
-    }
+    let output = arguments[newStore]
     let file = try ReceiptFile(arguments, option: report, stores: [path, output])
     var options = StoreSalvage.Options()
     if let model = arguments[.model] { try options.take(ModelReference(model)) }
