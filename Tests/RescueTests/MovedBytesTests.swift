@@ -218,6 +218,24 @@ struct MovedBytesTests {
     }
   }
 
+  @Test("pages beside each other that lost bytes of pictures come back")
+  func lineFeedsOfPictures() throws {
+    let demo = try DamagedDemo(objects: 2_000)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET ZTEXT = x'89504E470D0A1A0A' WHERE Z_PK % 16 = 0"
+    )
+    connection.close()
+    let before = try Self.steps(demo.path)
+    try demo.change { $0 = Self.withoutPairs($0) }
+    let output = demo.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: demo.path, output: output)
+    let after = try Self.steps(output)
+    for (key, row) in after { #expect(before[key] == row, "p\(key)") }
+    #expect(after.count * 100 > before.count * 98, "\(after.count) of \(before.count)")
+  }
+
   @Test("bytes that are missing at one place are no line ends, however many there are")
   func missingAtOnce() throws {
     let demo = try DamagedDemo(objects: 5_000)

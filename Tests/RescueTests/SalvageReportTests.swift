@@ -34,6 +34,18 @@ struct SalvageReportTests {
     Dictionary(grouping: lines) { String($0.prefix { $0 != "/" }) }.mapValues(\.count)
   }
 
+  @Test("links whose relationship nobody knows ask for the model; others have its names")
+  func undecidedLinks() {
+    var report = SalvageReport(storePath: "/a.sqlite", outputPath: "/b.sqlite")
+    (report.unplaced, report.undecided) = (5, 5)
+    for lacks in [true, false] {
+      report.lacksRelationships = lacks
+      let remark = report.remarks.first { $0.text.typed.contains("5 links") }?.text
+      #expect(remark?.names(.commandModel) == lacks)
+      #expect(remark?.typed.contains("names of the possible tables") == !lacks)
+    }
+  }
+
   @Test("the store's own counters tell how many objects can be lost at most")
   func counters() throws {
     let demo = try Self.cut(pages: 12)

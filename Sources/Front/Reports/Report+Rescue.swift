@@ -82,7 +82,11 @@ extension SalvageReport {
       "\(NumberText.counted(unplaced - undecided, "row")) \(unplaced - undecided == 1 ? "belongs" : "belong") to no known table."
     )
     lose(
-      undecided,
+      lacksRelationships ? undecided : 0,
+      "\(NumberText.counted(undecided, "link")) between objects \(undecided == 1 ? "is" : "are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store: without a model it is not known to which relationship \(undecided == 1 ? "it belongs" : "they belong"). Salvage again with \(.commandModel, "MODEL")."
+    )
+    lose(
+      lacksRelationships ? 0 : undecided,
       "\(NumberText.counted(undecided, "link")) between objects could belong to several relationships: \(undecided == 1 ? "it is" : "they are") kept in the table \(SalvagedCopy.undecidedLinks) of the new store, with the names of the possible tables."
     )
     remarks += ofLostTables

@@ -24,6 +24,8 @@ struct PageStarts {
     var whole: Float = 0
     /// How many bytes 0A are in it, and behind it.
     var ends = 0
+    /// How many pictures in it lack the byte that their form has there.
+    var pictures = 0
   }
 
   /// How many bytes one page may have lost: first those are tried that are not many.
@@ -74,6 +76,7 @@ struct PageStarts {
       let start = (page - 1) * pageSize - states[index].gone
       let bytes = try file.read(at: start, count: pageSize + 1)
       states[index].ends = bytes.count { $0 == 0x0A }
+      states[index].pictures = ShortenedPage.pictures(in: bytes.prefix(pageSize))
       guard bytes.count >= pageSize else {
         states[index].whole = page == count ? 0 : 8
         continue
@@ -95,7 +98,10 @@ struct PageStarts {
 
   private func cost(from state: State, losing count: Int) -> Float {
     guard count <= state.ends else { return .infinity }
-    return count == 0 ? state.whole : Self.cost(ofLosing: count)
+    guard state.pictures > 0 else { return count == 0 ? state.whole : Self.cost(ofLosing: count) }
+    // A picture that never had the byte is hardly ever kept.
+    guard count >= state.pictures else { return Self.hopeless / 2 }
+    return Self.cost(ofLosing: count - state.pictures)
   }
 
   /// Where the page behind one may begin.

@@ -44,9 +44,22 @@ struct ShortenedPage {
     return only(bytes, missing, where: { _ in true }).map { ($0, 0) }
   }
 
+  /// A PNG's mark that lost the first byte of its line end.
+  private static let picture: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A]
+
   /// Where the first line end of a PNG's mark stands that lost its first byte.
   private static func picture(in bytes: [UInt8]) -> Int? {
-    bytes.firstRange(of: [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A]).map { $0.lowerBound + 4 }
+    bytes.firstRange(of: picture).map { $0.lowerBound + 4 }
+  }
+
+  /// How many pictures lack that byte.
+  static func pictures(in bytes: ArraySlice<UInt8>) -> Int {
+    var (count, rest) = (0, bytes)
+    while let mark = rest.firstIndex(of: picture[0]) {
+      if rest[mark...].starts(with: picture) { count += 1 }
+      rest = rest[(mark + 1)...]
+    }
+    return count
   }
 
   /// The places that bytes may be gone from, among those from one on up to another, and at it.

@@ -299,6 +299,33 @@ package struct SalvageSource {
     }
   }
 
+  /// Which of some keys a table has by an index that leaves no row out.
+  ///
+  /// - Returns: `nil` where no such index can be read to its end.
+  func keys(among keys: Set<Int64>, ofIndexesOn table: String) throws -> Set<Int64>? {
+    guard isSchemaWhole, trees.doubt == .none else { return nil }
+    for entry in objects where entry.object.type == "index" && entry.root > 1 {
+      let sql = entry.object.sql
+      let own = sql.map(Self.table(ofIndex:)) ?? Self.table(ofOwnIndex: entry.object.name)
+      guard own == table, sql?.uppercased().contains(" WHERE ") != true else { continue }
+      var found: Set<Int64> = []
+      let isWhole = try IndexTree.rows(of: entry.root, in: image) { record in
+        guard record.count > 1, let key = record.integer(record.count - 1), keys.contains(key)
+        else { return }
+        found.insert(key)
+      }
+      if isWhole { return found }
+    }
+    return nil
+  }
+
+  /// The table of an index that SQLite makes itself, by its name.
+  private static func table(ofOwnIndex name: String) -> String? {
+    let start = "sqlite_autoindex_"
+    guard name.hasPrefix(start), let end = name.lastIndex(of: "_") else { return nil }
+    return end > start.endIndex ? String(name[start.endIndex..<end]) : nil
+  }
+
   /// The table that an index is on, by its statement as Core Data writes it.
   static func table(ofIndex sql: String) -> String? {
     let words = sql.split(whereSeparator: { $0 == " " || $0 == "(" })

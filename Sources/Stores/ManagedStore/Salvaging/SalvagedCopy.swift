@@ -79,6 +79,9 @@ package final class SalvagedCopy {
     !source.isSchemaWhole && schema == nil && sibling == nil
   }
 
+  /// Whether links were found of which the model alone would say whose they can be, and none is at hand.
+  package var lacksRelationships: Bool { undecided > 0 && schema == nil }
+
   /// Whether every index came with its table, so that a check of the result compares the two.
   package var hasCopiedIndexes: Bool { hasCopiedTrees && trees.emptyIndexes.isEmpty }
 
@@ -213,6 +216,7 @@ package final class SalvagedCopy {
         misplaced += 1
         try table.insert(row.key, record, .guessed)
       case .none, .unknown: unplaced += 1
+      case .deleted: break
       }
     }
     try check()
@@ -231,6 +235,7 @@ package final class SalvagedCopy {
         guard contents.holds(table) else { return }
         try table.insert(row.key, record, row.certainty)
       case .none: unplaced += 1
+      case .deleted: break
       case .unknown:
         if contents == .everything, joining.add(standing(row, record, in: named), record) {
           waiting += 1
@@ -347,7 +352,7 @@ extension SalvagedCopy {
       case .table(let table), .other(let table): name = table.name
       case .unknown:
         name = links[JoinPlacing.group(of: standing(row, record, in: trees))]?.name
-      case .none: name = nil
+      case .none, .deleted: name = nil
       }
       guard let table = name else { return }
       if var page = current, page.page == row.page, page.table == table {

@@ -144,7 +144,7 @@ package final class RemainsCopy {
         if let place = places[table.name] { try body(place, row, record) }
       case .none:
         if isOfTree { displaced.insert(row.root) }
-      case .unknown: break
+      case .deleted, .unknown: break
       }
     }
     try check()

@@ -110,8 +110,10 @@ package struct SalvageReport: Sendable, Equatable {
   package var openKeys: [String: Int] = [:]
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
-  /// Whether statements that make tables are lost, and no model was at hand to make them again.
+  /// Whether statements that make tables are lost, or it is not known whose links can be, and no model was at hand.
   package var needsModel = false
+  /// Whether the links of ``undecided`` are without the names of relationships, since no model was at hand.
+  package var lacksRelationships = false
   /// Whether the damaged store has no model in it that can be read.
   package var sourceLacksModel = false
   /// What of the support folder cannot be read and was left out.

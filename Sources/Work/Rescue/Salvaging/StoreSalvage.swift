@@ -118,7 +118,8 @@ package enum StoreSalvage {
           report.openKeys = try copy.openKeys()
         }
         report.gone = try copy.goneTables(of: source)
-        report.needsModel = copy.lacksStatements
+        report.needsModel = copy.lacksStatements || copy.lacksRelationships
+        report.lacksRelationships = copy.lacksRelationships
         // A person has to name it for what looks into the store.
         if !report.gone.isEmpty { report.sourceLacksModel = try source.model() == nil }
         // Before the counters are rebuilt: of those that are lost nobody knows how far keys went.

@@ -1,0 +1,166 @@
+import Salvage
+
+/// Assigns each readable row to its table: by the tree that its page belongs to, else by what
+/// it holds.
+struct RowTables {
+  /// A row's table.
+  enum Place {
+    /// The one that it stands in, or whose it is by what it holds.
+    case table(SalvagedTable)
+    /// Another than the one that it stands in: its page, or its cell, is in another's place.
+    case other(SalvagedTable)
+    /// None, though it stands where a table's rows do.
+    case none
+    /// None any more: it was deleted, and stands in room that is not in use.
+    case deleted
+    /// The table is unknown.
+    case unknown
+  }
+
+  /// The tables of the trees that are known, by their roots.
+  let named: [Int: SalvagedTable]
+  /// Reports pages that belong to no known tree.
+  private(set) var placing: RowPlacing
+  private let owners: [String: RowOwner]
+  private let byNumber: [Int64: SalvagedTable]
+  /// Trees whose table was inferred from rows; they are no proof for other trees.
+  private let told: Set<String>
+  private let trees: TreeMap
+  private let encoding: FileHeader.Encoding
+  /// Of trees with a leaf whose header is gone, the keys in such leaves that an index of the table still has; none for a
+  /// table of which no index can be read.
+  private let living: [Int: Set<Int64>]
+
+  init(of copy: SalvagedCopy) throws {
+    named = copy.byRoot
+    owners = try copy.owners()
+    var byNumber: [Int64: SalvagedTable] = [:]
+    for table in copy.all { for number in table.numbers { byNumber[number] = table } }
+    self.byNumber = byNumber
+    let told = Set(copy.trees.told.keys)
+    self.told = told
+    trees = copy.source.trees
+    encoding = copy.source.image.header.encoding
+    living = try Self.living(in: copy.source, copy.byRoot)
+    let joins = copy.joins
+    placing = RowPlacing(
+      tables: copy.all.filter { joins[$0.name] == nil },
+      trees: copy.byRoot.filter { told.contains($0.value.name) })
+  }
+
+  private static func living(
+    in source: SalvageSource, _ tables: [Int: SalvagedTable]
+  ) throws -> [Int: Set<Int64>] {
+    guard source.trees.roles.contains(.broken) else { return [:] }
+    var keys: [Int: Set<Int64>] = [:]
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(where: { role, root in role == .broken && tables[root] != nil }) { row, _ in
+      keys[row.root, default: []].insert(row.key)
+    }
+    var living: [Int: Set<Int64>] = [:]
+    for (root, keys) in keys {
+      guard let table = tables[root] else { continue }
+      living[root] = try source.keys(among: keys, ofIndexesOn: table.name)
+    }
+    return living
+  }
+
+  /// The table of a row on a leaf that a known tree references.
+  mutating func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+    guard let table = named[row.root] else { return .unknown }
+    if trees.doubt == .all, !table.fits(record), let other = placing.table(for: record, in: 0) {
+      return .other(other)
+    }
+    // Of a cell without one column nothing is a row.
+    guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
+    guard
+      owners[table.name]?.isOwn(record.count, record.integer(1)) != false
+        // Nobody gave the object its entity.
+        || record.kind(1) == .null && record.count == table.columns.count && table.fits(record)
+    else {
+      guard let other = record.integer(1).flatMap({ byNumber[$0] }), other.fits(record) else {
+        return .none
+      }
+      return .other(other)
+    }
+    return .table(table)
+  }
+
+  /// The table of a row on any other page.
+  mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+    var (owner, root) = (named[row.root] ?? placing.trees[row.root], row.root)
+    // Where pages of two stores are mixed, what leads to a page may have another table there.
+    if trees.doubt == .all, owner?.fits(record) == false { (owner, root) = (nil, 0) }
+    guard let table = owner ?? placing.table(for: record, in: root) else { return .unknown }
+    guard table.fits(record) else { return .none }
+    // A page without its list of cells has rows in room that is not in use, too.
+    if trees.role(of: row.page) == .broken {
+      if living[row.root]?.contains(row.key) == false { return .deleted }
+      if ValueDoubts.areAny(in: record, encoding) { return .none }
+    }
+    return .table(table)
+  }
+}
+
+/// Determines which table a row belongs to whose tree does not reference it.
+struct RowPlacing {
+  let tables: [SalvagedTable]
+  /// The tables of the trees that were determined, by their roots.
+  private(set) var trees: [Int: SalvagedTable] = [:]
+
+  /// Whether the trees that were determined stand in the order of the tables' names.
+  ///
+  /// A table has one tree: where its first page is without the pages that it references, each of its leaves
+  /// seems to be one, and none of them says where the table begins.
+  func isInOrder(_ names: [String]) -> Bool {
+    let roots = Dictionary(grouping: trees.keys) { trees[$0]?.name ?? "" }
+      .compactMap { name, roots in roots.count == 1 ? roots.first.map { ($0, name) } : nil }
+    let places = roots.sorted { $0.0 < $1.0 }.compactMap { names.firstIndex(of: $0.1) }
+    return places == places.sorted()
+  }
+
+  /// - Parameter trees: the tables of trees that are known, by their roots.
+  init(tables: [SalvagedTable], trees: [Int: SalvagedTable] = [:]) {
+    self.tables = tables
+    self.trees = trees
+  }
+
+  /// The table that a row fits: the one that has its Z_ENT, else the only one of its shape.
+  ///
+  /// - Parameter root: the tree that the row's page is of, whose rows are all of one table; 0 where
+  ///   it is not known.
+  mutating func table(for record: borrowing Record, in root: Int) -> SalvagedTable? {
+    if let table = trees[root] { return table }
+    var fitting: [SalvagedTable] = []
+    for table in tables where table.fits(record) { fitting.append(table) }
+    // An entity's number says more than a shape.
+    let entities = fitting.filter { !$0.numbers.isEmpty }
+    let same = entities.isEmpty ? fitting.filter { $0.columns.count == record.count } : entities
+    guard same.count == 1, let table = same.first else { return nil }
+    if root > 0 { trees[root] = table }
+    return table
+  }
+}
+
+/// How rows of a table differ from those of others, where a page may stand in another's place.
+struct RowOwner {
+  /// How many columns the table has.
+  let columns: Int
+  /// The Z_ENT of its rows; empty for a table that is no entity's.
+  let numbers: Set<Int64>
+  /// The Z_ENT of rows of other tables.
+  let others: Set<Int64>
+
+  /// Whether a row can be the table's: with no more values than columns, and not of another's entity. A Z_ENT
+  /// that no table has is an error of the row, and not of its page, where the row has a value for each column;
+  /// else it is a row of a table without a Z_ENT, such as a join table.
+  ///
+  /// - Parameter number: the Z_ENT; `nil` where there is no number in its place.
+  func isOwn(_ count: Int, _ number: Int64?) -> Bool {
+    guard count <= columns else { return false }
+    guard !numbers.isEmpty, let number, !numbers.contains(number) else {
+      return numbers.isEmpty || number != nil
+    }
+    return count == columns && !others.contains(number)
+  }
+}
