@@ -23,6 +23,7 @@ Ends with 1 where there are violations.
 
 import argparse
 import collections
+import copy
 import json
 import os
 import random
@@ -58,10 +59,19 @@ def chosen(what, base, db):
 
 
 def delete(gone, db):
+    """Deletes rows; as they were right before, by table: a store's triggers may have changed what the next one is."""
+    rows = collections.defaultdict(dict)
+    db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     db.execute("BEGIN")
     for table, keys in gone.items():
-        db.executemany('DELETE FROM "%s" WHERE Z_PK = ?' % table, [(key,) for key in keys])
+        columns = ", ".join('"%s"' % column for column in rescue.columns_of(db, table))
+        for key in keys:
+            row = db.execute('SELECT %s FROM "%s" WHERE Z_PK = ?' % (columns, table), (key,)).fetchone()
+            if row:
+                rows[table][key] = row
+            db.execute('DELETE FROM "%s" WHERE Z_PK = ?' % table, (key,))
     db.execute("COMMIT")
+    return rows
 
 
 class Deletion(rescue.Case):
@@ -75,28 +85,32 @@ class Deletion(rescue.Case):
         damage.copy(base, self.store)
         secure = {"on": "ON", "fast": "FAST"}.get(how, "OFF")
         if where == "wal":
-            copy = self.store + ".work"
+            open_copy = self.store + ".work"
             damage.settled(self.store)
-            shutil.copyfile(self.store, copy)
-            db = damage.sql(copy, secure)
+            shutil.copyfile(self.store, open_copy)
+            db = damage.sql(open_copy, secure)
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             db.execute("PRAGMA wal_autocheckpoint = 0")
             gone = chosen(what, base, db)
-            delete(gone, db)
+            rows = delete(gone, db)
             for end in ("", "-wal"):
-                shutil.copyfile(copy + end, self.store + end)
+                shutil.copyfile(open_copy + end, self.store + end)
             db.close()
             damage.fixed_salts(self.store + "-wal")
-            damage.drop(copy, "", "-wal", "-shm")
+            damage.drop(open_copy, "", "-wal", "-shm")
         else:
             db = damage.sql(self.store, secure)
             gone = chosen(what, base, db)
-            delete(gone, db)
+            rows = delete(gone, db)
             if how == "vacuum":
                 db.execute("VACUUM")
             db.close()
             damage.drop(self.store, "-shm")
+        # A row as it was when it was deleted is right, and so is the one that was saved last.
+        self.changed = {
+            table: deleted for table, own in rows.items() if (deleted := {
+                key: row for key, row in own.items() if row != self.base.state.tables[table].rows.get(key)})}
         self.facts = {"damage": "del-" + self.name, "deleted": {table: len(keys) for table, keys in gone.items()}}
         return any(gone.values())
 
@@ -109,6 +123,23 @@ class Deletion(rescue.Case):
         self.check_undelete()
         self.check_status()
         self.name = name
+
+    def judge_claim(self, claims, table, key, item, columns, rows, db):
+        before = {what: len(examples) for what, examples in claims.items()}
+        super().judge_claim(claims, table, key, item, columns, rows, db)
+        if {what: len(examples) for what, examples in claims.items()} == before or table not in self.changed:
+            return
+        saved, again = self.base.state.tables[table], collections.defaultdict(list)
+        deleted = copy.copy(saved)
+        deleted.rows, deleted.by_values = {**saved.rows, **self.changed[table]}, None
+        self.base.state.tables[table] = deleted
+        super().judge_claim(again, table, key, item, columns, rows, db)
+        self.base.state.tables[table] = saved
+        if not again:
+            for what in list(claims):
+                del claims[what][before.get(what, 0):]
+                if not claims[what]:
+                    del claims[what]
 
     def check_listing(self):
         status, out, told = self.run("undelete", self.store, "--json")

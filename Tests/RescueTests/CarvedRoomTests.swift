@@ -140,6 +140,57 @@ struct CarvedRoomTests {
     #expect(keys == [23, 22])
   }
 
+  /// A row of a text and a number, saved so often.
+  private static func state(_ text: String, saves: UInt8, number: UInt8) -> [UInt8] {
+    [6, 0, 1, 1, UInt8(13 + 2 * text.utf8.count), 1, 4, saves] + Array(text.utf8) + [number]
+  }
+
+  /// As in a store of Wire's: the row that was deleted had lost its key, and an earlier state of it had its own.
+  @Test(
+    "of two states of an object that share what no other row has, the later one is the object",
+    arguments: [(2, 1, true), (1, 2, false)] as [(UInt8, UInt8, Bool)])
+  func states(saves: UInt8, knownSaves: UInt8, isLater: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("any.sqlite")
+    try Connection(path: path, mode: .create).execute("CREATE TABLE any (one)")
+    let image = try DatabaseImage(path: path, log: nil)
+    let shape = RowShape(columns: [.key, .integer, .integer, .text, .integer], numbers: [4])
+    var scan = try RemainsScan(
+      image, TreeMap(image, roots: [2], isComplete: true), shapes: [shape], tables: [:],
+      keys: [KeySet()], fewest: [5], roots: [:]
+    ) { _, _ in }
+    func row(_ payload: [UInt8], key: Int64?, at start: Int) -> CarvedRow {
+      CarvedRow(
+        shape: 0, range: start..<start + 50, key: key,
+        hint: key == nil ? .init(length: 1, low: 0, bits: 0) : nil, payload: payload,
+        size: payload.count, overflow: 0, end: start + 50)
+    }
+    let room = try Self.leaf([20], without: [20])
+    func standings(_ other: String) -> [Int: RemainsScan.Standing] {
+      let rows = [
+        row(Self.state("6f11680e11136e9d", saves: saves, number: 3), key: nil, at: 100),
+        row(Self.state("6f11680e11136e9d", saves: knownSaves, number: 4), key: 13, at: 200),
+        row(Self.state(other, saves: knownSaves, number: 3), key: 12, at: 300),
+      ]
+      return scan.standings(rows, [nil, nil, nil], in: room, Array(repeating: 0, count: 4096))
+    }
+    let found = standings("d4de3150d23dd6f5")
+    if isLater {
+      guard case .later(of: 13)? = found[0], case .earlier(of: 13)? = found[1] else {
+        Issue.record("\(found)")
+        return
+      }
+    } else {
+      guard case .earlier(of: 13)? = found[0], found[1] == nil else {
+        Issue.record("\(found)")
+        return
+      }
+    }
+    #expect(found[2] == nil)
+    // What two rows have shows nothing.
+    #expect(standings("6f11680e11136e9d").isEmpty)
+  }
+
   @Test(
     "links of ordered relationships are carved with all of their columns",
     arguments: [1, 3, 40, 300])

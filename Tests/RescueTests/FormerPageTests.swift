@@ -135,6 +135,40 @@ struct FormerPageTests {
     #expect(origins.count == steps.deleted && origins.values.allSatisfy(\.isFormer))
   }
 
+  /// As in stores of Wire's: each ClientMessage has the 0 of an attribute that SystemMessage got later.
+  @Test("a default that a migration gave to all rows of a table shows no other entity")
+  func defaults() throws {
+    let folder = try TemporaryFolder()
+    let (path, copy) = (folder.path("Messages.sqlite"), folder.path("Open.sqlite"))
+    let model = """
+      <model>
+      <entity name="ClientMessage" parentEntity="Message"/>
+      <entity name="Message"><attribute name="text" optional="YES" attributeType="String"/></entity>
+      <entity name="SystemMessage" parentEntity="Message">
+        <attribute name="reason" attributeType="Integer 16" defaultValueString="0"/>
+      </entity>
+      </model>
+      """
+    try StoreCreation.create(
+      at: copy, model: try Model(contents: Array(model.utf8)),
+      uuid: "5AD0BC53-7A4C-4A41-8B8D-6D2F5D8C7E10")
+    let connection = try Connection(path: copy, mode: .create)
+    try connection.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) \
+      INSERT INTO ZMESSAGE (Z_PK, Z_ENT, Z_OPT, ZREASON, ZTEXT) SELECT i, 2, 1, 0, 'message ' || i FROM n; \
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 20; PRAGMA journal_mode = DELETE; \
+      PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM ZMESSAGE
+      """)
+    try FileSystem.write(FileSystem.read(copy), to: path)
+    try FileSystem.write(FileSystem.read(copy + "-wal"), to: path + "-wal")
+    connection.close()
+    let undeletion = try Undeletion(of: path)
+    #expect(undeletion.entities.map(\.name) == ["ClientMessage"])
+    let messages = try #require(undeletion.entities.first)
+    #expect(messages.deleted == 20 && messages.former == 0 && messages.misnumbered == 0)
+  }
+
   @Test("rows beside copies of live objects that are as these are of no other time")
   func copies() throws {
     let rows = try FormerRows(of: "ZSTEP", as: "*", deleting: "Z_PK % 5 = 0")

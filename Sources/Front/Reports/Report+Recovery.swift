@@ -34,7 +34,7 @@ extension Report {
     }
     let origins = report.first.prefix(50).map {
       Line(
-        "\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)\($0.origin.isFormer ? ", of another time" : "")"
+        "\($0.id.description): key \($0.origin.certainty.rawValue), \($0.origin.place)\($0.origin.isFormer ? ", of another time" : "")\($0.origin.hasAllValues ? "" : ", in part")"
       )
     }
     self.init(
@@ -123,10 +123,18 @@ extension Report {
     ])
   }
 
-  /// The restored objects that may have been lost instead of deleted, and those of another time.
+  /// The restored objects that may have been lost instead of deleted, those that are there in part, and those of another
+  /// time.
   private static func uncertainty(_ report: Restoration.Report) -> [Line] {
-    let (uncertain, former) = (report.uncertain, report.former)
+    let (uncertain, former, partial) = (report.uncertain, report.former, report.partial)
     var lines: [Line] = []
+    if partial > 0 {
+      lines.append(
+        Line(
+          .warning,
+          "\(NumberText.grouped(partial)) of them \(partial == 1 ? "is" : "are") there in part: values are missing, or other bytes may have been written over them"
+        ))
+    }
     if uncertain > 0 {
       lines.append(
         Line(

@@ -24,6 +24,8 @@ struct FormerPages {
     var bits: [Int64: UInt64] = [:]
     /// Which entities may have a value in each column.
     var holders: [UInt64] = []
+    /// The default of each column's attribute: a migration in place gives that of a new one to all rows of the table.
+    var defaults: [AttributeValue?] = []
     /// The keys of live objects of each, as far as they are remembered.
     var keys: [Int64: KeySet] = [:]
   }
@@ -59,13 +61,17 @@ struct FormerPages {
         guard let content = columns.first(where: { $0.name == column.name })?.content else {
           return .max
         }
-        // A migration in place gives the default of a new attribute to all rows of the table.
-        let (declarer, name) = content.property
-        if schema.model.attribute(named: name, of: declarer)?.defaultValue != nil { return .max }
         return entities.bits.reduce(0) { mask, entry in
           let isHeld = names[entry.key].map { content.isHeld(by: $0, in: schema.model) } ?? true
           return isHeld ? mask | entry.value : mask
         }
+      }
+      entities.defaults = table.columns.map { column in
+        guard let content = columns.first(where: { $0.name == column.name })?.content else {
+          return nil
+        }
+        let (declarer, name) = content.property
+        return schema.model.attribute(named: name, of: declarer)?.defaultValue
       }
       return entities
     }
@@ -97,7 +103,9 @@ struct FormerPages {
     let bit = tables[place].bits[number] ?? 0
     let holders = tables[place].holders
     var possible = bit == 0 ? 0 : UInt64.max
-    for column in 3..<max(3, min(record.count, holders.count)) where record.kind(column) != .null {
+    let defaults = tables[place].defaults
+    for column in 3..<max(3, min(record.count, holders.count))
+    where record.kind(column) != .null && !Self.isDefault(record, column, defaults[column]) {
       possible &= holders[column]
     }
     // Of a row that does not vouch for itself any byte may be another's.
@@ -114,6 +122,20 @@ struct FormerPages {
       tallies[place]?.isShownByCell = true
     } else {
       tallies[place]?.isShownByRoom = true
+    }
+  }
+
+  /// Whether a column holds the default of its attribute; of a default that is no number that is not known.
+  private static func isDefault(
+    _ record: borrowing Record, _ column: Int, _ value: AttributeValue?
+  ) -> Bool {
+    switch value {
+    case .none, .null: false
+    case .integer(let number): record.integer(column) == number
+    case .boolean(let isTrue): record.integer(column) == (isTrue ? 1 : 0)
+    case .double(let number), .date(let number):
+      record.value(column) == .real(number) || record.integer(column) == Int64(exactly: number)
+    default: true
     }
   }
 

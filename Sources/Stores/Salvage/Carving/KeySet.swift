@@ -226,11 +226,14 @@ extension KeyInference {
     return missing.contains { hint.fits($0) }
   }
 
-  /// The keys that rows of a page can have had if they were deleted; nothing where these are too many to show anything.
+  /// The keys that rows of a page can have had if they were deleted; nothing where these are too many to show anything,
+  /// or where rows that were moved to other pages may have left their bytes.
   ///
   /// - Parameter rows: those whose keys are not known.
   func possibleKeys(of rows: [CarvedRow], in room: DeadRoom) -> [[Int64]?] {
-    guard let missing = missing(around: room, most: Self.mostPossible) else {
+    guard room.isInOrder, isAsWritten(room),
+      let missing = missing(around: room, most: Self.mostPossible)
+    else {
       return rows.map { _ in nil }
     }
     return rows.map { row in row.hint.map { hint in missing.filter { hint.fits($0) } } }

@@ -369,7 +369,7 @@ extension RemainsScan {
   }
 
   /// The one row, of those that were found with a key on the same page, of which a row without one is another state: the
-  /// two share most of their values, and one that few rows share, and one of them was saved more often.
+  /// two share more values than not, one of them with no other row, and one was saved more often.
   ///
   /// - Parameter known: rows with keys.
   /// - Returns: which it is, and whether the row without a key is the later one; `nil` for none, or several.
@@ -377,20 +377,23 @@ extension RemainsScan {
     of row: CarvedRow, among known: [CarvedRow], _ other: inout Record
   ) -> (place: Int, isLater: Bool)? {
     let saves = record.integer(2) ?? 0
-    lazy var marks = Set(record.marks().map(\.mark))
-    var result: (place: Int, isLater: Bool)?
+    let marks = Set(record.marks().map(\.mark))
+    guard !marks.isEmpty, record.count > 3 else { return nil }
+    var (sharing, states) = ([UInt64: [Int]](), [Int: Bool]())
     for (place, one) in known.enumerated() where one.shape == row.shape {
+      guard other.read(one.payload, 0..<one.payload.count) else { continue }
+      for (_, mark) in other.marks() where marks.contains(mark) {
+        sharing[mark, default: []].append(place)
+      }
       guard let key = one.key, row.hint?.fits(key) == true, !keys[row.shape].contains(key),
-        other.read(one.payload, 0..<one.payload.count), other.integer(1) == record.integer(1),
-        let otherSaves = other.integer(2), otherSaves != saves
+        other.integer(1) == record.integer(1), let otherSaves = other.integer(2),
+        otherSaves != saves
       else { continue }
       let likeness = record.likeness(to: other)
-      guard likeness.same >= 2 * likeness.different,
-        other.marks().contains(where: { marks.contains($0.mark) })
-      else { continue }
-      guard result == nil else { return nil }
-      result = (place, saves > otherSaves)
+      if likeness.same >= likeness.different { states[place] = saves > otherSaves }
     }
-    return result
+    let owners = Set(sharing.values.filter { $0.count == 1 }.joined()).filter { states[$0] != nil }
+    guard owners.count == 1, let place = owners.first else { return nil }
+    return states[place].map { (place, $0) }
   }
 }

@@ -25,6 +25,8 @@ package struct Restoration {
     package var renamed: [String: Int] = [:]
     /// How many of them stood among rows of another time: their values may be those of then.
     package var former = 0
+    /// How many of them are there in part: some of their values were overwritten, or may have been.
+    package var partial = 0
     /// Which have another key there than among what was found: one of two rows with the same key.
     var moved: [ObjectID: Int64] = [:]
     /// The first of those that are back.
@@ -193,6 +195,7 @@ package struct Restoration {
         report.back[entity, default: []].append(key)
         if origin.isLost { report.uncertain += 1 }
         if origin.isFormer { report.former += 1 }
+        if !origin.hasAllValues { report.partial += 1 }
         if origin.key == nil { report.renamed[entity, default: 0] += 1 }
         if report.first.count < Self.mostListed {
           report.first.append(.init(id: ObjectID(entity: entity, key: own), origin: origin))

@@ -223,6 +223,7 @@ extension JSONWriter {
       json.fields([
         "links": report.links, "freedLinks": report.freedLinks, "unset": report.unset,
         "maybeLost": report.uncertain, "former": report.former,
+        "partial": report.partial,
       ])
       json.salvage(report.salvage)
       guard listsObjects else { return }
