@@ -134,6 +134,27 @@ struct StoreWatchTests {
     }
   }
 
+  @Test("a save that the log's index counts only after it was seen counts once")
+  func lateIndex() throws {
+    let library = try Library()
+    let watch = try library.watch()
+    try library.save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1")
+    #expect(try watch.look().map(\.saves) == [1])
+    let index = try WritableFile(library.path + "-shm")
+    let early = try index.read(at: 0, count: 96)
+    try library.save("UPDATE ZBOOK SET ZPAGES = 2 WHERE Z_PK = 1")
+    let late = try index.read(at: 0, count: 96)
+    #expect(early != late)
+    // As a writer leaves it that waits for the disk.
+    try index.write(early, at: 0)
+    #expect(try watch.look().map(\.saves) == [1])
+    try index.write(late, at: 0)
+    _ = try library.connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    try library.save("UPDATE ZBOOK SET ZPAGES = 3 WHERE Z_PK = 1")
+    _ = try library.connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect(try watch.look().map(\.saves) == [1])
+  }
+
   @Test("a reader that keeps an old state open changes nothing")
   func longReader() throws {
     let library = try Library()

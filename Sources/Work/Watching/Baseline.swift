@@ -75,7 +75,6 @@ final class Baseline {
         continue
       }
       let before = try StoreState(files)
-      let commits = files.logCommits
       guard let main = files.main else { continue }
       var tail = try files.logTail()
       let copy = try DatabaseCopy(
@@ -104,7 +103,7 @@ final class Baseline {
       }
       (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
       (self.state, identity) = (state, main.identity)
-      self.commits = files.logCommits == commits ? commits : nil
+      commits = files.commits(upTo: tail)
       store = try Store(
         path: copy.path, files: StoreFiles(path: copy.path, externalDataOf: names),
         model: source.model, fallback: source.fallback)

@@ -29,7 +29,6 @@ struct PageDifference {
   init?(_ files: WatchedFiles, _ baseline: Baseline, since former: StoreState) throws {
     try files.refresh()
     state = try StoreState(files)
-    commits = files.logCommits
     guard let main = files.main, try Self.isQuiet(files) else { return nil }
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
     pageCount = head.pageCount(ofBytes: main.bytes, pageSize: baseline.pageSize)
@@ -65,7 +64,7 @@ struct PageDifference {
     let after = try StoreState(files)
     guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
     else { return nil }
-    if files.logCommits != commits { commits = nil }
+    commits = files.commits(upTo: tail)
     pages = pages.filter { $0.key <= pageCount }
   }
 

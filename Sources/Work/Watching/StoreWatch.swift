@@ -171,7 +171,6 @@ public final class StoreWatch {
   /// Follows the log as far as it goes on from what is known, and compares pages where it does not.
   private func follow(_ now: StoreState, _ outlet: SaveOutlet) throws {
     if files.logNumber != logNumber { (commits, logNumber) = (nil, files.logNumber) }
-    let before = files.logCommits
     var isKnown: Bool
     if let former = baseline.tail, let log = files.log {
       isKnown = try !former.isRestarted(log)
@@ -202,8 +201,8 @@ public final class StoreWatch {
     }
     guard isKnown else { return try compare(outlet) }
     state = now
-    let after = files.logCommits
-    commits = before == after ? after : commits.map { $0 &+ UInt32(clamping: consumed) }
+    commits =
+      files.commits(upTo: baseline.tail) ?? commits.map { $0 &+ UInt32(clamping: consumed) }
     consumed = 0
   }
 

@@ -90,11 +90,31 @@ final class WatchedFiles {
   /// A number that each commit to the -wal raises by one, by the log's index; `nil` where nothing keeps it.
   ///
   /// Format: https://www.sqlite.org/walformat.html, "The WAL-Index File Format". The header stands there twice.
-  var logCommits: UInt32? {
+  var logCommits: UInt32? { logIndex.map { Self.word($0, 8) } }
+
+  /// The same where it counts just the transactions up to a place in the log; `nil` where it does not.
+  ///
+  /// A writer waits for the disk between the frames of a transaction and the index that counts it.
+  func commits(upTo tail: LogTail?) -> UInt32? {
+    guard let index = logIndex else { return nil }
+    let frames = Int(Self.word(index, 16))
+    // An index of other salts without frames is that of a log that is begun again with the next transaction.
+    let isOwn = tail.map { LogHeader.salts(index, at: 32) == $0.header.salts } ?? true
+    guard frames == (isOwn ? tail?.position ?? 0 : 0) else { return nil }
+    return Self.word(index, 8)
+  }
+
+  private var logIndex: [UInt8]? {
     guard log != nil, let bytes = try? index?.read(at: 0, count: 96), bytes.count == 96,
       bytes[..<48].elementsEqual(bytes[48...]), bytes[12] == 1
     else { return nil }
-    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) }
+    return bytes
+  }
+
+  /// A number of the index, which has the byte order of the machine.
+  private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+    guard offset + 4 <= bytes.count else { return 0 }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
   }
 
   private static func opened(_ path: String, _ former: OpenFile?) throws -> OpenFile? {
