@@ -230,6 +230,82 @@ struct StoreMergeTests {
     try library.expectSound()
   }
 
+  @Test("objects that need one of another entity stay out with it, and lost references are counted")
+  func someWithReferences() throws {
+    let number = try #require(
+      try Store(path: library.base).table(of: "Pass")?.storage(of: "owner")?.entityColumn)
+    let key = try library.add(library.old, "A book")
+    try Library.change(
+      library.old,
+      """
+      INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 5, Z_ENT, 1, 'New shelf' FROM ZSHELF LIMIT 1;
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 5 WHERE Z_NAME = 'Shelf';
+      UPDATE ZTHING SET ZSHELF = 5 WHERE Z_PK IN (1, \(key));
+      INSERT INTO ZPASS (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZOWNER, \(number))
+      SELECT 6, Z_ENT, 1, 60, \(key), (SELECT Z_ENT FROM ZTHING WHERE Z_PK = \(key)) FROM ZPASS LIMIT 1;
+      UPDATE ZTHING SET ZPASS = 6 WHERE Z_PK = \(key);
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'Pass'
+      """)
+    let report = try library.merge { $0.entities = ["Pass"] }
+    #expect(report.added == 0 && report.leftOut == 1 && report.losses.map(\.reason) == [.dependent])
+    let place = library.folder.path("Things.sqlite")
+    let things = try library.merge(to: place) { $0.entities = ["Thing"] }
+    #expect(things.added == 1 && things.lostLinks == 3)
+    #expect(
+      try library.texts("SELECT ZSHELF, ZPASS FROM ZTHING WHERE Z_PK IN (1, 21)", place)
+        == ["1 1", "– –"])
+    try library.expectSound()
+  }
+
+  @Test("entities may have other numbers in the two stores")
+  func numbers() throws {
+    try Library.change(
+      library.old,
+      """
+      UPDATE ZNOTE SET Z_ENT = 50; UPDATE Z_PRIMARYKEY SET Z_ENT = 50, Z_MAX = 5 WHERE Z_NAME = 'Note';
+      INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (5, 50, 1, 'A new note')
+      """)
+    #expect(try library.merge().added == 1)
+    let note = try #require(try Store(path: library.new).table(of: "Note")).entityID
+    #expect(try library.texts("SELECT DISTINCT Z_ENT FROM ZNOTE") == [String(note)])
+    #expect(try library.texts("SELECT ZTEXT FROM ZNOTE WHERE Z_PK = 5") == ["A new note"])
+    try library.expectSound()
+  }
+
+  @Test("R-trees have the objects that came in and the values that came along")
+  func trees() throws {
+    var place = Entity("Place")
+    place.attributes = [Attribute("x", .float), Attribute("placeID", .string)]
+    place.fetchIndexes = [
+      FetchIndex("byX", elements: [.init(property: "x", kind: .rtree, isAscending: true)])
+    ]
+    let paths = ["Tree0", "Tree1", "Tree2"].map { library.folder.path($0 + ".sqlite") }
+    let model = try Model(entities: [place])
+    let writer = try StoreWriter(creating: paths[0], model: model)
+    for number in 0..<3 {
+      try writer.insert(
+        "Place", attributes: ["x": .double(Double(number)), "placeID": .string("P\(number)")])
+    }
+    try writer.finish()
+    for path in paths.dropFirst() { try FileSystem.copyOver(paths[0], to: path) }
+    let connection = try Connection(path: paths[1], mode: .readWrite)
+    // Its triggers keep the tree.
+    try connection.execute(
+      """
+      INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZX, ZPLACEID) VALUES (4, 1, 1, 40, 'P4');
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 4; UPDATE ZPLACE SET ZX = 20 WHERE Z_PK = 2
+      """)
+    connection.close()
+    let report = try StoreMerge.run(
+      Store(path: paths[1]), Store(path: paths[2]), base: Store(path: paths[0]),
+      to: library.output)
+    #expect(report.added == 1)
+    #expect(
+      try library.texts("SELECT Z_PK, ZX_MIN, ZX_MAX FROM Z_Place_byX ORDER BY 1")
+        == ["1 0.0 0.0", "2 20.0 20.0", "3 2.0 2.0", "4 40.0 40.0"])
+    #expect(try library.texts("PRAGMA integrity_check") == ["ok"])
+  }
+
   @Test("history and an app's own tables are the newer store's")
   func others() throws {
     for (path, word) in [(library.old, "old"), (library.new, "new")] {

@@ -72,6 +72,19 @@ extension RowMerge {
       """) > 0
   }
 
+  /// Leaves out objects that came in and cannot be without one that did not.
+  func leaveOutIncomplete(_ entity: MergedEntity) throws {
+    for reference in entity.references where reference.isMandatory {
+      let key = "o." + quoted(reference.old)
+      let rows = try connection.rows(
+        """
+        SELECT m.a FROM \(map.rows(of: entity)) AND m.kind > 0 AND \(key) IS NOT NULL
+        AND \(map.result(reference.oldTarget, key)) IS NULL
+        """)
+      for a in rows.compactMap({ $0.first?.integer }) { try leaveOut(entity, a, .dependent) }
+    }
+  }
+
   /// Takes an object of the older store out of the result again, with those that cannot be without it.
   func leaveOut(
     _ entity: MergedEntity, _ a: Int64, _ reason: MergeReport.Reason

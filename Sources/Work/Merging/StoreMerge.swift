@@ -185,6 +185,7 @@ extension StoreMerge {
       progress("merging objects")
       let included = map.entities.filter(\.isIncluded)
       for entity in included { try rows.insert(entity) }
+      for entity in included { try rows.leaveOutIncomplete(entity) }
       for entity in included { try rows.update(entity) }
       try rows.retry()
       for entity in included { try rows.insertRefused(entity) }
