@@ -306,6 +306,17 @@ struct StoreMergeTests {
     #expect(try library.texts("PRAGMA integrity_check") == ["ok"])
   }
 
+  @Test("with keys alone it is told where they belong to different objects")
+  func keysAlone() throws {
+    try library.add(library.old, "Of the old one", code: "O", shelf: 2)
+    try library.add(library.new, "Of the new one", code: "N", entity: "Film")
+    let report = try library.merge(withBase: false) { $0.matches = [.key] }
+    #expect(
+      report.added == 1
+        && report.notes.contains { $0.hasPrefix("Book may have grown apart: 1 key") })
+    #expect(try library.texts("SELECT count(*) FROM ZTHING") == ["22"])
+  }
+
   @Test("history and an app's own tables are the newer store's")
   func others() throws {
     for (path, word) in [(library.old, "old"), (library.new, "new")] {
