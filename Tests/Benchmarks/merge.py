@@ -522,9 +522,15 @@ def kill(options, folder, environment, words):
     os.mkdir(place)
     out = os.path.join(place, "Out.sqlite")
     command = [options.strata, "merge", *words, "--output", out]
-    start = time.time()
-    subprocess.run(command, capture_output=True, env=environment, timeout=600)
-    whole = time.time() - start
+    times = []
+    for _ in range(4):
+        for name in os.listdir(place):
+            target = os.path.join(place, name)
+            shutil.rmtree(target) if os.path.isdir(target) else os.remove(target)
+        start = time.time()
+        subprocess.run(command, capture_output=True, env=environment, timeout=600)
+        times.append(time.time() - start)
+    whole = min(times)
     expected = digest_rows(out)
     nothing = complete = 0
     for moment in range(options.kills):

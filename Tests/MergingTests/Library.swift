@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Rescue
 import SQLite
 import TestSupport
 import Testing
@@ -244,6 +245,22 @@ struct Library {
     return try StoreMerge.run(
       Store(path: old), Store(path: new), base: withBase ? Store(path: base) : nil,
       options: options, to: isRehearsal ? nil : place ?? output)
+  }
+
+  /// That nothing is wrong with the result, and nothing is left beside it.
+  func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let findings = try Diagnosis(of: output).findings.filter { $0.severity != .note }
+    #expect(findings.isEmpty, "\(findings.map(\.sentence))", sourceLocation: sourceLocation)
+    #expect(
+      try texts("PRAGMA integrity_check") == ["ok"], sourceLocation: sourceLocation)
+    #expect(
+      try rows(
+        "SELECT Z_PK FROM ZSHELF s WHERE ZCOUNT IS NOT (SELECT count(*) FROM ZTHING WHERE ZSHELF = s.Z_PK)"
+      )
+      .isEmpty, sourceLocation: sourceLocation)
+    #expect(
+      try FileSystem.list(folder.path).allSatisfy { !$0.hasPrefix(".strata") },
+      sourceLocation: sourceLocation)
   }
 
   /// The title of each object of an ordered relationship, in its order.

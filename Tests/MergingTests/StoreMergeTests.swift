@@ -2,7 +2,6 @@ import Comparison
 import Files
 import ManagedModel
 import ManagedStore
-import Rescue
 import SQLite
 import TestSupport
 import Testing
@@ -15,21 +14,6 @@ struct StoreMergeTests {
 
   init() throws { library = try Library() }
 
-  private func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let findings = try Diagnosis(of: library.output).findings.filter { $0.severity != .note }
-    #expect(findings.isEmpty, "\(findings.map(\.sentence))", sourceLocation: sourceLocation)
-    #expect(
-      try library.texts("PRAGMA integrity_check") == ["ok"], sourceLocation: sourceLocation)
-    #expect(
-      try library.rows(
-        "SELECT Z_PK FROM ZSHELF s WHERE ZCOUNT IS NOT (SELECT count(*) FROM ZTHING WHERE ZSHELF = s.Z_PK)"
-      )
-      .isEmpty, sourceLocation: sourceLocation)
-    #expect(
-      try FileSystem.list(library.folder.path).allSatisfy { !$0.hasPrefix(".strata") },
-      sourceLocation: sourceLocation)
-  }
-
   @Test("a store and its copy become a store that is equal to both, and neither is changed")
   func equal() throws {
     let before = try [library.old, library.new].map { try FileSystem.read($0) }
@@ -41,7 +25,7 @@ struct StoreMergeTests {
     let summary = try comparison.run { _ in }
     #expect(summary.isEqual && summary.bookkeeping.isEmpty, "\(summary.bookkeeping)")
     #expect(try [library.old, library.new].map { try FileSystem.read($0) } == before)
-    try expectSound()
+    try library.expectSound()
   }
 
   @Test(
@@ -67,7 +51,7 @@ struct StoreMergeTests {
       "SELECT ZTITLE FROM ZTHING WHERE ZSHELF = 1 AND Z_PK > 20 ORDER BY Z_FOK_SHELF")
     #expect(
       places == ["New 0", "New 1", "New 2", "New 3"] + (0..<6).map { "Old \($0)" })
-    try expectSound()
+    try library.expectSound()
   }
 
   @Test("with the copy that both come from, a value that one store changed is that store's")
@@ -84,7 +68,7 @@ struct StoreMergeTests {
         == ["by old 99 77.0 2", "by new 3 1.5 4", "Thing 4 4 2.0 3"])
     #expect(
       try library.texts("SELECT Z_OPT FROM ZTHING WHERE Z_PK IN (2, 4, 5)") == ["2", "1", "2"])
-    try expectSound()
+    try library.expectSound()
   }
 
   @Test("values that both changed are refused with their number, and decided by a preference")
@@ -119,57 +103,6 @@ struct StoreMergeTests {
     }
   }
 
-  @Test(
-    "what was deleted in the newer store comes back with its links, or stays deleted on request")
-  func deletions() throws {
-    try library.delete([1, 20], in: library.new)
-    let report = try library.merge()
-    #expect(report.deletionSource == .base)
-    #expect(report.entities.reduce(0) { $0 + $1.returned } == 3 && report.added == 3)
-    #expect(try library.names(of: "Thing 2", "likes") == ["Thing 1", "Thing 0"])
-    #expect(
-      try library.texts(
-        "SELECT t.ZTITLE, t.Z_PK > 20, p.ZNUMBER FROM ZTHING t JOIN ZPASS p ON p.ZOWNER = t.Z_PK AND t.ZPASS = p.Z_PK WHERE t.ZTITLE = 'Thing 0'"
-      ) == ["Thing 0 1 0"])
-    try expectSound()
-    let place = library.folder.path("Kept.sqlite")
-    let kept = try library.merge(to: place) { $0.keepsDeleted = true }
-    #expect(kept.added == 0 && kept.leftOut == 3 && kept.losses.count == 3)
-    #expect(try library.texts("SELECT count(*) FROM ZTHING", place) == ["18"])
-  }
-
-  @Test(
-    "without the common copy, history tells what was deleted, and keys that were given out twice do not"
-  )
-  func deletionsByHistory() throws {
-    for path in [library.old, library.new] {
-      try Library.change(
-        path,
-        """
-        CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTIMESTAMP FLOAT);
-        CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
-          ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB);
-        INSERT INTO ATRANSACTION VALUES (1, 16002, 1, \(path == library.old ? 5 : 6));
-        """)
-    }
-    let film = try #require(try Store(path: library.base).table(of: "Film")).entityID
-    let book = try #require(try Store(path: library.base).table(of: "Book")).entityID
-    let key = try library.add(library.old, "Another")
-    try library.delete([20], in: library.new)
-    try Library.change(
-      library.new,
-      """
-      INSERT INTO ACHANGE VALUES (1, 16001, 1, 2, \(film), 20, 1, NULL), (2, 16001, 1, 0, \(book), \(key), 1, NULL),
-        (3, 16001, 1, 2, \(book), \(key), 1, NULL)
-      """)
-    let report = try library.merge(withBase: false) {
-      $0.matches = [.key]
-      $0.keepsDeleted = true
-    }
-    #expect(report.deletionSource == .history && report.leftOut == 1 && report.added == 1)
-    #expect(try library.texts("SELECT ZTITLE FROM ZTHING WHERE Z_PK >= 20") == ["Another"])
-  }
-
   @Test("entities that nothing pairs are refused with their numbers, and nothing is made")
   func unpaired() throws {
     let refusal = #expect(throws: CoreDataError.self) { try library.merge(withBase: false) }
@@ -190,90 +123,74 @@ struct StoreMergeTests {
     #expect(report.conflictCount == 0 && report.added == 0)
   }
 
-  @Test(
-    "a unique value is one object's: two new ones with it become one, and a value that is taken is named"
-  )
-  func uniqueness() throws {
-    try library.add(library.old, "Both", code: "X")
-    try library.add(library.new, "Both", code: "X")
-    try Library.change(library.old, "UPDATE ZTHING SET ZCODE = 'Y' WHERE Z_PK = 2")
-    try Library.change(
-      library.new, "UPDATE ZTHING SET ZCODE = 'Y', ZTITLE = 'Thing Y' WHERE Z_PK = 4")
-    try library.add(library.old, "Film X", code: "Z", entity: "Film")
-    try library.add(library.new, "Book Z", code: "Z", entity: "Book")
-    // Two that swap their values.
-    try Library.change(library.old, "UPDATE ZTHING SET ZCODE = NULL WHERE Z_PK IN (6, 8)")
-    try Library.change(
-      library.old,
-      "UPDATE ZTHING SET ZCODE = CASE Z_PK WHEN 6 THEN 'C7' ELSE 'C5' END WHERE Z_PK IN (6, 8)")
-    let report = try library.merge { $0.preferences = [.new] }
-    #expect(try library.texts("SELECT count(*) FROM ZTHING WHERE ZTITLE = 'Both'") == ["1"])
-    #expect(
-      try library.texts("SELECT ZCODE, ZTITLE FROM ZTHING WHERE ZCODE = 'Y'") == ["Y Thing Y"])
-    #expect(
-      try library.texts(
-        "SELECT ZTITLE, ZCODE FROM ZTHING WHERE ZTITLE IN ('Film X', 'Book Z') ORDER BY 1")
-        == ["Book Z Z", "Film X –"])
-    let lost = report.losses.filter { $0.reason == .uniqueness }.compactMap { $0.change.a?.key }
-    #expect(Set(lost).isSuperset(of: [2, 22]))
-    #expect(
-      try library.rows(
-        "SELECT 1 FROM ZTHING WHERE ZCODE IS NOT NULL GROUP BY ZCODE HAVING count(*) > 1"
-      )
-      .isEmpty)
-    try expectSound()
-  }
-
-  @Test(
-    "a one-to-one is never broken: what is taken stays the newer store's, and the loss is named")
-  func oneToOne() throws {
-    let owner = try Store(path: library.base).table(of: "Pass")?.storage(of: "owner")
-    let number = try #require(owner?.entityColumn)
-    try Library.change(
-      library.old,
-      "INSERT INTO ZPASS (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZOWNER, \(number)) SELECT 6, Z_ENT, 1, 60, 10, (SELECT Z_ENT FROM ZTHING WHERE Z_PK = 10) FROM ZPASS LIMIT 1; UPDATE ZTHING SET ZPASS = 6 WHERE Z_PK = 10; UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'Pass'"
-    )
+  @Test("keys that history or the mirror names are not given out again; a mirrored store is told")
+  func mirrored() throws {
+    let thing = try #require(try Store(path: library.base).table(of: "Book")).entityID
     try Library.change(
       library.new,
-      "INSERT INTO ZPASS (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZOWNER, \(number)) SELECT 6, Z_ENT, 1, 61, 10, (SELECT Z_ENT FROM ZTHING WHERE Z_PK = 10) FROM ZPASS LIMIT 1; UPDATE ZTHING SET ZPASS = 6 WHERE Z_PK = 10; UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'Pass'"
-    )
-    let report = try library.merge { $0.preferences = [.new] }
-    #expect(try library.texts("SELECT ZNUMBER FROM ZPASS WHERE ZOWNER = 10") == ["61"])
-    // It cannot be without its owner.
-    #expect(report.losses.map(\.reason) == [.oneToOne] && report.leftOut == 1)
-    #expect(report.losses.first?.change.kind == .delete)
+      """
+      CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+        ZENTITYID INTEGER, ZENTITYPK INTEGER, ZNEEDSUPLOAD INTEGER, ZNEEDSCLOUDDELETE INTEGER);
+      INSERT INTO ANSCKRECORDMETADATA VALUES (1, 17001, 1, \(thing), 500, 0, 0)
+      """)
+    try library.add(library.old, "Under another key")
+    let report = try library.merge()
+    #expect(report.isMirrored)
+    #expect(try library.texts("SELECT Z_PK FROM ZTHING WHERE ZTITLE LIKE 'Under%'") == ["501"])
     #expect(
-      try library.rows(
-        "SELECT 1 FROM ZPASS p WHERE (SELECT ZPASS FROM ZTHING WHERE Z_PK = p.ZOWNER) IS NOT p.Z_PK"
-      )
-      .isEmpty)
-    try expectSound()
+      try library.texts("SELECT * FROM ANSCKRECORDMETADATA") == ["1 17001 1 \(thing) 500 0 0"])
   }
 
-  @Test(
-    "a one-to-one that one store changed is that store's; if both did, --prefer decides, and no side is left over",
-    arguments: [
-      ([1: 3, 2: 2], [1: 1, 2: 2], 0, ["1 3", "2 2"], ["1 3", "2 2"]),
-      ([1: 1, 2: 2], [1: 2], 0, ["1 2"], ["1 2"]),
-      ([2: 2], [1: 1, 2: 2, 3: 4], 0, ["2 2", "3 4"], ["2 2", "3 4"]),
-      ([1: 3, 2: 2], [1: 4, 2: 2], 1, ["1 4", "2 2"], ["1 3", "2 2"]),
-      ([1: 2], [1: 1, 2: 2], 0, ["1 2"], ["1 2"]),
-      (
-        [1: 1, 2: 2, 4: 4], [1: 1, 2: 2, 3: 3], 0, ["1 1", "2 2", "3 3", "4 4"],
-        ["1 1", "2 2", "3 3", "4 4"]
-      ),
-    ])
-  func partners(
-    old: [Int: Int], new: [Int: Int], conflicts: Int, ifNew: [String], ifOld: [String]
-  ) throws {
-    try Library.hang(library.old, old)
-    try Library.hang(library.new, new)
-    for (preference, expected) in [(MergeOptions.Preference.new, ifNew), (.old, ifOld)] {
-      let place = library.folder.path("\(preference == .new).sqlite")
-      let report = try library.merge(to: place) { $0.preferences = [preference] }
-      #expect(report.conflictCount == conflicts)
-      #expect(try library.signs(place) == expected, "\(preference)")
+  private static let fixtures =
+    Fixtures.isAvailable
+    ? [
+      "bookmarks/Bookmarks_V5.sqlite", "cartkit/CartStorage_v1.sqlite",
+      "coredataplus/SampleModel2/SampleModel2_V2.sqlite", "system/Photos-10.15.7.sqlite",
+      "system/netusage.sqlite",
+    ] : []
+
+  @Test("real stores are merged with changed copies of themselves", arguments: Self.fixtures)
+  func fixture(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    let paths = ["Base", "Old", "New"].map { folder.path($0 + ".sqlite") }
+    for path in paths {
+      try Store(path: Fixtures.path(name)).connection.run("VACUUM INTO ?", [.text(path)])
     }
+    var added = 0
+    for (index, path) in paths.dropFirst().enumerated() {
+      let store = try Store(path: path)
+      let connection = try Connection(path: path, mode: .readWrite)
+      connection.fireTriggers(false)
+      for table in store.schema.tables where store.model.entity(named: table.root) != nil {
+        guard let root = store.schema.numbers[table.root],
+          try connection.rows("PRAGMA index_list(\(quoted(table.name)))").allSatisfy({
+            $0[2].integer == 0
+          })
+        else { continue }
+        // Both sides give the same keys to copies of other rows.
+        let columns = table.columns.map { quoted($0.name) }.joined(separator: ", ")
+        let last = try PrimaryKeys(connection).last(root, in: table.name)
+        try connection.execute(
+          """
+          INSERT INTO \(quoted(table.name)) (Z_PK, Z_ENT, Z_OPT, \(columns))
+          SELECT \(last) + row_number() OVER (ORDER BY Z_PK), Z_ENT, 1, \(columns)
+          FROM \(quoted(table.name)) WHERE Z_PK % 2 = \(1 - index)
+          """)
+        if index == 0 { added += connection.changes }
+        try PrimaryKeys(connection).raise(
+          root, to: PrimaryKeys(connection).used(in: table.name) ?? last)
+      }
+      connection.close()
+    }
+    let report = try StoreMerge.run(
+      Store(path: paths[1]), Store(path: paths[2]), base: Store(path: paths[0]),
+      to: folder.path("Both.sqlite"))
+    #expect(added > 0 && report.conflictCount == 0)
+    #expect(report.added + report.leftOut == added, "\(report.entities) \(report.losses)")
+    let (one, both) = (
+      try Store(path: paths[2]).counts(), try Store(path: folder.path("Both.sqlite")).counts()
+    )
+    #expect(both.values.reduce(0, +) == one.values.reduce(0, +) + report.added)
   }
 
   @Test("stores of two text encodings are merged")
@@ -286,7 +203,7 @@ struct StoreMergeTests {
       to: library.output)
     #expect(report.added == 1)
     #expect(try library.texts("SELECT ZTITLE FROM ZTHING WHERE Z_PK > 20") == ["Größe in UTF-16"])
-    try expectSound()
+    try library.expectSound()
   }
 
   @Test("what an interrupted merge left is removed by the next one")
@@ -302,83 +219,6 @@ struct StoreMergeTests {
     #expect(more.sorted() == [".Both_SUPPORT", "Both.sqlite"])
   }
 
-  @Test("to-manys are united; ordered ones keep the newer store's order, with the others behind")
-  func links() throws {
-    let likes = try library.join("likes")
-    let place = try #require(likes.position)
-    let inverse = try #require(likes.inversePosition)
-    func like(_ path: String, _ one: Int, _ other: Int, at position: Int) throws {
-      let columns = [likes.owner, likes.destination, place, inverse]
-      try Library.change(
-        path,
-        "INSERT INTO \(likes.table) (\(columns.joined(separator: ", "))) VALUES (\(one), \(other), \(position), \(position))"
-      )
-    }
-    // 3 likes 2 and 1. In the old store 9 comes before and 8 behind, in the new one 7 between.
-    try like(library.old, 3, 9, at: 1)
-    try like(library.old, 3, 8, at: 900_000)
-    try Library.change(
-      library.new,
-      "UPDATE \(likes.table) SET \(place) = 9000 WHERE \(likes.owner) = 3 AND \(likes.destination) = 1"
-    )
-    try like(library.new, 3, 7, at: 8000)
-    let tags = try library.join("tags")
-    try Library.change(
-      library.old, "INSERT INTO \(tags.table) (\(tags.owner), \(tags.destination)) VALUES (15, 1)")
-    try Library.change(
-      library.new, "INSERT INTO \(tags.table) (\(tags.owner), \(tags.destination)) VALUES (15, 2)")
-    let report = try library.merge()
-    #expect(report.links == 3)
-    #expect(
-      try library.names(of: "Thing 2", "likes")
-        == ["Thing 1", "Thing 6", "Thing 0", "Thing 8", "Thing 7"])
-    #expect(
-      try library.texts(
-        "SELECT \(tags.destination) FROM \(tags.table) WHERE \(tags.owner) = 15 ORDER BY 1")
-        == ["1", "2"])
-    try expectSound()
-  }
-
-  @Test(
-    "a to-one that one store has is kept without the common copy; a to-many without an inverse too")
-  func references() throws {
-    let notes = try #require(try Store(path: library.base).table(of: "Shelf")?.storage(of: "notes"))
-    try Library.change(library.old, "UPDATE ZNOTE SET \(notes.owner) = 2 WHERE Z_PK = 1")
-    try Library.change(
-      library.new, "UPDATE ZTHING SET ZSHELF = NULL, Z_FOK_SHELF = NULL WHERE Z_PK = 1")
-    let report = try library.merge(withBase: false) { $0.matches = [.key] }
-    #expect(report.conflictCount == 0)
-    #expect(try library.texts("SELECT \(notes.owner) FROM ZNOTE WHERE Z_PK = 1") == ["2"])
-    #expect(try library.texts("SELECT ZSHELF FROM ZTHING WHERE Z_PK = 1") == ["1"])
-    #expect(
-      try library.texts("SELECT Z_PK FROM ZTHING WHERE ZSHELF = 1 ORDER BY Z_FOK_SHELF").last == "1"
-    )
-    try expectSound()
-  }
-
-  @Test("external files come along under new names, and all of the newer store stay")
-  func files() throws {
-    let data = StoreFiles(path: library.old).externalDataFolder
-    let name = "11111111-2222-4333-8444-555555555555"
-    try FileSystem.create(data + "/" + name, holding: Library.content + [99])
-    let column = ByteText.hex(MarkedBytes.file(name: name).column)
-    let key = try library.add(library.old, "With a file")
-    try Library.change(
-      library.old, "UPDATE ZTHING SET ZCOVER = x'\(column)' WHERE Z_PK IN (4, \(key))")
-    let report = try library.merge()
-    #expect(report.files == 2 && report.missingFiles == 0 && report.conflictCount == 0)
-    let store = try Store(path: library.output)
-    let found = try store.externalData()
-    #expect(found.referenced == 5 && found.missing.isEmpty && found.orphaned.isEmpty)
-    let made = StoreFiles(path: library.output).externalDataFolder
-    #expect(try !FileSystem.list(made).contains(name))
-    let contents = try FileSystem.list(made).filter {
-      try FileSystem.read(made + "/" + $0) == Library.content + [99]
-    }
-    #expect(contents.count == 2)
-    try expectSound()
-  }
-
   @Test("only some entities: objects of others are left out, and named")
   func some() throws {
     try library.add(library.old, "A book")
@@ -387,7 +227,94 @@ struct StoreMergeTests {
     #expect(report.entities.map(\.entity) == ["Film"] && report.added == 1)
     #expect(report.notes.contains { $0.hasPrefix("Book: 11 objects") })
     #expect(try library.texts("SELECT ZTITLE FROM ZTHING WHERE Z_PK > 20") == ["A film"])
-    try expectSound()
+    try library.expectSound()
+  }
+
+  @Test("objects that need one of another entity stay out with it, and lost references are counted")
+  func someWithReferences() throws {
+    let number = try #require(
+      try Store(path: library.base).table(of: "Pass")?.storage(of: "owner")?.entityColumn)
+    let key = try library.add(library.old, "A book")
+    try Library.change(
+      library.old,
+      """
+      INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 5, Z_ENT, 1, 'New shelf' FROM ZSHELF LIMIT 1;
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 5 WHERE Z_NAME = 'Shelf';
+      UPDATE ZTHING SET ZSHELF = 5 WHERE Z_PK IN (1, \(key));
+      INSERT INTO ZPASS (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZOWNER, \(number))
+      SELECT 6, Z_ENT, 1, 60, \(key), (SELECT Z_ENT FROM ZTHING WHERE Z_PK = \(key)) FROM ZPASS LIMIT 1;
+      UPDATE ZTHING SET ZPASS = 6 WHERE Z_PK = \(key);
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'Pass'
+      """)
+    let report = try library.merge { $0.entities = ["Pass"] }
+    #expect(report.added == 0 && report.leftOut == 1 && report.losses.map(\.reason) == [.dependent])
+    let place = library.folder.path("Things.sqlite")
+    let things = try library.merge(to: place) { $0.entities = ["Thing"] }
+    #expect(things.added == 1 && things.lostLinks == 3)
+    #expect(
+      try library.texts("SELECT ZSHELF, ZPASS FROM ZTHING WHERE Z_PK IN (1, 21)", place)
+        == ["1 1", "– –"])
+    try library.expectSound()
+  }
+
+  @Test("entities may have other numbers in the two stores")
+  func numbers() throws {
+    try Library.change(
+      library.old,
+      """
+      UPDATE ZNOTE SET Z_ENT = 50; UPDATE Z_PRIMARYKEY SET Z_ENT = 50, Z_MAX = 5 WHERE Z_NAME = 'Note';
+      INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (5, 50, 1, 'A new note')
+      """)
+    #expect(try library.merge().added == 1)
+    let note = try #require(try Store(path: library.new).table(of: "Note")).entityID
+    #expect(try library.texts("SELECT DISTINCT Z_ENT FROM ZNOTE") == [String(note)])
+    #expect(try library.texts("SELECT ZTEXT FROM ZNOTE WHERE Z_PK = 5") == ["A new note"])
+    try library.expectSound()
+  }
+
+  @Test("R-trees have the objects that came in and the values that came along")
+  func trees() throws {
+    var place = Entity("Place")
+    place.attributes = [Attribute("x", .float), Attribute("placeID", .string)]
+    place.fetchIndexes = [
+      FetchIndex("byX", elements: [.init(property: "x", kind: .rtree, isAscending: true)])
+    ]
+    let paths = ["Tree0", "Tree1", "Tree2"].map { library.folder.path($0 + ".sqlite") }
+    let model = try Model(entities: [place])
+    let writer = try StoreWriter(creating: paths[0], model: model)
+    for number in 0..<3 {
+      try writer.insert(
+        "Place", attributes: ["x": .double(Double(number)), "placeID": .string("P\(number)")])
+    }
+    try writer.finish()
+    for path in paths.dropFirst() { try FileSystem.copyOver(paths[0], to: path) }
+    let connection = try Connection(path: paths[1], mode: .readWrite)
+    // Its triggers keep the tree.
+    try connection.execute(
+      """
+      INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZX, ZPLACEID) VALUES (4, 1, 1, 40, 'P4');
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 4; UPDATE ZPLACE SET ZX = 20 WHERE Z_PK = 2
+      """)
+    connection.close()
+    let report = try StoreMerge.run(
+      Store(path: paths[1]), Store(path: paths[2]), base: Store(path: paths[0]),
+      to: library.output)
+    #expect(report.added == 1)
+    #expect(
+      try library.texts("SELECT Z_PK, ZX_MIN, ZX_MAX FROM Z_Place_byX ORDER BY 1")
+        == ["1 0.0 0.0", "2 20.0 20.0", "3 2.0 2.0", "4 40.0 40.0"])
+    #expect(try library.texts("PRAGMA integrity_check") == ["ok"])
+  }
+
+  @Test("with keys alone it is told where they belong to different objects")
+  func keysAlone() throws {
+    try library.add(library.old, "Of the old one", code: "O", shelf: 2)
+    try library.add(library.new, "Of the new one", code: "N", entity: "Film")
+    let report = try library.merge(withBase: false) { $0.matches = [.key] }
+    #expect(
+      report.added == 1
+        && report.notes.contains { $0.hasPrefix("Book may have grown apart: 1 key") })
+    #expect(try library.texts("SELECT count(*) FROM ZTHING") == ["22"])
   }
 
   @Test("history and an app's own tables are the newer store's")

@@ -35,7 +35,8 @@ struct LinkMerge {
     let other = map.result(reference.oldTarget, key)
     let statement = try connection.prepare(
       """
-      SELECT m.a, m.r, \(key), \(other) FROM \(map.rows(of: entity)) AND \(key) IS NOT NULL ORDER BY m.a
+      SELECT m.a, m.r, \(key), \(other) FROM \(map.rows(of: entity)) AND \(key) IS NOT NULL
+      AND EXISTS (SELECT 1 FROM src.\(quoted(reference.oldTarget)) x WHERE x.Z_PK = \(key)) ORDER BY m.a
       """)
     var edges: [(a: Int64, r: Int64, to: Int64, there: Int64?)] = []
     // In pieces: the map changes while objects are left out.

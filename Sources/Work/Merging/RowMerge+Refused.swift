@@ -51,8 +51,10 @@ extension RowMerge {
   }
 
   /// Whether another object of the result has the values of a constraint that an object of the older store has.
+  ///
+  /// - Parameter others: keys of objects that do not count.
   private func isTaken(
-    _ constraint: [String], of entity: MergedEntity, _ a: Int64
+    _ constraint: [String], of entity: MergedEntity, _ a: Int64, besides others: [Int64] = []
   ) throws -> Bool {
     let equal = constraint.compactMap { name -> String? in
       if let attribute = entity.attributes.first(where: { $0.name == name }) {
@@ -66,8 +68,21 @@ extension RowMerge {
       """
       (SELECT 1 FROM \(map.rows(of: entity)) AND m.a = \(a) AND EXISTS (
       SELECT 1 FROM main.\(quoted(entity.new.table)) n
-      WHERE n.Z_PK <> m.r AND \(equal.joined(separator: " AND "))))
+      WHERE n.Z_PK <> m.r AND n.Z_PK NOT IN (\(others.list)) AND \(equal.joined(separator: " AND "))))
       """) > 0
+  }
+
+  /// Leaves out objects that came in and cannot be without one that did not.
+  func leaveOutIncomplete(_ entity: MergedEntity) throws {
+    for reference in entity.references where reference.isMandatory {
+      let key = "o." + quoted(reference.old)
+      let rows = try connection.rows(
+        """
+        SELECT m.a FROM \(map.rows(of: entity)) AND m.kind > 0 AND \(key) IS NOT NULL
+        AND \(map.result(reference.oldTarget, key)) IS NULL
+        """)
+      for a in rows.compactMap({ $0.first?.integer }) { try leaveOut(entity, a, .dependent) }
+    }
   }
 
   /// Takes an object of the older store out of the result again, with those that cannot be without it.
@@ -120,25 +135,70 @@ extension RowMerge {
     var isMoving = true
     while isMoving {
       isMoving = false
-      for row in try waiting() {
-        guard try take(row.names, of: row.entity, a: row.a, r: row.r) else { continue }
+      for row in try waiting() where try take(row.names, of: row.entity, a: row.a, r: row.r) {
         try forget(row)
         isMoving = true
       }
+      if !isMoving { isMoving = try loseTaken() }
     }
+    try exchange()
     for row in try waiting() {
-      var (names, lost) = (row.names, [String]())
-      for constraint in row.entity.constraints where try isTaken(constraint, of: row.entity, row.a)
-      {
-        lost += names.filter(constraint.contains)
-        names.removeAll(where: constraint.contains)
-      }
-      if !names.isEmpty, try !take(names, of: row.entity, a: row.a, r: row.r) {
-        lost += names
-      }
-      try told.lose(lost, of: row.entity, a: row.a, r: row.r, .uniqueness)
-      try forget(row)
+      try lose(
+        row.names.filter { name in row.entity.constraints.contains { $0.contains(name) } }, of: row)
     }
+  }
+
+  /// Gives up values that are of objects which keep them.
+  ///
+  /// - Returns: whether there were any.
+  private func loseTaken() throws -> Bool {
+    let rows = try waiting()
+    for row in rows {
+      let others = rows.filter { $0.entity.new.table == row.entity.new.table }.map(\.r)
+      let taken = try row.entity.constraints.filter { constraint in
+        try !Set(constraint).isDisjoint(with: row.names)
+          && isTaken(constraint, of: row.entity, row.a, besides: others)
+      }
+      guard !taken.isEmpty else { continue }
+      try lose(row.names.filter { name in taken.contains { $0.contains(name) } }, of: row)
+      return true
+    }
+    return false
+  }
+
+  /// Gives an object its other values, without those that it cannot have.
+  private func lose(_ names: [String], of row: Waiting) throws {
+    var lost = names
+    let rest = row.names.filter { !lost.contains($0) }
+    if !rest.isEmpty, try !take(rest, of: row.entity, a: row.a, r: row.r) { lost += rest }
+    try told.lose(lost, of: row.entity, a: row.a, r: row.r, .uniqueness)
+    try forget(row)
+  }
+
+  /// Gives objects the values of each other, all at once: each is in the way of another.
+  private func exchange() throws {
+    let rows = try waiting()
+    // A file that was copied is not taken back.
+    let haveFiles = rows.contains { row in
+      row.entity.attributes.contains { $0.allowsFiles && row.names.contains($0.name) }
+    }
+    guard rows.count > 1, !haveFiles else { return }
+    try connection.execute("SAVEPOINT merge_exchange")
+    for row in rows {
+      let names = row.entity.constraints.joined().filter(row.names.contains)
+      let columns = row.entity.columns(of: Array(names)) ?? []
+      guard !columns.isEmpty else { continue }
+      try connection.run(
+        """
+        UPDATE main.\(quoted(row.entity.new.table))
+        SET \(columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ?
+        """, [.integer(row.r)])
+    }
+    let isDone = try rows.allSatisfy { try take($0.names, of: $0.entity, a: $0.a, r: $0.r) }
+    if isDone { for row in rows { try forget(row) } }
+    try connection.execute(
+      isDone
+        ? "RELEASE merge_exchange" : "ROLLBACK TO merge_exchange; RELEASE merge_exchange")
   }
 
   private typealias Waiting = (entity: MergedEntity, a: Int64, r: Int64, names: [String])

@@ -18,6 +18,19 @@ struct RowMerge {
   /// Copies the rows of objects that come in; those that a uniqueness constraint refuses are left for later.
   func insert(_ entity: MergedEntity) throws {
     try connection.execute(insertion(of: entity, where: "m.kind > 0"))
+    for reference in entity.references where reference.partner == nil && !reference.isMandatory {
+      told.report.lostLinks += try map.count(
+        "(SELECT 1 FROM \(map.rows(of: entity)) AND m.kind > 0 AND \(isLost(reference)))")
+    }
+  }
+
+  /// True of a row `o` that references an object of the older store which is not in the result.
+  private func isLost(_ reference: MergedEntity.Reference) -> String {
+    let key = "o." + quoted(reference.old)
+    return """
+      (\(key) IS NOT NULL AND \(map.result(reference.oldTarget, key)) IS NULL
+      AND EXISTS (SELECT 1 FROM src.\(quoted(reference.oldTarget)) x WHERE x.Z_PK = \(key)))
+      """
   }
 
   func insertion(
@@ -50,8 +63,8 @@ struct RowMerge {
   // MARK: Objects that both have
 
   /// What of a property differs, as bits: between old and new, old and base, new and base; and whether the older
-  /// store's reference has nothing in the result, the newer store's is NULL, the older store's is, and the latter is of an
-  /// object that the newer store does not have.
+  /// store's reference has nothing in the result, the newer store's is NULL, the older store's is, the latter is of an object
+  /// that the newer store does not have, and there is nothing that could be lost.
   private struct Difference {
     let bits: Int64
     var isDifferent: Bool { bits & 1 != 0 }
@@ -61,6 +74,7 @@ struct RowMerge {
     var isNullInNew: Bool { bits & 16 != 0 }
     var isNullInOld: Bool { bits & 32 != 0 }
     var isBack: Bool { bits & 64 != 0 }
+    var isLostInOld: Bool { bits & 128 != 0 }
   }
 
   /// Whose value a property gets.
@@ -108,7 +122,7 @@ struct RowMerge {
       }
       for (index, reference) in references.enumerated() {
         let found = Difference(bits: reading.integer(at: 4 + attributes.count + index))
-        if found.isLost { told.report.lostLinks += 1 }
+        if found.isLost, !found.isLostInOld { told.report.lostLinks += 1 }
         switch Self.choice(found, hasBase: hasBase) {
         case .old: taken.append(reference.name)
         case .conflict: conflicts.append(reference.name)
@@ -170,6 +184,7 @@ struct RowMerge {
       64 * EXISTS (SELECT 1 FROM temp.merge_key k
       WHERE k.t = \(map.number(reference.oldTarget)) AND k.a = \(key) AND k.kind > 0)
       """,
+      "128 * (\(key) IS NOT NULL AND NOT \(isLost(reference)))",
     ]
     if let base = reference.base.map({ "b." + quoted($0) }) {
       let former = "coalesce(\(map.result(reference.oldTarget, base)), \(base))"

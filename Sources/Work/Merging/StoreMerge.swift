@@ -185,6 +185,7 @@ extension StoreMerge {
       progress("merging objects")
       let included = map.entities.filter(\.isIncluded)
       for entity in included { try rows.insert(entity) }
+      for entity in included { try rows.leaveOutIncomplete(entity) }
       for entity in included { try rows.update(entity) }
       try rows.retry()
       for entity in included { try rows.insertRefused(entity) }
@@ -232,6 +233,15 @@ extension StoreMerge {
         (count.old, count.new) = (old[pairing.entity] ?? 0, new[pairing.entity] ?? 0)
         count.total = count.new
         told.report.entities.append(count)
+        if stores.base == nil, pairing.isGrownApart {
+          let keys =
+            pairing.splitKeys == 1
+            ? "1 key belongs to different objects"
+            : "\(pairing.splitKeys) keys belong to different objects"
+          told.report.notes.append(
+            "\(pairing.entity) may have grown apart: \(keys) in the two stores, and others may have been taken for one object. The copy that both stores come from settles it."
+          )
+        }
         if pairing.by == .none, count.old > 0, count.new > 0 { told.report.unpaired.append(count) }
       }
       for name in old.keys.sorted() where !isIncluded(name) {
