@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """strata edit by an expression over many objects, killed at many moments, beside a program that saves, and beside another strata.
 
-    edit.py STRATA [--objects N] [--moments N] [--seconds S] [--only PART]…
+    edit.py STRATA [--objects N] [--small N] [--moments N] [--seconds S] [--only PART]…
 
 A demo is made (Amount is the entity with most objects) and edited; what must hold is worked out here with sqlite3, on
 copies: no code of strata's takes part, but for `dump`, `compare` and `rollback`, which are run to be compared.
@@ -60,6 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("strata")
     parser.add_argument("--objects", type=int, default=250_000)
+    parser.add_argument("--small", type=int, default=20_000, help="objects of the stores of the other parts")
     parser.add_argument("--moments", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", action="append", default=[])
@@ -132,7 +133,7 @@ def main():
               f" verification {receipt['verificationSeconds']:.1f} s", flush=True)
 
     if wanted("kills"):
-        store = demo("kills", 20_000)
+        store = demo("kills", options.small)
         words = ["Amount", "--where", "quantity >= 0", "--set", SET, "--delete", "Recipe/p5", "--delete", "Tag/p2"]
         start = os.path.dirname(store)
 
@@ -178,7 +179,7 @@ def main():
     for mode in ("DELETE", "WAL"):
         if not wanted("writer"):
             continue
-        store = demo("writer" + mode, 20_000)
+        store = demo("writer" + mode, options.small)
         connection = connect(store)
         connection.execute(f"PRAGMA journal_mode = {mode}")
         connection.execute("CREATE TABLE AppLog (n INTEGER PRIMARY KEY)")
@@ -222,7 +223,7 @@ def main():
         print(f"writer, {mode}: {runs} edits beside {saved[0]} saves, by status {statuses}", flush=True)
 
     if wanted("second"):
-        store = demo("second", 20_000)
+        store = demo("second", options.small)
         statuses = {}
         edited = 0
         for _ in range(6):

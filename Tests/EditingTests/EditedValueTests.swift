@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 import TestSupport
 import Testing
@@ -51,10 +52,33 @@ struct EditedValueTests {
       return bytes
     }
     let connection = try scene.connection()
-    #expect(
-      try connection.value("SELECT ZDATA FROM ZITEM WHERE Z_PK = 1") == .blob([1] + bytes))
+    let column = try #require(try connection.value("SELECT ZDATA FROM ZITEM WHERE Z_PK = 1"))
+    guard case .blob(let mark) = column, case .file(let name) = MarkedBytes(mark) else {
+      throw CoreDataError(.failed, "the row names no file: \(column)")
+    }
+    let data = StoreFiles(path: scene.path).externalDataFolder
+    #expect(try FileSystem.list(data) == [name])
+    #expect(try FileSystem.read(data + "/" + name) == bytes)
     #expect(try connection.value("SELECT ZARCHIVE FROM ZITEM WHERE Z_PK = 1") == .blob(archive))
+    connection.close()
     try scene.requireSound()
+    // A new value is a new file, here and beside an output; the old one is the backup's.
+    let other = [UInt8](repeating: 8, count: 150_000)
+    let output = scene.folder.path("New.sqlite")
+    let elsewhere = try scene.edit("Item/p2", "data=@picture", to: output) { _ in other }
+    #expect(elsewhere.changes.first?.attributes.first?.new?.value.isReadable == true)
+    #expect(try FileSystem.list(StoreFiles(path: output).externalDataFolder).count == 2)
+    #expect(try FileSystem.list(data) == [name])
+    try scene.requireSound(output)
+    try scene.edit("Item/p1", "data=@picture") { _ in other }
+    #expect(try FileSystem.list(data).count == 2)
+    try scene.requireSound()
+    _ = try StoreRollback.run(path: scene.path)
+    #expect(try Store(path: scene.path).externalData().missing == [])
+    let small = try scene.edit("Item/p1", #"data={"base64": "AQID"}"#)
+    #expect(small.receipt.changed == 1)
+    #expect(
+      try scene.connection().value("SELECT ZDATA FROM ZITEM WHERE Z_PK = 1") == .blob([1, 1, 2, 3]))
   }
 
   @Test("text in quotes is read as JSON: null and @ can be texts")
@@ -125,5 +149,11 @@ struct EditedValueTests {
     #expect(try scene.refusal(of: "Item/p99", "name=Soup").kind == .usage)
     // Keys run through the whole hierarchy.
     #expect(try scene.refusal(of: "Item/p6", "name=Soup").hint?.contains("SpecialItem/p6") == true)
+  }
+}
+
+extension PropertyValue {
+  fileprivate var isReadable: Bool {
+    if case .data(let data) = self { data.isReadable } else { false }
   }
 }

@@ -1,4 +1,5 @@
 import Comparison
+import Files
 import ManagedModel
 import ManagedStore
 import Migration
@@ -12,6 +13,7 @@ struct EditVerification {
   let after: Store
   let edit: StoreEdit
   let list: EditList
+  let files: AddedFiles
   let meter: ProgressMeter
 
   /// Parts of the bookkeeping that an edit changes.
@@ -41,7 +43,7 @@ struct EditVerification {
         updates += 1
         try verify(change)
       }
-      try report(change)
+      try report(try shown(change))
     }
     guard deletions == list.deleted.values.reduce(0, +) else {
       throw failed("\(deletions) objects were deleted")
@@ -76,6 +78,25 @@ struct EditVerification {
     }
   }
 
+  /// A change with the content of files that are not beside the store yet.
+  private func shown(_ change: ObjectChange) throws -> ObjectChange {
+    var change = change
+    for (index, attribute) in change.attributes.enumerated() {
+      if let value = attribute.new?.value {
+        change.attributes[index].new?.value = try content(value)
+      }
+    }
+    return change
+  }
+
+  private func content(_ value: PropertyValue) throws -> PropertyValue {
+    guard case .data(let data) = value, case .missing(let name) = data.location,
+      let path = files.path(of: name)
+    else { return value }
+    let bytes = try FileSystem.read(path)
+    return .data(DataValue(location: .file(name: name), count: bytes.count, bytes: bytes))
+  }
+
   /// Each assignment, as the new store has it.
   private func verifyAsked() throws -> Int {
     var count = 0
@@ -88,7 +109,7 @@ struct EditVerification {
       for (index, assignment) in object.assignments.enumerated() {
         let later = object.assignments.dropFirst(index + 1)
         guard !later.contains(where: { $0.property == assignment.property }) else { continue }
-        guard holds(assignment, in: found, cursor.table) else {
+        guard try holds(assignment, in: found, cursor.table) else {
           throw failed("\(object.id).\(assignment.property) is not what was asked for")
         }
         count += 1
@@ -99,7 +120,7 @@ struct EditVerification {
 
   private func holds(
     _ assignment: StoreEdit.Assignment, in object: ObjectCursor.Object, _ table: EntityTable
-  ) -> Bool {
+  ) throws -> Bool {
     func related(_ name: String) -> [ObjectID]? {
       table.relationships.firstIndex { $0.relationship.name == name }
         .flatMap {
@@ -111,7 +132,7 @@ struct EditVerification {
       guard let index = table.attributes.firstIndex(where: { $0.attribute.name == name }),
         object.attributes.indices.contains(index)
       else { return false }
-      return Self.isSame(object.attributes[index], value)
+      return Self.isSame(try content(object.attributes[index]), value)
     case .toOne(let name, let other): return related(name) == (other.map { [$0] } ?? [])
     case .toMany(let name, let change, let others):
       guard let now = related(name) else { return false }

@@ -9,6 +9,7 @@ struct EditWork {
   let source: Store
   let edit: StoreEdit
   let connection: Connection
+  let files: EditedFiles
   let meter: ProgressMeter
 
   private var schema: StoreSchema { source.schema }
@@ -118,7 +119,7 @@ struct EditWork {
       guard let column = table.column(of: name) else { continue }
       sets.append("\(quoted(column)) = \(literal(value) ?? "?")")
       if literal(value) == nil {
-        values.append(try attribute.column(of: value, in: table.entity))
+        values.append(try files.column(of: value, for: attribute, in: table.entity))
       }
     }
     if !sets.isEmpty {

@@ -73,6 +73,7 @@ private struct EditRun {
   let edit: StoreEdit
   let options: StoreEditing.Options
   let meter: ProgressMeter
+  let files = EditedFiles()
 
   /// Thrown where the store is as was asked already: the copy goes.
   private struct Nothing: AbandonedWork {}
@@ -150,7 +151,8 @@ private struct EditRun {
           throw CoreDataError(.failed, "there is no place for a copy", path: given.path)
         }
         receipt.notes += work.recovered
-        return .init(file: try make(from: work.storePath, into: path, &receipt, report), result: ())
+        let file = try make(from: work.storePath, into: path, &receipt, report)
+        return .init(file: file, result: (), added: files.added)
       } confirm: { _, sum in
         receipt.verificationSeconds += sum.seconds
         try confirm(&receipt)
@@ -188,15 +190,15 @@ private struct EditRun {
     from storePath: String, into path: String, _ receipt: inout EditReceipt,
     _ report: (ObjectChange) throws -> Void
   ) throws -> NewFile {
-    let files = StoreFiles(path: storePath)
+    let own = StoreFiles(path: storePath)
     let model = given.modelSource == .store ? nil : given.wholeModel
-    let source = try Store(path: storePath, files: files, model: model)
+    let source = try Store(path: storePath, files: own, model: model)
     try meter.begin(
       step: 1, of: 1,
       parts: [
         .init(
           kind: .copy, title: "copy store", unit: .bytes,
-          total: FileSystem.status(files.path)?.size ?? 0),
+          total: FileSystem.status(own.path)?.size ?? 0),
         .init(kind: .edit, title: "edit", unit: .items, total: 1),
         .init(kind: .verify, title: "verify", unit: .rows, total: 1),
         .init(kind: .replace, title: "put in place", unit: .items, total: 1),
@@ -211,9 +213,9 @@ private struct EditRun {
     try meter.begin(.verify)
     let start = meter.elapsed
     let after = try Store(
-      path: path, files: StoreFiles(path: path, externalDataOf: files), model: model)
+      path: path, files: StoreFiles(path: path, externalDataOf: own), model: model)
     receipt.verified += try EditVerification(
-      before: source, after: after, edit: edit, list: list, meter: meter
+      before: source, after: after, edit: edit, list: list, files: files.added, meter: meter
     ).run(report)
     receipt.uuid = after.metadata.uuid
     receipt.verificationSeconds = meter.elapsed - start
@@ -227,7 +229,8 @@ private struct EditRun {
     let connection = try EditWork.open(path, beside: source, meter)
     try list.attach(to: connection)
     let trace = try RowTrace(source, on: connection)
-    let work = EditWork(source: source, edit: edit, connection: connection, meter: meter)
+    let work = EditWork(
+      source: source, edit: edit, connection: connection, files: files, meter: meter)
     let history = EditHistory(store: source, connection: connection, meter: meter)
     try connection.transaction {
       let constraints = try EditedConstraints(of: edit, source, on: connection)

@@ -15,8 +15,11 @@ public struct StoreFiles: Sendable, Equatable {
     self.path = path
     externalDataFolder =
       (FileSystem.parent(of: path) ?? ".") + "/" + StoreSuffix.supportFolder(of: path)
-      + "/_EXTERNAL_DATA"
+      + "/" + Self.externalDataName
   }
+
+  /// The folder of external data, in the hidden folder beside a store.
+  package static let externalDataName = "_EXTERNAL_DATA"
 
   /// Files of a store that refers to the external data of another: a version on the way of it.
   package init(path: String, externalDataOf other: StoreFiles) {

@@ -24,6 +24,8 @@ struct Cutover {
   var supportPath: String?
   /// A whole support folder that takes the place of the old one.
   var newSupportPath: String?
+  /// A folder whose files of external data come to those of the store's support folder.
+  var addedSupportPath: String?
   /// Whose owner, permissions and attributes the new store gets; where nothing is there, the new
   /// store is as any new file.
   var attributesPath: String?
@@ -142,6 +144,9 @@ struct Cutover {
       }
     }
     if let supportPath { handover.setAside(support, as: FileSystem.name(of: supportPath)) }
+    if let addedSupportPath {
+      try handover.bring(FileSystem.name(of: addedSupportPath), into: support)
+    }
     if let newSupportPath {
       let name = FileSystem.name(of: newSupportPath)
       if let file = names.file(name) {

@@ -8,6 +8,8 @@ struct ResultOutput {
   let result: VerifiedFile
   let journal: MigrationJournal
   let source: StoreFiles
+  /// Files of external data that the result names and the source does not have.
+  var added = AddedFiles()
   /// Throws when the run is to stop.
   let check: () throws -> Void
   /// Called before each step, for tests that let it fail or die there.
@@ -57,28 +59,70 @@ struct ResultOutput {
   /// - Returns: what a person should know of it, as sentences.
   private func bringSupportFolder(_ handover: inout Handover) throws -> [String] {
     let (from, to) = (source.supportFolder, StoreFiles(path: path).supportFolder)
-    guard to != from, FileIdentity(of: from) != nil else { return [] }
     let staged = journal.workPath + MigrationJournal.externalSuffix
-    let notes = try SupportTree.copy(of: source, to: staged, check: check)
-    try bring(
-      FileSystem.name(of: staged), StoreSuffix.supportFolder(of: handover.names.store), &handover)
+    var notes: [String] = []
+    let isCopied = to != from && FileIdentity(of: from) != nil
+    if isCopied { notes = try SupportTree.copy(of: source, to: staged, check: check) }
+    try added.copy(to: staged, check: check)
+    guard isCopied || !added.isEmpty else { return [] }
+    try handover.bring(
+      FileSystem.name(of: staged), into: StoreSuffix.supportFolder(of: handover.names.store))
     return notes
   }
+}
 
-  private func bring(_ from: String, _ to: String, _ handover: inout Handover) throws {
-    let names = handover.names
+/// New files of external data, which a store names once it is in place.
+package struct AddedFiles: Sendable {
+  /// Where they were made: in a private folder.
+  private let folder: String
+  /// Their names, those that rows have.
+  private let names: [String]
+
+  /// No files.
+  package init() { (folder, names) = ("", []) }
+
+  /// Files of a private folder.
+  package init(_ names: [String], in folder: String) { (self.names, self.folder) = (names, folder) }
+
+  /// Whether there are none.
+  package var isEmpty: Bool { names.isEmpty }
+
+  /// Where a file is; `nil` for a name that is none of these.
+  package func path(of name: String) -> String? {
+    names.contains(name) ? folder + "/" + name : nil
+  }
+
+  /// Copies them into a folder that is as a store's support folder, which is made where it is not there.
+  func copy(to staged: String, check: () throws -> Void) throws {
+    guard !isEmpty else { return }
+    let support = try Folder(FileSystem.parent(of: staged) ?? ".")
+      .makeFolder(FileSystem.name(of: staged))
+    let data = try support.makeFolder(StoreFiles.externalDataName, permissions: 0o700)
+    let source = try Folder(folder)
+    for name in names {
+      try SupportTree.copy(name, of: source, to: data, isToStay: true, check: check)
+    }
+    try data.sync()
+    try support.sync()
+  }
+}
+
+extension Handover {
+  /// Notes that what was made comes to what is there: a folder as a whole where none is in its place, else each
+  /// file of it.
+  mutating func bring(_ from: String, into to: String) throws {
     guard let new = names.entry(from), let source = try names.opened(from),
       let target = try names.opened(to)
     else { return }
     guard let old = try target.folder.entry(target.name) else {
-      handover.bring.append(.init(from: from, to: to, file: new.identity))
+      bring.append(.init(from: from, to: to, file: new.identity))
       return
     }
     guard old.kind != .link else { throw FileSystem.refusal(of: .link, at: names.path(to)) }
     switch (new.kind, old.kind) {
     case (.folder, .folder):
       for name in try source.folder.folder(source.name)?.list() ?? [] {
-        try bring(from + "/" + name, to + "/" + name, &handover)
+        try bring(from + "/" + name, into: to + "/" + name)
       }
       return
     case (.file, .file):

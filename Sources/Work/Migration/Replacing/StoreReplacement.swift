@@ -54,10 +54,14 @@ package struct StoreReplacement {
     package let result: Result
     /// Its checksum, where that was begun when the last byte was written.
     let sum: EarlySum?
+    /// Files of external data that it names and the store does not have.
+    let added: AddedFiles
 
     /// A finished file, and what its maker wants to know afterwards.
-    package init(file: NewFile, result: Result, sum: EarlySum? = nil) {
-      (self.file, self.result, self.sum) = (file, result, sum)
+    package init(
+      file: NewFile, result: Result, sum: EarlySum? = nil, added: AddedFiles = AddedFiles()
+    ) {
+      (self.file, self.result, self.sum, self.added) = (file, result, sum, added)
     }
   }
 
@@ -156,7 +160,8 @@ package struct StoreReplacement {
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
       try confirm(made, sum)
       if output == nil, setsLogAside { try setLogAside(path, journal) }
-      var notes = try putInPlace(file, path, target, backup, fingerprint, journal, meter)
+      var notes = try putInPlace(
+        file, made.added, path, target, backup, fingerprint, journal, meter)
       meter.finish()
       notes += journal.finish()
       return Outcome(
@@ -198,18 +203,24 @@ package struct StoreReplacement {
   }
 
   private func putInPlace(
-    _ file: VerifiedFile, _ path: String, _ target: String, _ backup: String?,
-    _ fingerprint: StoreFingerprint, _ journal: MigrationJournal, _ meter: ProgressMeter
+    _ file: VerifiedFile, _ added: AddedFiles, _ path: String, _ target: String,
+    _ backup: String?, _ fingerprint: StoreFingerprint, _ journal: MigrationJournal,
+    _ meter: ProgressMeter
   ) throws -> [String] {
     guard output == nil else {
       return try ResultOutput(
-        path: target, result: file, journal: journal, source: StoreFiles(path: path),
+        path: target, result: file, journal: journal, source: StoreFiles(path: path), added: added,
         check: meter.checkCancelled, before: before
       ).run()
     }
     var cutover = Cutover(
       storePath: target, result: file, fingerprint: fingerprint, logs: .merged,
       backupPath: backup, attributesPath: target)
+    if !added.isEmpty {
+      let staged = journal.workPath + MigrationJournal.externalSuffix
+      try added.copy(to: staged, check: meter.checkCancelled)
+      cutover.addedSupportPath = staged
+    }
     cutover.before = {
       if $0 == .lock { try meter.checkCancelled() }
       try before($0)
