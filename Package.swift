@@ -86,7 +86,7 @@ let package = Package(
     // XML and binary stores, which are read as private stores of the SQLite type.
     .target(
       name: "AtomicStores",
-      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files"],
+      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files"],
       path: "Sources/Stores/AtomicStores", swiftSettings: small),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
     .target(
@@ -227,7 +227,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Containers", "Migration", "ManagedStore", "Salvage", "SwiftModels", "ManagedModel",
+        "AtomicStores", "Containers", "Migration", "ManagedStore", "Salvage", "SwiftModels",
+        "ManagedModel",
         "ModelWriting", "SQLite", "Files", "JSON",
         .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],

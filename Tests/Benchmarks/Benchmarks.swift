@@ -15,6 +15,7 @@ import TestSupport
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift run -c release Benchmarks fuzz-containers 100000
 ///     swift run -c release Benchmarks fuzz-backups 100000
+///     swift run -c release Benchmarks fuzz-atomic 100000
 ///     swift run -c release Benchmarks source
 ///     swift run -c release Benchmarks matrix
 ///     swift run -c release Benchmarks walk 1200
@@ -73,6 +74,15 @@ struct Benchmarks {
       print(
         "\(result.inputs) mutated archives, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
       )
+    case "fuzz-atomic":
+      let folder = try TemporaryFolder()
+      let result = Fuzzing.run(
+        try AtomicFuzzing.target(in: folder),
+        count: words.dropFirst().first.flatMap { Int($0) } ?? 100_000,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+      print(
+        "\(result.inputs) mutated XML and binary stores, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+      )
     case "fuzz-backups":
       let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 100_000
       let result = Fuzzing.run(
@@ -104,7 +114,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | fuzz-containers [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | fuzz-containers [INPUTS] [SEED] | fuzz-atomic [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

@@ -50,7 +50,8 @@ struct ModelBundleTests {
     ]
     #expect(
       paths.filter(ModelBundle.isRelevant) == [
-        "A.xcdatamodel/contents", "A.mom", "VersionInfo.plist", ".xccurrentversion", "contents",
+        "A.xcdatamodel/contents", "A.mom", "VersionInfo.plist", ".xccurrentversion",
+        "A.xcdatamodel/elements", "contents",
       ])
   }
 }

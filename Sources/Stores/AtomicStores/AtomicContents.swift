@@ -15,10 +15,10 @@ package final class AtomicContents {
   package let metadata: [String: PropertyListValue]?
   /// Objects in it.
   package private(set) var objects = 0
-  /// What of the file is not to be had, as sentences with numbers.
-  package private(set) var losses: [String] = []
+  /// What of the file is not to be had.
+  package private(set) var losses: [AtomicFault] = []
   /// What else is wrong with it.
-  package private(set) var warnings: [String] = []
+  package private(set) var warnings: [AtomicFault] = []
 
   let schema: AtomicSchema
   let connection: Connection
@@ -75,26 +75,35 @@ package final class AtomicContents {
         } catch { throw CoreDataError(error, or: .failed) }
       }
       let lastKey: Int64
-      var losses: [String] = []
-      var lost = 0
+      var losses: [AtomicFault] = []
+      var (lost, partial) = (0, 0)
       switch form {
       case .xml:
         let reader = try XMLStoreReader.read(file, take)
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
-        if let breach = reader.breach { losses.append("The file is damaged: \(breach).") }
-        if reader.partialObjects > 0 {
-          losses.append(
-            "Of \(NumberText.counted(reader.partialObjects, "object")) only a part could be read.")
+        if let breach = reader.breach {
+          losses.append(.init(.damage, "The file is damaged: \(breach)."))
         }
+        partial = reader.partialObjects
         lost = reader.lostObjects
       case .binary:
         let reader = try BinaryStoreReader.read(file) { try take($0, [:]) }
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
-        if let breach = reader.breach { losses.append("The file is damaged: \(breach).") }
+        if let breach = reader.breach {
+          losses.append(.init(.damage, "The file is damaged: \(breach)."))
+        }
+        partial = reader.partialObjects
         lost = reader.lostObjects
       }
+      if partial > 0 {
+        losses.append(
+          .init(
+            .damage, "Of \(NumberText.counted(partial, "object")) only a part could be read.",
+            count: partial))
+      }
       if lost > 0 {
-        losses.append("\(NumberText.counted(lost, "object")) could not be read.")
+        losses.append(
+          .init(.damage, "\(NumberText.counted(lost, "object")) could not be read.", count: lost))
       }
       self.schema = schema
       self.entities = staging.entities
@@ -105,8 +114,10 @@ package final class AtomicContents {
       warnings = staging.warnings
       if metadata?["NSStoreModelVersionHashes"] == nil {
         warnings.append(
-          "The metadata have no version hashes: Core Data opens the store only with NSIgnorePersistentStoreVersioningOption, and it is not known of which model it is."
-        )
+          .init(
+            .metadata,
+            "The metadata have no version hashes: Core Data opens the store only with NSIgnorePersistentStoreVersioningOption, and it is not known of which model it is."
+          ))
       }
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
@@ -133,9 +144,9 @@ private final class ObjectStaging {
   private(set) var entities: [String] = []
   private(set) var relationships: [(entity: Int, name: String)] = []
   /// What of the file cannot be kept as it stands.
-  private(set) var losses: [String] = []
+  private(set) var losses: [AtomicFault] = []
   /// What else is wrong with it.
-  private(set) var warnings: [String] = []
+  private(set) var warnings: [AtomicFault] = []
   private let connection: Connection
   private let object: Statement
   private let link: Statement
@@ -212,14 +223,18 @@ private final class ObjectStaging {
         "SELECT count(*) - count(DISTINCT ref) FROM object")?.integer ?? 0
     if names > 0 {
       losses.append(
-        "\(NumberText.counted(names, "object")) \(names == 1 ? "has" : "have") an id that another has, too, and \(names == 1 ? "gets" : "get") a new one: references to it are taken for the first."
-      )
+        .init(
+          .ids,
+          "\(NumberText.counted(names, "object")) \(names == 1 ? "has" : "have") an id that another has, too, and \(names == 1 ? "gets" : "get") a new one: references to it are taken for the first.",
+          count: Int(names)))
     }
     let highest = try connection.value("SELECT max(key) FROM object")?.integer ?? 0
     if lastKey > 0, lastKey < highest {
       warnings.append(
-        "The counter of ids is \(lastKey), and the highest id is \(highest): Core Data would give ids out a second time."
-      )
+        .init(
+          .ids,
+          "The counter of ids is \(lastKey), and the highest id is \(highest): Core Data would give ids out a second time."
+        ))
     }
     var next = max(highest, lastKey)
     for row in try connection.rows("SELECT place FROM object WHERE key IS NULL ORDER BY place") {
@@ -240,8 +255,10 @@ private final class ObjectStaging {
       try connection.value("SELECT count(*) FROM edge WHERE destination IS NULL")?.integer ?? 0
     if missing > 0 {
       losses.append(
-        "\(NumberText.counted(missing, "reference")) to objects that are not in the file: left out."
-      )
+        .init(
+          .links,
+          "\(NumberText.counted(missing, "reference")) to objects that are not in the file: left out.",
+          count: Int(missing)))
       try connection.execute("DELETE FROM edge WHERE destination IS NULL")
     }
     try connection.execute(

@@ -13,6 +13,8 @@ package struct AtomicReport: Sendable, Equatable {
   package var warnings: [String] = []
   /// What a person should know, as sentences.
   package var notes: [String] = []
+  /// All that is wrong with the store.
+  package var faults: [AtomicFault] = []
   /// Objects in all.
   package var objects: Int { entities.reduce(0) { $0 + $1.objects } }
 
@@ -359,8 +361,9 @@ package final class AtomicConversion {
     report.entities = model.entitiesInStoreOrder.compactMap { entity in
       tally.objects[entity.name].map { (entity.name, $0) }
     }
-    report.losses = contents.losses + tally.losses
-    report.warnings = contents.warnings + tally.warnings
+    report.losses = (contents.losses + tally.losses).map(\.sentence)
+    report.warnings = (contents.warnings + tally.warnings).map(\.sentence)
+    report.faults = contents.losses + contents.warnings + tally.faults
     report.notes = names.notes(of: contents) + tally.notes
     return report
   }

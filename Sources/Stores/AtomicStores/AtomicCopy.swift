@@ -19,10 +19,14 @@ package final class AtomicCopy {
 
   /// What a private store was made of.
   package struct Origin: Sendable, Equatable {
+    /// Where the store is.
+    package var path: String
     /// The kind of store.
     package var form: AtomicStoreForm
     /// Where its model comes from.
     package var source: AtomicModelSource
+    /// What is wrong with it.
+    package var faults: [AtomicFault] = []
   }
 
   /// Where the model comes from.
@@ -53,7 +57,7 @@ package final class AtomicCopy {
     self.path = root + "/" + FileSystem.name(of: path)
     report = try AtomicConversion(contents, names).write(to: self.path, progress: progress)
     let own = FileSystem.canonical(self.path)
-    let origin = Origin(form: form, source: source)
+    let origin = Origin(path: original, form: form, source: source, faults: report.faults)
     Self.origins.withLock { $0[own] = origin }
   }
 

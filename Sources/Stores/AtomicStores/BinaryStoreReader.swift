@@ -15,8 +15,11 @@ struct BinaryStoreReader {
   private(set) var breach: String?
   /// Objects that could not be read.
   private(set) var lostObjects = 0
+  /// Objects of which a part could be read.
+  private(set) var partialObjects = 0
 
-  private static let headerSize = 64
+  /// Bytes before the map.
+  static let headerSize = 64
   /// A file that is read whole: real ones stay below 100 MB.
   static let mostBytes = 1 << 31
 
@@ -39,18 +42,29 @@ struct BinaryStoreReader {
           : "the header of the binary store is of an unknown version")
     }
     reader.lastKey = Int64(bitPattern: number(head, at: 48))
-    let map = range(head, at: 32, of: file.size)
-    guard let map, map.count == number(head, at: 40) else {
+    guard let map = range(head, at: 32, of: file.size) else {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
-        "the binary store is cut off: its objects are not all in the file")
+        "the binary store is cut off: its objects are not in the file")
     }
     if let place = range(head, at: 16, of: file.size), place.count == number(head, at: 24) {
       reader.takeMetadata(try file.read(at: place.lowerBound, count: place.count))
     } else {
       reader.breach = "the metadata are cut off"
     }
-    var archive = try ArchivedObjects(file.read(at: map.lowerBound, count: map.count))
+    let bytes = try file.read(at: map.lowerBound, count: map.count)
+    var archive: ArchivedObjects
+    do {
+      archive = try ArchivedObjects(bytes)
+    } catch {
+      guard let remains = ArchivedObjects(remainsOf: bytes) else { throw error }
+      let isCut = map.count != number(head, at: 40)
+      reader.breach =
+        isCut ? "it is cut off within its objects" : "the archive of the objects: \(error.message)"
+      archive = remains
+      try reader.takeRemains(&archive, sink)
+      return reader
+    }
     try reader.takeObjects(&archive, sink)
     return reader
   }
@@ -99,13 +113,12 @@ struct BinaryStoreReader {
     guard let reference = archive.top["mapData"] else {
       throw CoreDataError(.unreadable, "the archive of the binary store has no map of objects")
     }
-    let map = try archive.value(of: reference)
-    guard let nodes = map["NS.objects"]?.array else {
+    guard let nodes = try archive.references(of: "NS.objects", in: reference) else {
       throw CoreDataError(.unreadable, "the map of the binary store is no dictionary")
     }
     for node in nodes {
       let object: AtomicObject
-      do { object = try Self.object(archive.value(of: node), &archive) } catch {
+      do { object = try Self.object(archive.value(of: node), &archive).object } catch {
         lostObjects += 1
         continue
       }
@@ -113,9 +126,54 @@ struct BinaryStoreReader {
     }
   }
 
+  /// Takes each node of which something is left, whatever refers to it.
+  private mutating func takeRemains(
+    _ archive: inout ArchivedObjects, _ sink: (AtomicObject) throws -> Void
+  ) throws {
+    var found = 0
+    var places: [String: Int] = [:]
+    for uid in 0..<archive.count {
+      guard let node = try? archive.object(uid), node["NSEntityName"] != nil,
+        let remains = try? Self.object(node, &archive, isLenient: true)
+      else { continue }
+      var object = remains.object
+      if object.places > 0 {
+        places[object.entity] = object.places
+      } else {
+        // Of one without its values the model is not doubted.
+        object.places = places[object.entity] ?? 0
+      }
+      found += 1
+      if !remains.isWhole { partialObjects += 1 }
+      try sink(object)
+    }
+    guard found > 0 else {
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreOpen,
+        "the binary store is damaged: none of its objects is left")
+    }
+    // The map is what was archived first, and lists all nodes.
+    if let nodes = try? archive.references(of: "NS.objects", in: .uid(1)) {
+      lostObjects = max(0, nodes.count - found)
+    }
+  }
+
+  /// - Parameter isLenient: whether values that are not to be had are left out.
+  /// - Returns: the object, and whether nothing of it was left out.
   private static func object(
-    _ node: PropertyListValue, _ archive: inout ArchivedObjects
-  ) throws(CoreDataError) -> AtomicObject {
+    _ node: PropertyListValue, _ archive: inout ArchivedObjects, isLenient: Bool = false
+  ) throws(CoreDataError) -> (object: AtomicObject, isWhole: Bool) {
+    var isWhole = true
+    /// What a part is; `nil` where it is not to be had and may be left out.
+    func part<Part>(
+      _ body: () throws(CoreDataError) -> Part?
+    ) throws(CoreDataError) -> Part? {
+      do { return try body() } catch {
+        guard isLenient else { throw error }
+        isWhole = false
+        return nil
+      }
+    }
     func field(_ name: String) throws(CoreDataError) -> PropertyListValue? {
       guard let value = node[name] else { return nil }
       return try archive.value(of: value)
@@ -124,29 +182,37 @@ struct BinaryStoreReader {
     guard let entity = try field("NSEntityName")?.string, let key = (number ?? other).flatMap(name)
     else { throw CoreDataError(.unreadable, "a node of the map has no entity, or no key") }
     var object = AtomicObject(reference: key, entity: entity)
-    if let values = try field("NSAttributeValues")?["NS.objects"]?.array {
+    let values = try part { () throws(CoreDataError) in try field("NSAttributeValues") }
+    if let values = values?["NS.objects"]?.array {
       object.places = values.count
       for (place, value) in values.enumerated() {
-        object.attributes["#\(place)"] = try self.value(value, &archive)
+        object.attributes["#\(place)"] = try part { () throws(CoreDataError) in
+          try self.value(value, &archive)
+        }
       }
-    } else if let values = try field("NSAttributes") {
+    } else if let values = try part({ () throws(CoreDataError) in try field("NSAttributes") }) {
       // An older form, by name.
       for (name, value) in try pairs(values, &archive) {
-        object.attributes[name] = try self.value(value, &archive)
-      }
-    }
-    if let related = try field("NSRelatedNodes") {
-      for (name, value) in try pairs(related, &archive) {
-        let keys = try archive.value(of: value)["NS.objects"]?.array ?? []
-        var names: [String] = []
-        for key in keys {
-          // A reference that is no key is one to an object that is not there.
-          names.append(self.name(try archive.value(of: key)) ?? "?")
+        object.attributes[name] = try part { () throws(CoreDataError) in
+          try self.value(value, &archive)
         }
-        object.relationships[name] = names
       }
     }
-    return object
+    if let related = try part({ () throws(CoreDataError) in try field("NSRelatedNodes") }) {
+      let names = try part { () throws(CoreDataError) in try pairs(related, &archive) }
+      for (name, value) in names ?? [] {
+        object.relationships[name] = try part { () throws(CoreDataError) in
+          let keys = try archive.value(of: value)["NS.objects"]?.array ?? []
+          var names: [String] = []
+          for key in keys {
+            // A reference that is no key is one to an object that is not there.
+            names.append(self.name(try archive.value(of: key)) ?? "?")
+          }
+          return names
+        }
+      }
+    }
+    return (object, isWhole)
   }
 
   private static func name(_ key: PropertyListValue) -> String? {
@@ -211,7 +277,7 @@ struct BinaryStoreReader {
   }
 
   /// The bytes that two numbers of the header name, as far as they are in the file; `nil` where none is.
-  private static func range(_ head: [UInt8], at place: Int, of size: Int) -> Range<Int>? {
+  static func range(_ head: [UInt8], at place: Int, of size: Int) -> Range<Int>? {
     guard let start = Int(exactly: number(head, at: place)),
       let count = Int(exactly: number(head, at: place + 8)), start >= headerSize, start < size
     else { return nil }

@@ -11,28 +11,55 @@ struct ConversionTally {
   var archived: [String: (count: Int, isArchived: Bool, attribute: Attribute)] = [:]
   var classes: [String: Int] = [:]
 
-  var losses: [String] {
-    unknownEntities.sorted { $0.key < $1.key }.map {
-      "\(NumberText.counted($0.value, "object")) of \($0.key) left out: the model has no such entity."
+  var losses: [AtomicFault] {
+    var faults = unknownEntities.sorted { $0.key < $1.key }.map {
+      AtomicFault(
+        .values,
+        "\(NumberText.counted($0.value, "object")) of \($0.key) left out: the model has no such entity.",
+        count: $0.value)
     }
-      + (unknownProperties.isEmpty
-        ? []
-        : [
-          "Left out, since the model has no such property: \(Self.list(unknownProperties.sorted()))."
-        ])
-      + unfit.sorted { $0.key < $1.key }.map {
-        "\(NumberText.counted($0.value, "value")) of \($0.key) \($0.value == 1 ? "does" : "do") not fit the attribute's type, and \($0.value == 1 ? "is" : "are") kept as text."
-      }
-      + unfitLinks.sorted { $0.key < $1.key }.map {
-        "\(NumberText.counted($0.value, "reference")) of \($0.key) to objects of another entity left out."
-      }
+    if !unknownProperties.isEmpty {
+      faults.append(
+        AtomicFault(
+          .values,
+          "Left out, since the model has no such property: \(Self.list(unknownProperties.sorted())).",
+          count: unknownProperties.count))
+    }
+    faults += unfit.sorted { $0.key < $1.key }.map {
+      AtomicFault(
+        .values,
+        "\(NumberText.counted($0.value, "value")) of \($0.key) \($0.value == 1 ? "does" : "do") not fit the attribute's type, and \($0.value == 1 ? "is" : "are") kept as text.",
+        count: $0.value)
+    }
+    faults += unfitLinks.sorted { $0.key < $1.key }.map {
+      AtomicFault(
+        .links,
+        "\(NumberText.counted($0.value, "reference")) of \($0.key) to objects of another entity left out.",
+        count: $0.value)
+    }
+    return faults
   }
 
-  var warnings: [String] {
+  var warnings: [AtomicFault] {
     oneSided.sorted { $0.key < $1.key }.map {
-      "\(NumberText.counted($0.value, "reference")) of \($0.key) \($0.value == 1 ? "is" : "are") missing on the other side: kept where that side names no other object."
+      AtomicFault(
+        .links,
+        "\(NumberText.counted($0.value, "reference")) of \($0.key) \($0.value == 1 ? "is" : "are") missing on the other side: kept where that side names no other object.",
+        count: $0.value)
     }
   }
+
+  /// Classes whose values Core Data does not decode.
+  private var undecoded: AtomicFault? {
+    guard !classes.isEmpty else { return nil }
+    return AtomicFault(
+      .classes,
+      "Core Data refuses the store as it is: it has objects of \(Self.list(classes.keys.sorted())), which the app has to name in NSBinaryStoreSecureDecodingClasses.",
+      count: classes.values.reduce(0, +))
+  }
+
+  /// All that is wrong, for somebody who asks for that alone.
+  var faults: [AtomicFault] { losses + warnings + (undecoded.map { [$0] } ?? []) }
 
   var notes: [String] {
     archived.sorted { $0.key < $1.key }.map { name, entry in
@@ -41,11 +68,7 @@ struct ConversionTally {
           ? ""
           : " The app's transformer \(entry.attribute.valueTransformerName ?? "") may expect another form.")
     }
-      + (classes.isEmpty
-        ? []
-        : [
-          "Core Data refuses the store as it is: it has objects of \(Self.list(classes.keys.sorted())), which the app has to name in NSBinaryStoreSecureDecodingClasses."
-        ])
+      + (undecoded.map { [$0.sentence] } ?? [])
   }
 
   private static func list(_ names: [String]) -> String {

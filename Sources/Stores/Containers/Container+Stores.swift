@@ -40,7 +40,8 @@ extension Container {
       let isDatabase =
         entry.bytes >= 100 && FileSystem.isDatabaseHead(head(of: entry))
       guard placeholder(of: entry.name) == nil,
-        isDatabase || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true)
+        isDatabase || isAtomic(entry)
+          || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true)
       else {
         continue
       }
@@ -65,6 +66,16 @@ extension Container {
     }
     let missing = self.notDownloaded
     return missing.isEmpty ? stores : (stores + missing).sorted { $0.name < $1.name }
+  }
+
+  /// Whether a file of a folder is an XML or binary store by its first bytes; a mapping model of Xcode's is none that
+  /// an app opens.
+  private func isAtomic(_ entry: ContainerEntry) -> Bool {
+    guard form == .folder, entry.cipher == nil, case .file(let path) = entry.place,
+      FileSystem.name(of: path) != MappingModelCopies.file,
+      let head = try? FileSystem.read(path, limit: AtomicStoreForm.headSize)
+    else { return false }
+    return AtomicStoreForm(head: head) != nil
   }
 
   /// Stores of which a placeholder of iCloud Drive is there and no more.
@@ -240,7 +251,7 @@ package struct ContainedStore: Sendable, Equatable {
   /// What is wrong with it, as a sentence; `nil` where nothing is known to be.
   package var problem: String? {
     switch look {
-    case .store, .database:
+    case .store, .database, .atomic:
       notDownloaded.isEmpty
         ? nil
         : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
@@ -312,6 +323,8 @@ package enum StoreLook: Sendable, Equatable {
   case database
   /// SQLite by its first bytes, and no more; in SQLite's words.
   case damaged(String)
+  /// An XML or binary store.
+  case atomic(AtomicStoreForm)
   /// No SQLite file.
   case nothing
   /// A placeholder of iCloud Drive stands in its place.
@@ -326,6 +339,13 @@ package enum StoreLook: Sendable, Equatable {
   package init(at path: String, log: String? = nil) {
     guard CloudPlaceholder(for: path) == nil else {
       self = .notDownloaded
+      return
+    }
+    if FileSystem.isFile(path),
+      let head = try? FileSystem.read(path, limit: AtomicStoreForm.headSize),
+      let form = AtomicStoreForm(head: head)
+    {
+      self = .atomic(form)
       return
     }
     guard (FileSystem.status(path)?.size ?? 0) >= 100, FileSystem.isDatabase(path) else {

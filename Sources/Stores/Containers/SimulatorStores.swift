@@ -150,7 +150,7 @@ package struct SimulatorStores: Sendable {
         inner.modified = max(entry.modified, log?.modified ?? entry.modified)
         inner.look = StoreLook(at: inner.path)
         switch inner.look {
-        case .store, .damaged: stores.append(inner)
+        case .store, .atomic, .damaged: stores.append(inner)
         case .database, .nothing, .notDownloaded, .locked: break
         }
       case .folder

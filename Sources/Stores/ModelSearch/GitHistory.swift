@@ -65,7 +65,8 @@ public struct GitHistory {
       [
         "log", "--all", "--full-history", "--raw", "--no-abbrev", "--no-renames", "-m", "--root",
         "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "-z",
-        "--format=%x01%H%x02%P%x02%cI%x02%s", "--", ":(top)*.xcdatamodel/contents", ":(top)*.mom",
+        "--format=%x01%H%x02%P%x02%cI%x02%s", "--", ":(top)*.xcdatamodel/contents",
+        ":(top)*.xcdatamodel/\(ModelBundle.elements)", ":(top)*.mom",
       ]
     ) { reader.read($0) }
     guard let result else { throw Failure.missing }

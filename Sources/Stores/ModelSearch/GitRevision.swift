@@ -95,11 +95,14 @@ package struct GitRevision {
           suffix: "@" + revision)
       }
     }
-    if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
+    if let bytes = files[""]
+      ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] ?? files[ModelBundle.elements] : nil)
+    {
       let isArchive = bytes.starts(with: Array("bplist".utf8))
       return ModelReference.Loaded(
         model: try located { try isArchive ? Model(archive: bytes) : Model(contents: bytes) },
-        name: "\(name)@\(revision)", path: reference, archive: isArchive ? bytes : nil)
+        name: "\(name)@\(revision)", path: reference,
+        archive: isArchive && files[""] != nil ? bytes : nil)
     }
     files = files.filter { ModelBundle.isRelevant($0.key) }
     return try located {
@@ -294,7 +297,7 @@ package struct GitRevision {
   private func read(_ blobs: [String: String]) throws -> [String: [UInt8]] {
     let wanted = blobs.filter {
       $0.key.isEmpty || ModelBundle.isRelevant($0.key) || $0.key == "contents"
-        || SwiftSources.isRead($0.key)
+        || $0.key == ModelBundle.elements || SwiftSources.isRead($0.key)
     }
     guard !wanted.isEmpty else { return [:] }
     let names = Dictionary(grouping: wanted.keys) { wanted[$0] ?? "" }

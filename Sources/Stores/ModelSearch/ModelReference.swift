@@ -101,12 +101,18 @@ public struct ModelReference: Sendable, Equatable {
     if SwiftSources.isFile(path) {
       return try Loaded(SwiftSources.models(at: path), version: version, path: path)
     }
+    if path.hasSuffix(".xcmappingmodel") || path.hasSuffix("/" + MappingModelCopies.file) {
+      return try copy(in: path, status.kind == .directory)
+    }
     if status.kind == .directory {
       if path.hasSuffix(".xcdatamodel") {
         try rejectVersion()
+        let file = path + "/" + ModelBundle.sourceFile(in: path)
         return Loaded(
-          model: try located(path + "/contents") {
-            try Model(contents: FileSystem.read(path + "/contents", limit: Self.limit))
+          model: try located(file) {
+            let bytes = try FileSystem.read(file, limit: Self.limit)
+            return try file.hasSuffix(ModelBundle.elements)
+              ? Model(archive: bytes) : Model(contents: bytes)
           }, name: FileSystem.stem(of: path), path: path)
       }
       let files = try ModelBundle.files(in: path)
@@ -148,9 +154,12 @@ public struct ModelReference: Sendable, Equatable {
     }
     let bytes = try FileSystem.read(path, limit: Self.limit)
     if head.starts(with: Array("bplist".utf8)) {
+      let isCompiled = !path.hasSuffix("/" + ModelBundle.elements)
+      let folder = FileSystem.parent(of: path) ?? "."
       return Loaded(
-        model: try located(path) { try Model(archive: bytes) }, name: FileSystem.stem(of: path),
-        path: path, archive: bytes)
+        model: try located(path) { try Model(archive: bytes) },
+        name: FileSystem.stem(of: isCompiled ? path : folder), path: path,
+        archive: isCompiled ? bytes : nil)
     }
     try Self.requireXML(bytes, path: path, or: ", or a store")
     let folder = FileSystem.parent(of: path) ?? "."
@@ -181,6 +190,7 @@ public struct ModelReference: Sendable, Equatable {
   private func isRevision(_ version: String, of path: String) throws -> Bool {
     guard let status = FileSystem.status(path) else { return true }
     if let models = ModelBundle.sources(at: path) { return models.version(named: version) == nil }
+    if MappingModelCopies.Side(rawValue: version) != nil { return false }
     guard status.kind == .directory else {
       let head = try FileSystem.read(path, limit: 16)
       return !head.starts(with: Array("SQLite format 3".utf8))
@@ -215,6 +225,22 @@ public struct ModelReference: Sendable, Equatable {
         "“\(revision)” is neither a version of the bundle nor a git revision: \(reason.description)",
         path: path, hint: Nearest.hint(ofVersion: revision, in: names))
     }
+  }
+
+  /// One of the two models that a mapping model holds.
+  private func copy(in path: String, _ isFolder: Bool) throws -> Loaded {
+    guard let side = version.flatMap(MappingModelCopies.Side.init) else {
+      throw CoreDataError(
+        .usage, "a mapping model holds two models", path: path,
+        hint: "Name one: \(ShellText.quoted(path))@source or \(ShellText.quoted(path))@destination")
+    }
+    let file = isFolder ? path + "/" + MappingModelCopies.file : path
+    let model = try located(file) {
+      try MappingModelCopies(FileSystem.read(file, limit: Self.limit)).model(side)
+    }
+    return Loaded(
+      model: model, name: "\(FileSystem.stem(of: path)), \(side.rawValue)",
+      path: path + "@" + side.rawValue)
   }
 
   private func rejectVersion(alsoTried reason: String? = nil) throws {
@@ -282,6 +308,12 @@ extension ModelBundle {
     path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
   }
 
+  /// The file of an .xcdatamodel that has the model: `contents`, or where there is none Xcode 3's `elements`.
+  package static func sourceFile(in folder: String) -> String {
+    !FileSystem.isFile(folder + "/contents") && FileSystem.isFile(folder + "/" + elements)
+      ? elements : "contents"
+  }
+
   /// The files of models that are in a folder, by their paths in it.
   package static func files(in path: String) throws -> [String: [UInt8]] {
     guard FileSystem.isDirectory(path) else {
@@ -292,11 +324,11 @@ extension ModelBundle {
       let inner = path + "/" + name
       if ModelBundle.isRelevant(name), FileSystem.isFile(inner) {
         files[name] = try FileSystem.read(inner, limit: ModelReference.limit)
-      } else if FileSystem.isDirectory(inner), ModelBundle.isRelevant(name + "/contents"),
-        FileSystem.isFile(inner + "/contents")
-      {
-        files[name + "/contents"] = try FileSystem.read(
-          inner + "/contents", limit: ModelReference.limit)
+      } else if FileSystem.isDirectory(inner), ModelBundle.isRelevant(name + "/contents") {
+        let file = sourceFile(in: inner)
+        guard FileSystem.isFile(inner + "/" + file) else { continue }
+        files[name + "/" + file] = try FileSystem.read(
+          inner + "/" + file, limit: ModelReference.limit)
       }
     }
     return files

@@ -171,6 +171,13 @@ public struct ModelSearch {
     if name == "contents", folder.hasSuffix(".xcdatamodel") {
       guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
       consider(FileSystem.stem(of: folder), .file(path: folder), bytes, isXML: true)
+    } else if name == ModelBundle.elements, folder.hasSuffix(".xcdatamodel"),
+      ModelBundle.sourceFile(in: folder) == ModelBundle.elements
+    {
+      guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
+      consider(FileSystem.stem(of: folder), .file(path: folder), bytes, isXML: false)
+    } else if name == MappingModelCopies.file {
+      copies(in: path, of: folder)
     } else if name.hasSuffix(".mom") {
       guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
       consider(FileSystem.stem(of: path), .file(path: path), bytes, isXML: false)
@@ -179,6 +186,20 @@ public struct ModelSearch {
     {
       modelsRead += 1
       consider(FileSystem.stem(of: path), .store(path: path), found.model, contents: nil)
+    }
+  }
+
+  /// Looks at the two models that a mapping model holds.
+  private mutating func copies(in path: String, of folder: String) {
+    guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit),
+      let copies = try? MappingModelCopies(bytes)
+    else { return }
+    for side in MappingModelCopies.Side.allCases {
+      guard let model = try? copies.model(side) else { continue }
+      modelsRead += 1
+      consider(
+        "\(FileSystem.stem(of: folder)), \(side.rawValue)",
+        .file(path: folder + "@" + side.rawValue), model, contents: nil)
     }
   }
 
@@ -257,7 +278,8 @@ public struct ModelSearch {
         read += 1
         let isXML = blob.path.hasSuffix("contents")
         let name = FileSystem.stem(
-          of: isXML ? FileSystem.parent(of: blob.path) ?? blob.path : blob.path)
+          of: blob.path.hasSuffix(".mom")
+            ? blob.path : FileSystem.parent(of: blob.path) ?? blob.path)
         let origin = FoundModel.Origin.git(
           .init(
             repository: history.repository, path: blob.path, blob: blob.id, isCurrent: false))

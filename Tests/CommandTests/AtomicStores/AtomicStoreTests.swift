@@ -243,7 +243,7 @@ struct AtomicStoreTests {
     try FileSystem.write(broken, to: middle)
     let rest = try AtomicContents(path: middle)
     #expect(rest.objects == all)
-    #expect(rest.losses.contains { $0.contains("only a part") })
+    #expect(rest.losses.contains { $0.sentence.contains("only a part") })
   }
 
   @Test("dangling and one-sided references, double ids and a low counter are told")

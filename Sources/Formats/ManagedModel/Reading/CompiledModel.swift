@@ -1,5 +1,6 @@
 extension Model {
-  /// Reads a compiled model: the bytes of a .mom, or of a store's model cache once inflated.
+  /// Reads a compiled model: the bytes of a .mom, or of a store's model cache once inflated. The archive of Xcode 3's
+  /// model editor, which is the `elements` of an .xcdatamodel, is read as well.
   ///
   /// What is met and not understood becomes one of ``warnings``. Properties come sorted by name,
   /// as an archive keeps them in no order of meaning.
@@ -13,6 +14,10 @@ extension Model {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where it holds something else.
   package init(keyedArchive: KeyedArchive) throws(CoreDataError) {
+    if keyedArchive.root.value.object?.has(EditorModel.package) == true {
+      self = try EditorModel(keyedArchive).model
+      return
+    }
     var reader = CompiledModelReader(archive: keyedArchive)
     self = try reader.model()
   }

@@ -63,8 +63,14 @@ public struct ModelBundle: Sendable {
       }
     }
     current = current ?? info["NSManagedObjectModel_CurrentVersionName"]?.string
-    let named = files.keys.sorted().compactMap { path in
-      Self.versionName(path, bundle: name).map { (name: $0, path: path) }
+    let named = files.keys.sorted().compactMap { path -> (name: String, path: String)? in
+      // Later versions of Xcode write contents, and may leave the other file beside it.
+      if path.hasSuffix(Self.elements),
+        files[String(path.dropLast(Self.elements.count)) + "contents"] != nil
+      {
+        return nil
+      }
+      return Self.versionName(path, bundle: name).map { (name: $0, path: path) }
     }
     var last: Model?
     let versions = named.sorted { Self.naturallyPrecedes($0.name, $1.name) }.map { name, path in
@@ -139,6 +145,8 @@ public struct ModelBundle: Sendable {
   }
 
   private static let currentVersionFile = ".xccurrentversion"
+  /// What Xcode 3 wrote in the place of `contents`.
+  package static let elements = "elements"
   private static let versionInfoFile = "VersionInfo.plist"
 
   /// The version a path inside the bundle holds; a lone `contents` is a bundle of one version.
@@ -146,9 +154,9 @@ public struct ModelBundle: Sendable {
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     guard let last = parts.last, let first = parts.first else { return nil }
     switch parts.count {
-    case 1 where last == "contents": return bundle
+    case 1 where last == "contents" || last == elements: return bundle
     case 1 where last.hasSuffix(".mom"): return String(last.dropLast(4))
-    case 2 where last == "contents" && first.hasSuffix(".xcdatamodel"):
+    case 2 where (last == "contents" || last == elements) && first.hasSuffix(".xcdatamodel"):
       return String(first.dropLast(".xcdatamodel".count))
     default: return nil
     }
@@ -156,7 +164,7 @@ public struct ModelBundle: Sendable {
 
   private static func read(_ path: String, _ bytes: [UInt8]) -> Result<Model, CoreDataError> {
     Result { () throws(CoreDataError) in
-      try path.hasSuffix(".mom") ? Model(archive: bytes) : Model(contents: bytes)
+      try path.hasSuffix("contents") ? Model(contents: bytes) : Model(archive: bytes)
     }.mapError { $0.at(path: path) }
   }
 

@@ -25,6 +25,27 @@ package struct ArchivedObjects {
     room = 1_000_000 + self.places.count * 16
   }
 
+  /// Reads what is left of an archive that was cut off, or whose table of objects is damaged: its objects lie one after
+  /// the other in the order of their numbers. Nothing is at its top; objects that are gone throw when they are asked
+  /// for.
+  ///
+  /// - Returns: `nil` where not even the list of objects is left.
+  package init?(remainsOf bytes: [UInt8]) {
+    for size in [2, 1, 4, 3] {
+      guard let mended = BinaryPropertyListRemains(bytes, referenceSize: size)?.mended,
+        var reader = try? BinaryPropertyListReader(mended),
+        let objects = (try? reader.places(inDictionary: reader.root))?["$objects"],
+        let places = try? reader.places(inArray: objects)
+      else { continue }
+      top = [:]
+      self.reader = reader
+      self.places = places
+      room = 1_000_000 + places.count * 16
+      return
+    }
+    return nil
+  }
+
   /// How many objects it has.
   package var count: Int { places.count }
 
@@ -36,6 +57,25 @@ package struct ArchivedObjects {
       throw CoreDataError(.unreadable, "the archive has no object \(uid)")
     }
     return try reader.object(alone: places[uid])
+  }
+
+  /// The references in an array that an object has in a field; `nil` where the field is missing. An element that is no
+  /// reference is number 0, which is nothing.
+  ///
+  /// The array is not unfolded: a large one would take several times its size.
+  ///
+  /// - Throws: ``CoreDataError`` if the object or the array is damaged.
+  package mutating func references(
+    of field: String, in reference: PropertyListValue
+  ) throws(CoreDataError) -> [PropertyListValue]? {
+    guard case .uid(let uid) = reference, places.indices.contains(uid),
+      let array = try reader.places(inDictionary: places[uid])[field]
+    else { return nil }
+    var elements: [PropertyListValue] = []
+    for place in try reader.places(inArray: array) {
+      elements.append(.uid(try reader.reference(alone: place) ?? 0))
+    }
+    return elements
   }
 
   /// What a value of the archive refers to; a value that refers to nothing is itself.

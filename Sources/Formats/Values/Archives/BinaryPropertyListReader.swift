@@ -95,6 +95,15 @@ struct BinaryPropertyListReader {
     return places
   }
 
+  /// The number that an object is as a reference of a keyed archive; `nil` for any other object, which is not read.
+  mutating func reference(alone index: Int) throws(CoreDataError) -> Int? {
+    let (offset, marker) = try marker(of: index)
+    budget = bytes.count
+    guard marker >> 4 == 0x8, case .uid(let uid) = try decode(at: offset, as: index, depth: 0).value
+    else { return nil }
+    return uid
+  }
+
   private func marker(of index: Int) throws(CoreDataError) -> (offset: Int, marker: UInt8) {
     guard (0..<objectCount).contains(index) else { throw Self.error("a reference has no object") }
     let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)

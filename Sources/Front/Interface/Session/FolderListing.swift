@@ -44,6 +44,8 @@ package struct FolderListing: Sendable, Equatable {
 /// What a look at a file or into a folder has reported.
 package enum StorePeek: Sendable, Equatable {
   case store(entities: Int)
+  /// A store of another type than SQLite, which it is called by.
+  case atomic(String)
   /// SQLite, but not Core Data.
   case database
   case folder(stores: Int, models: Int)

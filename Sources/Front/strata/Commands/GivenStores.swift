@@ -52,7 +52,10 @@ enum GivenStores {
           let store = try onlyStore(of: container)
           return (store, container.distantLogs(of: [store]))
         }
-        if FileSystem.isFile(folder + "/" + store) {
+        let file = folder + "/" + store
+        if !command.readsAtomicStores, AtomicStoreForm(at: file) != nil {
+          whole.append((slot, file))
+        } else if FileSystem.isFile(file) {
           note(logs, in: folder, arguments, console)
           arguments[slot.parameter][slot.index] = DistantLogs.place(of: store, in: folder)
         } else {
@@ -75,7 +78,10 @@ enum GivenStores {
       var atomicCopies: [AtomicCopy] = []
       var shown: [(root: String, name: String)] = []
       for (slot, path) in whole {
-        let copy = try atomicCopy(of: path, model: arguments[.model] ?? arguments[.from], console)
+        let copy = try atomicCopy(
+          of: path, model: arguments[.model] ?? arguments[.from],
+          // doctor lists them as findings.
+          reports: command.name != DoctorCommand.command.name, console)
         arguments[slot.parameter][slot.index] = copy.path
         atomicCopies.append(copy)
         shown.append((copy.root, FileSystem.prefix(of: path)))
@@ -86,6 +92,15 @@ enum GivenStores {
         if !isLog(slot.parameter) { note(copy.distantLogs, in: path, arguments, console) }
         arguments[slot.parameter][slot.index] = copy.path
         copies.append(copy)
+        if !isLog(slot.parameter), slot.parameter.kind != .model, !command.readsAtomicStores,
+          AtomicStoreForm(at: copy.path) != nil
+        {
+          let atomic = try atomicCopy(
+            of: copy.path, model: arguments[.model] ?? arguments[.from], console)
+          arguments[slot.parameter][slot.index] = atomic.path
+          atomicCopies.append(atomic)
+          shown.append((atomic.root, path + "//"))
+        }
         shown.append(
           (
             copy.root,
@@ -97,6 +112,10 @@ enum GivenStores {
           do {
             let status = try command.run(arguments, console)
             // What is missing of a store is missing in what was printed of it.
+            guard command.name != SalvageCommand.command.name else {
+              return status == .done && atomicCopies.contains { !$0.report.losses.isEmpty }
+                ? .no : status
+            }
             let isLossy = atomicCopies.contains { !$0.report.losses.isEmpty }
             return isLossy && status == .done ? .unreadable : status
           } catch let error as CoreDataError {
@@ -181,7 +200,7 @@ enum GivenStores {
   /// A private store of the SQLite type with what is in an XML or binary one; what of it was not read as it stands is
   /// reported.
   static func atomicCopy(
-    of path: String, model: String?, _ console: Console
+    of path: String, model: String?, reports: Bool = true, _ console: Console
   ) throws -> AtomicCopy {
     let given = try StoreOpening.model(model)
     let bar = ProgressBar(console)
@@ -197,6 +216,7 @@ enum GivenStores {
         bar.show("reading", done, of: nil, "objects")
       }
     }
+    guard reports else { return copy }
     for sentence in copy.report.losses + copy.report.warnings { console.note("! " + sentence) }
     for note in copy.report.notes { console.note("· " + note) }
     return copy

@@ -218,6 +218,22 @@ public struct Diagnosis: Sendable {
     if let cause { for index in findings.indices { findings[index].putOff(for: cause) } }
   }
 
+  /// Adds what a reader of another format found, which made the store that was looked at.
+  ///
+  /// - Parameters:
+  ///   - sentence: what was found.
+  ///   - count: how many objects or values it concerns.
+  public mutating func add(
+    _ kind: FindingKind, _ sentence: String, entity: String? = nil, property: String? = nil,
+    count: Int? = nil, modelName: String? = nil
+  ) {
+    findings.append(
+      Finding(
+        kind, sentence, entity: entity, property: property, count: count,
+        in: StorePlace(path: path, model: modelName)))
+    rank()
+  }
+
   /// How many there are of a severity.
   public func count(_ severity: Finding.Severity) -> Int {
     findings.count { $0.severity == severity }

@@ -64,6 +64,14 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case deferredMigration = "deferred-migration"
   case migrationLeftover = "migration-leftover"
 
+  // An XML or binary store, which is read as a private one of the SQLite type.
+  case atomicDamage = "atomic-damage"
+  case atomicMetadata = "atomic-metadata"
+  case atomicClasses = "atomic-classes"
+  case atomicIDs = "atomic-ids"
+  case atomicLinks = "atomic-links"
+  case atomicValues = "atomic-values"
+
   // The data.
   case toOneDangling = "to-one-dangling"
   case joinDangling = "join-dangling"

@@ -95,7 +95,10 @@ package struct PickerScreen: ScreenContent {
   }
 
   private func isStore(_ entry: FolderListing.Entry) -> Bool {
-    if case .store? = peeks[entry.path] { true } else { false }
+    switch peeks[entry.path] {
+    case .store, .atomic: true
+    default: false
+    }
   }
 
   /// Moves the selection off a heading, on the way that it came.
@@ -375,6 +378,8 @@ extension PickerScreen {
           ? "" : ", " + NumberText.counted(entities, "entity", plural: "entities")
         facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
         isStore = true
+      case .atomic(let type)?:
+        (facts, isStore) = ("✓ Core Data, \(type), \(NumberText.bytes(entry.bytes))", true)
       case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)
       case .folder(let stores, let models)?:
         let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }

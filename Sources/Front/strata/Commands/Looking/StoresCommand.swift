@@ -190,6 +190,7 @@ enum StoresCommand {
   }
 
   private static func model(of store: ContainedStore) -> String {
+    if case .atomic(let form) = store.look { return "\(form.rawValue) store" }
     guard case .store(let entities, let identifiers) = store.look else { return "" }
     if !identifiers.isEmpty { return identifiers.joined(separator: ", ") }
     return entities.isEmpty ? "" : NumberText.counted(entities.count, "entity", plural: "entities")
@@ -210,6 +211,11 @@ enum StoresCommand {
           "bytes": store.bytes, "walBytes": store.logBytes, "externalFiles": store.externalFiles,
           "externalBytes": store.externalBytes,
         ])
+        if case .atomic(let form) = store.look {
+          json.field("type", form.rawValue)
+        } else {
+          json.field("type", "SQLite")
+        }
         write(store.look, to: &json)
         json.field("problem", store.problem)
       }

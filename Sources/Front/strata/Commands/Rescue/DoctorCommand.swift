@@ -1,3 +1,4 @@
+import AtomicStores
 import Files
 import Interface
 import JSON
@@ -29,10 +30,13 @@ enum DoctorCommand {
     let name = arguments[.model]
     let model = try name.map { try ModelReference($0).load().model }
     console.warn(model?.warnings ?? [])
-    let diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
+    var diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
       try Diagnosis(
         of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
+    }
+    for fault in AtomicCopy.origin(ofCopyAt: arguments[.store])?.faults ?? [] {
+      diagnosis.add(fault.kind.finding, fault.sentence, count: fault.count, modelName: name)
     }
     if arguments[.json] {
       console.json { diagnosis.write(to: &$0) }
@@ -44,6 +48,20 @@ enum DoctorCommand {
     }
     guard diagnosis.isReadable else { return .unreadable }
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
+  }
+}
+
+extension AtomicFault.Kind {
+  /// The kind of finding that it is.
+  fileprivate var finding: FindingKind {
+    switch self {
+    case .damage: .atomicDamage
+    case .metadata: .atomicMetadata
+    case .classes: .atomicClasses
+    case .ids: .atomicIDs
+    case .links: .atomicLinks
+    case .values: .atomicValues
+    }
   }
 }
 

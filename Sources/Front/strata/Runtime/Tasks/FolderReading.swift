@@ -84,6 +84,7 @@ enum FolderReading {
   private static func file(_ path: String) -> StorePeek {
     switch StoreLook(at: path) {
     case .store(let entities, _): .store(entities: entities.count)
+    case .atomic(let form): .atomic(form.rawValue)
     case .database: .database
     case .damaged: .damaged("damaged")
     case .nothing: .nothing
@@ -221,6 +222,7 @@ extension StoreLook {
   fileprivate var peek: StorePeek {
     switch self {
     case .store(let entities, _): .store(entities: entities.count)
+    case .atomic(let form): .atomic(form.rawValue)
     case .database: .database
     case .damaged, .nothing: .damaged("damaged")
     case .notDownloaded: .damaged("not downloaded")

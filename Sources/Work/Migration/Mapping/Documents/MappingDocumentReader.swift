@@ -97,11 +97,11 @@ final class MappingDocumentReader {
     return .models(source: source, destination: destination)
   }
 
-  private func snapshot(_ root: Object, _ key: String) -> ModelSnapshot? {
+  private func snapshot(_ root: Object, _ key: String) -> EditorModel? {
     guard let bytes = root.attributes[key].flatMap({ ByteText.bytes(base64: $0) }) else {
       return nil
     }
-    return try? SnapshotReader.read(bytes)
+    return (try? KeyedArchive(bytes)).flatMap { try? EditorModel($0) }
   }
 
   /// The objects of ids; an id may name nothing. Each object belongs to one other at most, so that no

@@ -1,49 +1,70 @@
-import ManagedModel
-
-/// Reads the copy of a model that Xcode keeps in a mapping model.
+/// A model as Xcode's model editor archived it: the `elements` of an .xcdatamodel of Xcode 3, or one of the two copies
+/// in a mapping model.
 ///
-/// It is no NSManagedObjectModel but an archive of the model editor's own objects: entities and
-/// properties of a diagram, each with “stereotypes” that hold what Core Data cares about as named
-/// values. Only what a version hash is made of, and the renaming identifiers, are read.
-struct SnapshotReader {
-  /// Work still allowed: the objects refer to each other in circles.
-  private var budget = 2_000_000
-  private var isComplete = true
+/// It is no NSManagedObjectModel but an archive of the editor's own objects: entities and properties of a diagram, each
+/// with “stereotypes” that hold what Core Data cares about as named values. Indexes, fetch requests and the bounds of
+/// values are left out; nothing of them enters a version hash.
+package struct EditorModel: Sendable, Equatable {
+  /// The model.
+  package var model: Model
+  /// Whether everything in the archive that may enter a version hash was understood.
+  package var isComplete: Bool
 
-  /// - Throws: ``CoreDataError`` of kind unreadable.
-  static func read(_ bytes: [UInt8]) throws -> ModelSnapshot {
-    let archive = try KeyedArchive(bytes)
+  package init(model: Model, isComplete: Bool) {
+    (self.model, self.isComplete) = (model, isComplete)
+  }
+
+  /// Reads an archive of the editor, or of a compiled model.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where it holds no model.
+  package init(_ archive: KeyedArchive) throws(CoreDataError) {
     guard let root = archive.root.value.object else {
       throw CoreDataError(.unreadable, "the archive contains no model")
     }
     if root.has("NSEntities") {
-      return ModelSnapshot(model: try Model(keyedArchive: archive), isComplete: true)
+      self.init(model: try Model(keyedArchive: archive), isComplete: true)
+      return
     }
-    guard let package = root["_xd_rootPackage"].object else {
+    guard let package = root[Self.package].object else {
       throw CoreDataError(
-        .unreadable, "the copy of a model is of the unknown class \(root.className)")
+        .unreadable, "the archive holds no model, but an object of the class \(root.className)")
     }
-    var reader = SnapshotReader()
-    let classes = package["XDBucketForClassesstorage"].entries
-    let entities = try classes.compactMap { name, reference in
-      try reference.value.object.map { try reader.entity($0, name: name) }
+    var reader = EditorModelReader()
+    var entities: [Entity] = []
+    for (name, reference) in package["XDBucketForClassesstorage"].entries {
+      guard let object = reference.value.object else { continue }
+      entities.append(try reader.entity(object, name: name))
     }
-    return ModelSnapshot(
+    let warnings =
+      reader.isComplete
+      ? []
+      : ["Not all of the model editor’s archive is understood: its version hashes may be others."]
+    self.init(
       model: try Model(
         entities: entities,
         versionIdentifiers: [root["_modelVersionIdentifier"].string].compactMap { $0 }
-          .filter { !$0.isEmpty }),
+          .filter { !$0.isEmpty }, warnings: warnings),
       isComplete: reader.isComplete)
   }
 
-  private mutating func charge(_ amount: Int) throws {
+  /// The key by which the root of such an archive names its contents.
+  static let package = "_xd_rootPackage"
+}
+
+/// Turns the objects of the editor into entities.
+private struct EditorModelReader {
+  /// Work still allowed: the objects refer to each other in circles.
+  private var budget = 2_000_000
+  private(set) var isComplete = true
+
+  private mutating func charge(_ amount: Int) throws(CoreDataError) {
     budget -= amount
     guard budget >= 0 else {
       throw CoreDataError(.unreadable, "the copy of a model refers to its objects too often")
     }
   }
 
-  private mutating func entity(_ object: ArchivedObject, name: String) throws -> Entity {
+  mutating func entity(_ object: ArchivedObject, name: String) throws(CoreDataError) -> Entity {
     let values = try self.values(of: object)
     let parents = object["XDBucketForGeneralizationsstorage"].references
     try charge(parents.count)
@@ -54,9 +75,10 @@ struct SnapshotReader {
       values["XD_PSK_isAbstract"]?.boolean ?? object["_isAbstract"].boolean ?? false
     entity.renamingIdentifier = Self.nonEmpty(values["XD_PSK_elementID"])
     entity.versionHashModifier = Self.nonEmpty(values["XD_PSK_versionHashModifier"])
+    entity.className = Self.nonEmpty(values["XD_PSK_entityClassName"])
     let constraints = values["XDPMUniquenessConstraints"]?.references ?? []
     try charge(constraints.count)
-    entity.uniquenessConstraints = try constraints.map { constraint in
+    entity.uniquenessConstraints = try constraints.map { constraint throws(CoreDataError) in
       try charge(constraint.value.references.count)
       return constraint.value.elements.compactMap { $0.string ?? $0.object?["_name"].string }
     }
@@ -70,7 +92,7 @@ struct SnapshotReader {
 
   private mutating func add(
     _ object: ArchivedObject, name: String, to entity: inout Entity
-  ) throws {
+  ) throws(CoreDataError) {
     let values = try self.values(of: object)
     let isOptional = values["XD_PPSK_isOptional"]?.boolean ?? false
     let isTransient = values["XD_PPSK_isTransient"]?.boolean ?? false
@@ -89,6 +111,11 @@ struct SnapshotReader {
       attribute.renamingIdentifier = renaming
       attribute.allowsExternalBinaryDataStorage =
         values["XD_PAttK_allowsExternalBinaryDataStorage"]?.boolean ?? false
+      attribute.isIndexed = values["XD_PPSK_isIndexed"]?.boolean ?? false
+      attribute.valueTransformerName = Self.nonEmpty(values["XD_PAttK_valueTransformerName"])
+      attribute.defaultValue = Self.nonEmpty(values["XD_PAttK_defaultValueAsString"]).flatMap {
+        DefaultValueText.value($0, as: attribute.type)
+      }
       check(values, known: Self.attributeKeys)
       entity.attributes.append(attribute)
     case "XDPMRelationship":
@@ -107,6 +134,11 @@ struct SnapshotReader {
       relationship.isOrdered = values["XD_PRK_ordered"]?.boolean ?? false
       relationship.minCount = Self.count(values["XD_PRK_minCount"])
       relationship.maxCount = Self.count(values["XD_PRK_maxCount"])
+      if let rule = values["XD_PRK_deleteRule"]?.integer.flatMap({ UInt32(exactly: $0) }),
+        let known = Relationship.DeleteRule(rawValue: rule)
+      {
+        relationship.deleteRule = known
+      }
       check(values, known: Self.relationshipKeys)
       entity.relationships.append(relationship)
     // Fetched properties enter no hash.
@@ -115,7 +147,9 @@ struct SnapshotReader {
   }
 
   /// The named values of all stereotypes of an entity or a property.
-  private mutating func values(of object: ArchivedObject) throws -> [String: ArchivedValue] {
+  private mutating func values(
+    of object: ArchivedObject
+  ) throws(CoreDataError) -> [String: ArchivedValue] {
     var result: [String: ArchivedValue] = [:]
     let stereotypes = object["XDBucketForStereotypesstorage"].entries
     try charge(stereotypes.count)
@@ -161,78 +195,4 @@ struct SnapshotReader {
     "XD_PRK_deleteRule", "XD_PRK_destination", "XD_PRK_inverseRelationship", "XD_PRK_isToMany",
     "XD_PRK_maxCount", "XD_PRK_minCount", "XD_PRK_ordered",
   ])
-}
-
-/// What a mapping model's file says, before it is applied to two models.
-///
-/// The two file formats say the same in different words; this is what they have in common.
-struct MappingSource: Sendable, Equatable {
-  /// What shows the two models that the file was made for.
-  enum Origin: Sendable, Equatable {
-    /// Each entity mapping states the hashes of its entities: a compiled mapping model.
-    case hashes
-    /// Xcode's copies of the two models.
-    case models(source: ModelSnapshot, destination: ModelSnapshot)
-    /// The copies are missing or cannot be read: names are all there is.
-    case names
-  }
-
-  var origin: Origin
-  /// In the order in which they run.
-  var entityMappings: [Entity]
-
-  struct Entity: Sendable, Equatable {
-    var name: String
-    /// NSEntityMappingType's number, 0 where the file leaves it open.
-    var type: Int64 = 0
-    var source: String?
-    var destination: String?
-    var sourceHash: VersionHash?
-    var destinationHash: VersionHash?
-    /// Which source objects it takes: a `FETCH(…)`. All of the source entity without one.
-    var sourceExpression: Expression?
-    /// The fetch's predicate where the file has it by itself.
-    var predicate: String?
-    var attributes: [Property] = []
-    var relationships: [Property] = []
-    var policy: String?
-    var userInfo: [String: PropertyListValue] = [:]
-  }
-
-  struct Property: Sendable, Equatable {
-    var name: String
-    var value: Value
-  }
-
-  /// Where a property's value comes from.
-  enum Value: Sendable, Equatable {
-    /// Left as it is in a new object.
-    case untouched
-    case expression(Expression)
-    /// Xcode makes up the expression when it compiles the file: from the source's property of the
-    /// same name, or the key path given, by way of the mapping given or the one that fits.
-    case automatic(keyPath: String?, through: String?)
-  }
-
-  /// The names of the mappings have to distinguish them.
-  mutating func makeNamesUnique() {
-    var used = Set(entityMappings.map(\.name))
-    var counts: [String: Int] = [:]
-    for index in entityMappings.indices {
-      let name = entityMappings[index].name
-      var number = counts[name, default: 0] + 1
-      if number > 1 {
-        while !used.insert("\(name) \(number)").inserted { number += 1 }
-        entityMappings[index].name = "\(name) \(number)"
-      }
-      counts[name] = number
-    }
-  }
-}
-
-/// A model as Xcode keeps a copy of it in a mapping model.
-struct ModelSnapshot: Sendable, Equatable {
-  var model: Model
-  /// Whether everything in the copy that may enter a version hash was understood.
-  var isComplete: Bool
 }
