@@ -101,6 +101,9 @@ def main():
         def dump():
             return hashlib.sha256(run(["dump", os.path.join(work, "in", "Recipes.sqlite")]).stdout).hexdigest()
 
+        def is_told():
+            return b"interrupted during the cut-over" in run(["dump", os.path.join(work, "in", "Recipes.sqlite")]).stderr
+
         def fresh():
             for folder in ("in", "out"):
                 shutil.rmtree(os.path.join(work, folder), ignore_errors=True)
@@ -138,10 +141,14 @@ def main():
             place = os.path.join(work, "out", result) if result else os.path.join(work, "in", "Recipes.sqlite")
             if os.path.exists(place) and not is_whole(place):
                 wrong.append((moment, "half a result"))
-            if result is None and dump() not in (old, new):
+            # A support folder and a main file change their names one after the other. In between, the store is told to be
+            # without its external data until the next run, which must restore it.
+            if result is None and dump() not in (old, new) and not is_told():
                 wrong.append((moment, "neither the old store nor the new one"))
             isThere = result is not None and os.path.exists(place)
             again = run(own)
+            if result is None and dump() not in (old, new):
+                wrong.append((moment, "neither the old store nor the new one after the next run"))
             # A result that is whole is not written over.
             if again.returncode not in statuses and not (isThere and again.returncode == 3) \
                     and not (result is None and again.returncode in (0, 1)) \

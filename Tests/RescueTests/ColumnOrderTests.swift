@@ -118,6 +118,24 @@ struct ColumnOrderTests {
     #expect(Self.doubts(told.report) == ["Note.alias", "Note.body", "Note.title"])
   }
 
+  @Test("columns that several versions added may stand in any order at the end, and are named")
+  func severalVersions() throws {
+    func model(_ names: String...) throws -> Model {
+      try Model(entities: [Self.entity("Note", names.map { ($0, .string) })])
+    }
+    var store = try GrownStore(try model("body"))
+    try store.grow(to: model("body", "title"))
+    try store.change(
+      "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZBODY, ZTITLE) VALUES (1, 1, 1, 'b', 't'), (2, 1, 1, 'c', 'u')"
+    )
+    try store.grow(to: model("alias", "body", "title"))
+    try store.grow(to: model("alias", "body", "place", "title"))
+    try store.change("UPDATE ZNOTE SET Z_OPT = 2, ZALIAS = NULL, ZPLACE = NULL")
+    try store.loseSchema()
+    let (report, _) = try Self.salvage(store)
+    #expect(Self.doubts(report) == ["Note.alias", "Note.body", "Note.place", "Note.title"])
+  }
+
   @Test("a healthy store of the same version shows the order, and what an app has beside")
   func sibling() throws {
     let model = try Model(entities: [Self.entity("Note", [("body", .string), ("title", .string)])])

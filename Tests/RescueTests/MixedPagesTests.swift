@@ -158,6 +158,18 @@ struct MixedPagesTests {
     #expect(try Diagnosis(of: demo.path).findings.contains { $0.kind == .mixedPages })
   }
 
+  @Test("a page lost its first sector where that alone is zeros")
+  func lostSector() throws {
+    let demo = try DamagedDemo(objects: 60)
+    func isLost() throws -> Bool { try DatabaseImage(path: demo.path, log: nil).hasLostSector() }
+    #expect(try !isLost())
+    let start = (try #require(demo.roots["ZSTEP"]) - 1) * 4096
+    try demo.change { for place in start..<start + 512 { $0[place] = 0 } }
+    #expect(try isLost())
+    try demo.change { for place in start..<start + 4096 { $0[place] = 0 } }
+    #expect(try !isLost())
+  }
+
   @Test("one row that an index has under another key is no other store's")
   func oneKey() throws {
     let demo = try DamagedDemo(objects: 120)

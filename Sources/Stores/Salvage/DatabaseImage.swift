@@ -198,6 +198,19 @@ extension DatabaseImage {
 }
 
 extension DatabaseImage {
+  /// Whether a page lost its first sector: it is all zeros, and something stands behind it.
+  package func hasLostSector() throws -> Bool {
+    let sector = 512
+    guard pageSize > sector else { return false }
+    for number in 2..<max(2, pageCount + 1) where try kind(of: number) == 0 {
+      guard let bytes = try page(number)?.bytes else { continue }
+      if bytes[..<sector].allSatisfy({ $0 == 0 }), bytes[sector...].contains(where: { $0 != 0 }) {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Whether any of a sample of pages is one of a b-tree.
   package var looksLikeDatabase: Bool {
     if header.isMagic { return true }

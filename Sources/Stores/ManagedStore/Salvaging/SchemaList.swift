@@ -132,8 +132,9 @@ extension SalvageSource {
     if list.namedTwice > 1 {
       return "the list of tables (sqlite_master) has \(list.namedTwice) names twice"
     }
-    // Two pages in each other's place make two trees at most.
-    guard image.hasFewPages, let trees = try image.treesOfOtherStates(list.shapes()),
+    // What was lost of pages makes no tree another's, and two pages in each other's place make two at most.
+    guard image.hasFewPages, try !image.hasLostSector(),
+      let trees = try image.treesOfOtherStates(list.shapes()),
       trees.count > 2, trees.count * 20 >= trees.of
     else { return nil }
     return

@@ -1,4 +1,5 @@
 import ManagedStore
+import Migration
 import RowText
 
 /// `strata rows`: objects of one entity, page by page, in memory that does not grow with them.
@@ -143,7 +144,10 @@ enum DumpCommand {
     let store = try StoreOpening.reading(
       arguments[.store], model: arguments[.model], checksAll: true)
     let warnings = store.warnings(naming: \.typed)
-    for warning in warnings { console.note("! " + warning) }
+    // A run that was killed amid the exchange of names may have left the external data under another one.
+    for warning in StoreMigration.leftovers(of: store.path) + warnings {
+      console.note("! " + warning)
+    }
     // A bar among the lines of the dump would spoil both.
     let bar = console.isTerminal ? nil : ProgressBar(console)
     let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil

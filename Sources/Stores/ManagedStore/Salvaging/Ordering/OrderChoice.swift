@@ -100,7 +100,40 @@ struct OrderChoice {
         columns: candidates.first.map { $0.order.map { columns[$0] } } ?? columns,
         doubtful: columns, isUnfit: true)
     }
-    return result(found[0], others: found, isStated: false)
+    var order = result(found[0], others: found, isStated: false)
+    var doubtful = Set(order.doubtful.compactMap { columns.firstIndex(of: $0) })
+    eachOrderOfSeveralVersions { doubtful.formUnion(differing($0, from: found[0])) }
+    order.doubtful = doubtful.sorted().map { columns[$0] }
+    return order
+  }
+
+  /// Gives all possible orders that several versions may have led to, each of which put columns at the end: these
+  /// stand in any order. More of them than the rows show have no values.
+  private func eachOrderOfSeveralVersions(_ body: ([Int]) -> Void) {
+    guard columns.count <= Self.mostTried else { return }
+    let needed = max(1, columns.count - shortest)
+    let shown = (fewestAppended ?? 0) + 1
+    let dead = columns.indices.reversed()
+      .prefix { !evidence.isLive($0 + LostColumns.standing) }.count
+    func extend(_ standing: [Int], _ next: Int, _ appended: [Int]) {
+      guard next < columns.count else {
+        guard appended.count >= needed, appended.count <= max(shown, dead) else { return }
+        return eachTurn(of: appended) { turned in
+          let order = standing + turned
+          if isHeld(order) { body(order) }
+        }
+      }
+      if holds[next][standing.count] { extend(standing + [next], next + 1, appended) }
+      if appended.count < Self.mostAppended { extend(standing, next + 1, appended + [next]) }
+    }
+    extend([], 0, [])
+  }
+
+  private func eachTurn(of columns: [Int], _ body: ([Int]) -> Void, _ turned: [Int] = []) {
+    guard !columns.isEmpty else { return body(turned) }
+    for column in columns {
+      eachTurn(of: columns.filter { $0 != column }, body, turned + [column])
+    }
   }
 
   private var shortest: Int { max(0, evidence.shortest - LostColumns.standing) }
@@ -168,15 +201,19 @@ struct OrderChoice {
   }
 
   private func result(_ order: [Int], others: [[Int]], isStated: Bool) -> LostColumns.Order {
-    var doubtful: Set<Int> = []
-    for other in others {
-      for place in order.indices
-      where other[place] != order[place] && evidence.isLive(place + LostColumns.standing) {
-        doubtful.formUnion([order[place], other[place]])
-      }
-    }
+    let doubtful = others.reduce(into: Set<Int>()) { $0.formUnion(differing($1, from: order)) }
     return .init(
       columns: order.map { columns[$0] }, doubtful: doubtful.sorted().map { columns[$0] },
       isAssumed: !isStated && columns.count > 1)
+  }
+
+  /// The columns of which an order has other values than another one.
+  private func differing(_ other: [Int], from order: [Int]) -> Set<Int> {
+    var found: Set<Int> = []
+    for place in order.indices
+    where other[place] != order[place] && evidence.isLive(place + LostColumns.standing) {
+      found.formUnion([order[place], other[place]])
+    }
+    return found
   }
 }
