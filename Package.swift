@@ -224,8 +224,8 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "anonymize.py", "compare.py", "kills.py", "pagefaults.py", "record.py", "rescue.py",
-        "watch.py",
+        "anonymize.py", "compare.py", "kills.py", "live.py", "pagefaults.py", "record.py",
+        "rescue.py", "watch.py",
       ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
