@@ -243,7 +243,7 @@ let package = Package(
       ],
       path: "Tests/Benchmarks",
       exclude: [
-        "anonymize.py", "compare.py", "deletions.py", "edit.py", "kills.py", "merge.py",
+        "anonymize.py", "compare.py", "deletions.py", "edit.py", "kills.py", "live.py", "merge.py",
         "pagefaults.py", "record.py",
         "rescue.py", "watch.py",
       ],

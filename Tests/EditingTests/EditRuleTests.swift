@@ -131,6 +131,19 @@ struct EditRuleTests {
       try silent.edit("Item/p1", "name=Cake").receipt.mirrored == .init(changes: 0, deletions: 0))
   }
 
+  @Test("triggers of the app's own write on; tables of its own that have none stay")
+  func ownTriggers() throws {
+    let scene = try EditScene()
+    try scene.connection().execute(
+      """
+      CREATE TABLE AppLog (n INTEGER PRIMARY KEY, name TEXT);
+      CREATE TRIGGER AppTrigger AFTER UPDATE OF ZNAME ON ZITEM
+      BEGIN INSERT INTO AppLog (name) VALUES (NEW.ZNAME); END
+      """)
+    try scene.edit("Item/p1", "name=Cake")
+    #expect(try scene.connection().rows("SELECT name FROM AppLog") == [[.text("Cake")]])
+  }
+
   @Test("a rollback gives all rows as they were")
   func rollback() throws {
     let scene = try EditScene(hasHistory: true)

@@ -133,6 +133,24 @@ struct PendingOutputTests {
     #expect(FileIdentity(of: mark) == nil || state == "other")
   }
 
+  @Test(
+    "a folder of few or many files is brought to the disk, and one that is missing is nothing",
+    arguments: [3, 200])
+  func synced(files: Int) throws {
+    let output = try PendingOutput(for: folder.path("Out"))
+    let made = try output.folder.createFolder("Out")
+    let inner = try made.createFolder("files")
+    for number in 0..<files { try inner.create("\(number)").append([1, 2, 3]) }
+    #if canImport(Glibc)
+      let isCalled = try made.syncFileSystem()
+      #expect(isCalled)
+    #endif
+    try output.sync("Out", files: files)
+    try output.sync("None", files: files)
+    try output.finish()
+    #expect(try FileSystem.list(folder.path("Out/files")).count == files)
+  }
+
   @Test("names of one output sort as they were made, and fit into a name of a file")
   func sorted() throws {
     let long = String(repeating: "ä", count: 120)

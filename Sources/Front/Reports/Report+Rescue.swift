@@ -178,7 +178,7 @@ extension SalvageReport {
       remarks.append(
         Line(
           .note,
-          "Earlier states of lost objects may still be in the file. To look for them: \(.deed("undeletion"), of: [ShellText.quoted(storePath)])"
+          "Earlier states of lost objects may still be in the file\(undeletion)"
         ))
     }
     return remarks
@@ -198,7 +198,9 @@ extension SalvageReport {
     }
     let plain = sorted.filter { $0.value.doubtful.isEmpty }.map(\.key)
     let advice: Advice =
-      "Give all versions of the model (\(.commandModel) with the .momd or .xcdatamodeld), or a healthy store of the same version (\(.sibling, "STORE")), to be sure."
+      knowsVersions
+      ? "A healthy store of the same version (\(.sibling, "STORE")) would show it."
+      : "Give all versions of the model (\(.commandModel) with the .momd or .xcdatamodeld), or a healthy store of the same version (\(.sibling, "STORE")), to be sure."
     var remarks: [Line] = []
     if !plain.isEmpty {
       remarks.append(
@@ -269,7 +271,8 @@ extension SalvageReport.Table {
     if !cut.isEmpty {
       remarks.append(
         Line(
-          .warning, "\(name): of \(NumberText.grouped(cut.count)) a value is lost, and is NULL now."
+          .warning,
+          "\(name): \(NumberText.counted(cut.count, "row lacks", plural: "rows lack")) a value that is lost, and is NULL now."
         ))
     }
     if !refused.isEmpty {

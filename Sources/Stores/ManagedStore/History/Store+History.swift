@@ -325,21 +325,6 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
     }
   }
 
-  /// SQL for one of the four texts of a transaction `t`: kept once for all transactions and referred to, or in the
-  /// row itself, as older stores have it.
-  ///
-  /// - Parameter name: the prefix of tables, such as `main.`.
-  static func text(_ text: String, in database: DatabaseTables, as name: String = "") -> String {
-    let columns = database.columns(of: transaction.name)
-    var places: [String] = []
-    if columns.contains("Z\(text)TS"), database.contains(string.name) {
-      places.append("(SELECT s.ZNAME FROM \(name)ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(text)TS)")
-    }
-    if columns.contains("Z\(text)") { places.append("t.Z\(text)") }
-    if places.count > 1 { return "coalesce(\(places.joined(separator: ", ")))" }
-    return places.first ?? "NULL"
-  }
-
   /// The CREATE statements of the table and its indexes; `nil` where rows of that length are of no form of it
   /// that is known.
   ///

@@ -11,7 +11,7 @@ extension SalvageSource {
     }
     guard let alone = rows(.none), let both = rows(.file(log)) else { return nil }
     return
-      "The main file alone has \(NumberText.counted(alone, "row")); with the -wal there are \(NumberText.grouped(both))."
+      "The main file alone has \(NumberText.counted(alone, "row")); with the -wal its tables lead to \(NumberText.grouped(both))."
   }
 
   private func rows() throws -> Int {

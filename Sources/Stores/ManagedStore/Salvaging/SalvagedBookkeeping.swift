@@ -40,8 +40,10 @@ package struct SalvagedBookkeeping {
   /// - Parameters:
   ///   - model: the model of the store; without it what is missing stays so.
   ///   - schema: its tables, with the numbers that the store's objects have.
-  /// - Returns: what was rebuilt, as sentences.
-  package func complete(with model: Model?, _ schema: StoreSchema?) throws -> [String] {
+  /// - Returns: what was rebuilt, as sentences, and the tables whose content is made anew.
+  package func complete(
+    with model: Model?, _ schema: StoreSchema?
+  ) throws -> (notes: [String], rebuilt: Set<String>) {
     var changes = try completeTables()
     let model = try model ?? cachedModel()
     if let model {
@@ -53,7 +55,14 @@ package struct SalvagedBookkeeping {
     } else {
       changes += try raiseMaxima()
     }
-    return Self.sentences(changes)
+    let rebuilt = changes.compactMap { change -> String? in
+      switch change.place {
+      case .modelCache: "Z_MODELCACHE"
+      case .metadata: "Z_METADATA"
+      default: nil
+      }
+    }
+    return (Self.sentences(changes), Set(rebuilt))
   }
 
   private static func sentences(_ changes: [Change]) -> [String] {

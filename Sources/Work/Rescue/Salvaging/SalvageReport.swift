@@ -114,6 +114,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var needsModel = false
   /// Whether the links of ``undecided`` are without the names of relationships, since no model was at hand.
   package var lacksRelationships = false
+  /// Whether several versions of the model were at hand.
+  package var knowsVersions = false
   /// Whether the damaged store has no model in it that can be read.
   package var sourceLacksModel = false
   /// What of the support folder cannot be read and was left out.

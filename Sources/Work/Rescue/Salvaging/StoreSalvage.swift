@@ -121,10 +121,18 @@ package enum StoreSalvage {
         report.needsModel = copy.lacksStatements || copy.lacksRelationships
         report.lacksRelationships = copy.lacksRelationships
         // A person has to name it for what looks into the store.
-        if !report.gone.isEmpty { report.sourceLacksModel = try source.model() == nil }
+        report.sourceLacksModel = try source.model() == nil
+        report.knowsVersions = options.versions.count > 1
         // Before the counters are rebuilt: of those that are lost nobody knows how far keys went.
         report.tables = try tables(of: copy)
-        report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
+        let completed = try SalvagedBookkeeping(copy.connection).complete(
+          with: model, copy.schema)
+        report.notes += completed.notes
+        // What was lost of these is there again.
+        for index in report.tables.indices
+        where completed.rebuilt.contains(report.tables[index].name) {
+          report.tables[index].cut = [:]
+        }
         if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,
           let note = try DanglingLinks.note(copy.connection, schema)
         {

@@ -154,11 +154,15 @@ struct ExternalCheck {
           in: place))
     }
     let empty = files.filter { $0.state == .referenced && $0.bytes == 0 }
-    add(.externalSize, empty, "\(empty.count) files of external data have 0 bytes.")
+    add(
+      .externalSize, empty,
+      "\(NumberText.counted(empty.count, "file of external data has", plural: "files of external data have")) 0 bytes."
+    )
     let orphaned = files.filter { $0.state == .orphaned }
     add(
       .externalOrphaned, orphaned,
-      "\(orphaned.count) files of external data are unreferenced.")
+      "\(NumberText.counted(orphaned.count, "file of external data is", plural: "files of external data are")) unreferenced."
+    )
     return found
   }
 }
