@@ -16,6 +16,9 @@ package enum Keymap {
     if let own = popup(state) {
       // Where q closes a popup nothing is typed, and ? is free.
       let keys = Set(own.flatMap(\.keys))
+      // The footer is the popup's own.
+      var help = help
+      help.isInFooter = false
       let lists = keys.contains("q") && !keys.contains("?") ? [help] : []
       return own + state.keys.applied(to: lists + always(state), in: KeyRemapping.everywhere)
     }
