@@ -65,7 +65,7 @@ struct DoctorCommandTests {
     let text = run.out.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     #expect(
       text.contains(
-        "An app that follows such a reference fails with this error. If the objects were deleted by mistake, strata undelete \(path) restores them with their links; a repair empties the references. strata repair \(path) --fix to-one-dangling"
+        "An app that follows such a reference fails with this error. If the objects were deleted by mistake, strata undelete \(path) looks for them and restores what it finds; a repair empties the references. strata repair \(path) --fix to-one-dangling"
       ))
     #expect(run.lines.last == "1 error, 1 note" || run.lines.last == "1 error")
   }

@@ -33,6 +33,17 @@ struct EditorModelTests {
     return try Model(entities: [person, student, note], versionIdentifiers: ["v\(version)"])
   }
 
+  @Test("an archive that is both the editor's and a compiled model's is read once")
+  func both() throws {
+    var writer = KeyedArchiveWriter()
+    let null = KeyedArchiveWriter.null
+    let root = writer.add(
+      class: ["NSManagedObjectModel", "NSObject"], ["_xd_rootPackage": null, "NSEntities": null])
+    let bytes = writer.bytes(root: root)
+    #expect(try Model(archive: bytes).entities.isEmpty)
+    #expect(try EditorModel(KeyedArchive(bytes)).model.entities.isEmpty)
+  }
+
   private static func write(_ bytes: [UInt8], _ path: String) throws {
     try FileSystem.makeDirectory(FileSystem.parent(of: path) ?? "")
     try FileSystem.write(bytes, to: path)

@@ -91,6 +91,8 @@ struct ExportCommandTests {
     let lines = String(decoding: try FileSystem.read(output + "/Person.csv"), as: UTF8.self)
       .split(whereSeparator: \.isNewline)
     #expect(lines.count == 3 && lines.last?.hasSuffix("Zoë") == true, "\(lines)")
+    let missing = Captured(["export", path, "Person/p99", "--output", folder.path("None")])
+    #expect(missing.status == .usage && missing.err.contains("there is no object Person/p99"))
     for words in [
       ["Person/p1", "Tag"], ["Person/p1", "Tag/p1"], ["Person/p1", "--where", "1 == 1"],
     ] {

@@ -222,7 +222,10 @@ struct FindModelTests {
     try FileSystem.write(Array(changed.utf8), to: path + "/contents")
     let found = Captured("find-model", store, path)
     #expect(found.status == .no && !found.out.contains("none has an entity in common"))
-    #expect(found.out.contains("The nearest is Changed: 0 of 2 entities fit."), "\(found.out)")
+    #expect(
+      found.out.contains(
+        "Changed shares names of entities with the store, and none of the 2 fits."),
+      "\(found.out)")
     #expect(found.out.contains("differing: Note, Tag"))
     let other = folder.path("Other.xcdatamodel")
     try FileSystem.makeDirectory(other)

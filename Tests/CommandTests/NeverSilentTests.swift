@@ -353,7 +353,7 @@ struct NeverSilentTests {
       of: [
         ("zero-leaf", 162, "162 objects of Amount lost, p1105–p1266"),
         ("leaf-header", 0, "162 objects of Amount are on pages that no b-tree"),
-        ("index-zero", 0, nil), ("index-wrong", 0, "in an index and on no page of the table"),
+        ("index-zero", 0, nil), ("index-wrong", 0, "the index is wrong, as another index"),
         ("pk-rows-missing", 0, nil), ("freelist-bad", 0, nil), ("zero-ptrmap", 0, nil),
       ] as [(String, Int, String?)]))
   func pages(name: String, lost: Int, gap: String?) throws {

@@ -5,7 +5,7 @@ import Migration
 extension CloudKitState.Event {
   /// What came of the run, in words: of an error its number, its name and what it means.
   package var outcome: String {
-    guard let error else {
+    guard !succeeded, let error else {
       return succeeded ? "succeeded" : end == nil ? "did not end: running, or cut off" : "failed"
     }
     guard let meaning else { return "failed: \(error)" }

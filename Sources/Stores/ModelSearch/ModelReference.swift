@@ -101,7 +101,7 @@ public struct ModelReference: Sendable, Equatable {
     if SwiftSources.isFile(path) {
       return try Loaded(SwiftSources.models(at: path), version: version, path: path)
     }
-    if path.hasSuffix(".xcmappingmodel") || path.hasSuffix("/" + MappingModelCopies.file) {
+    if Self.isMappingModel(path) {
       return try copy(in: path, status.kind == .directory)
     }
     if status.kind == .directory {
@@ -186,11 +186,18 @@ public struct ModelReference: Sendable, Equatable {
   /// Most bytes of a model file that are read.
   package static let limit = 64 << 20
 
+  /// Whether a file or folder is a mapping model, which holds two models.
+  private static func isMappingModel(_ path: String) -> Bool {
+    path.hasSuffix(".xcmappingmodel") || path.hasSuffix("/" + MappingModelCopies.file)
+  }
+
   /// Whether what follows the `@` can only be a git revision.
   private func isRevision(_ version: String, of path: String) throws -> Bool {
     guard let status = FileSystem.status(path) else { return true }
     if let models = ModelBundle.sources(at: path) { return models.version(named: version) == nil }
-    if MappingModelCopies.Side(rawValue: version) != nil { return false }
+    if Self.isMappingModel(path), MappingModelCopies.Side(rawValue: version) != nil {
+      return false
+    }
     guard status.kind == .directory else {
       let head = try FileSystem.read(path, limit: 16)
       return !head.starts(with: Array("SQLite format 3".utf8))

@@ -14,7 +14,9 @@ extension Model {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where it holds something else.
   package init(keyedArchive: KeyedArchive) throws(CoreDataError) {
-    if keyedArchive.root.value.object?.has(EditorModel.package) == true {
+    if let root = keyedArchive.root.value.object, root.has(EditorModel.package),
+      !root.has(CompiledModelReader.entities)
+    {
       self = try EditorModel(keyedArchive).model
       return
     }
@@ -25,6 +27,9 @@ extension Model {
 
 /// Turns the objects of an archived NSManagedObjectModel into a model.
 struct CompiledModelReader {
+  /// The key by which the root of such an archive names its entities.
+  static let entities = "NSEntities"
+
   private let archive: KeyedArchive
   var properties: CompiledPropertyReader
 
@@ -35,12 +40,12 @@ struct CompiledModelReader {
   }
 
   mutating func model() throws(CoreDataError) -> Model {
-    guard let root = archive.root.value.object, root.has("NSEntities") else {
+    guard let root = archive.root.value.object, root.has(Self.entities) else {
       throw CoreDataError(
         .unreadable, "a keyed archive, but not of a managed object model",
         hint: "a mapping model (.cdm) is an archive too; give the model instead")
     }
-    let descriptions = root["NSEntities"].entries
+    let descriptions = root[Self.entities].entries
     try properties.charge(descriptions.count * 32)
     var entities: [String: Entity] = [:]
     var contents: [String: [CompiledProperty]] = [:]

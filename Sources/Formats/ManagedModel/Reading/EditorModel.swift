@@ -21,7 +21,7 @@ package struct EditorModel: Sendable, Equatable {
     guard let root = archive.root.value.object else {
       throw CoreDataError(.unreadable, "the archive contains no model")
     }
-    if root.has("NSEntities") {
+    if root.has(CompiledModelReader.entities) {
       self.init(model: try Model(keyedArchive: archive), isComplete: true)
       return
     }
@@ -31,7 +31,9 @@ package struct EditorModel: Sendable, Equatable {
     }
     var reader = EditorModelReader()
     var entities: [Entity] = []
-    for (name, reference) in package["XDBucketForClassesstorage"].entries {
+    let classes = package["XDBucketForClassesstorage"].entries
+    try reader.charge(classes.count)
+    for (name, reference) in classes {
       guard let object = reference.value.object else { continue }
       entities.append(try reader.entity(object, name: name))
     }
@@ -57,7 +59,7 @@ private struct EditorModelReader {
   private var budget = 2_000_000
   private(set) var isComplete = true
 
-  private mutating func charge(_ amount: Int) throws(CoreDataError) {
+  mutating func charge(_ amount: Int) throws(CoreDataError) {
     budget -= amount
     guard budget >= 0 else {
       throw CoreDataError(.unreadable, "the copy of a model refers to its objects too often")
@@ -83,7 +85,9 @@ private struct EditorModelReader {
       return constraint.value.elements.compactMap { $0.string ?? $0.object?["_name"].string }
     }
     check(values, known: Self.entityKeys)
-    for (name, reference) in object["XDBucketForOwnedAttributesstorage"].entries {
+    let properties = object["XDBucketForOwnedAttributesstorage"].entries
+    try charge(properties.count * 32)
+    for (name, reference) in properties {
       guard let property = reference.value.object else { continue }
       try add(property, name: name, to: &entity)
     }

@@ -23,18 +23,20 @@ extension Store {
   ///
   /// - Parameters:
   ///   - after: the last one of the page before.
-  ///   - entity: only those of this entity itself.
+  ///   - entity: only those of this entity and of those below it.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
   public func cloudObjects(
     in states: Set<CloudObjectState>, of entity: String? = nil, after: ObjectID? = nil,
     limit: Int = 500
   ) throws -> [CloudObject] {
     guard let mirror = layout.mirror else { return [] }
-    let only = try entity.map { try layout.knownTable(of: $0).entityID }
+    let only = try entity.map { try layout.knownTable(of: $0).numbers }
     let names = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-    var conditions = ["s IN (\(names))"]
-    if let only { conditions.append("e = \(only)") }
-    if let after, let number = entityNumber(named: after.entity) {
+    // What is no number could not be told apart by its name, and would be met again and again.
+    var conditions = ["typeof(e) = 'integer' AND typeof(k) = 'integer'", "s IN (\(names))"]
+    if let only { conditions.append("e IN (\(only.map(String.init).joined(separator: ", ")))") }
+    if let after {
+      guard let number = entityNumber(named: after.entity) else { return [] }
       conditions.append("(e, k) > (\(number), \(after.key))")
     }
     return try cloudObjects(mirror, where: conditions.joined(separator: " AND "), limit: limit)

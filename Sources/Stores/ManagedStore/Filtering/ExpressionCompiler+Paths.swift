@@ -115,7 +115,8 @@ extension ExpressionCompiler {
         }
         let state = mirror.state(
           entity: entityNumber(of: object), key: object.key, in: scope.schema)
-        return leaf("(\(state))", .cloudState, path, chain)
+        return leaf(
+          "(CASE WHEN \(object.key) IS NOT NULL THEN \(state) END)", .cloudState, path, chain)
       case "objectID", "self": try expectEnd(path, after: name)
       // What tables show of it, where no property is called so.
       case "key":

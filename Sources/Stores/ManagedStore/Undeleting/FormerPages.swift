@@ -134,7 +134,8 @@ struct FormerPages {
     case .integer(let number): record.integer(column) == number
     case .boolean(let isTrue): record.integer(column) == (isTrue ? 1 : 0)
     case .double(let number), .date(let number):
-      record.value(column) == .real(number) || record.integer(column) == Int64(exactly: number)
+      record.value(column) == .real(number)
+        || Int64(exactly: number).map { record.integer(column) == $0 } ?? false
     default: true
     }
   }

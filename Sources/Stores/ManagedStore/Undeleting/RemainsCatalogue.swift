@@ -18,7 +18,8 @@ struct RemainsCatalogue {
       telling INTEGER, lost INTEGER, rest INTEGER, former INTEGER, aside INTEGER, cut INTEGER, state INTEGER, \
       PRIMARY KEY (place, pk)) WITHOUT ROWID; \
       CREATE INDEX found.byKey ON row (place, key); \
-      CREATE INDEX found.byDigest ON row (place, digest)
+      CREATE INDEX found.byDigest ON row (place, digest, key); \
+      CREATE INDEX found.byPart ON row (place, digest) WHERE whole = 0 AND former = 0
       """)
   }
 
@@ -28,7 +29,7 @@ struct RemainsCatalogue {
     let statement = try connection.cached(
       """
       SELECT 1 FROM found.row INDEXED BY byDigest \
-      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3) AND former = 0
+      WHERE place = ?1 AND digest = ?2 AND \(key == nil ? "?3 IS NULL" : "key = ?3") AND former = 0
       """)
     try statement.bind([
       .integer(Int64(place)), .integer(Int64(bitPattern: digest)),
@@ -55,8 +56,9 @@ struct RemainsCatalogue {
   func setWhole(_ place: Int, digest: UInt64, key: Int64?) throws {
     try run(
       """
-      UPDATE found.row INDEXED BY byDigest SET whole = 1 \
-      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3) AND former = 0 AND whole = 0
+      UPDATE found.row INDEXED BY \(key == nil ? "byPart" : "byDigest") SET whole = 1 \
+      WHERE place = ?1 AND digest = ?2 AND \(key == nil ? "?3 IS NULL" : "key = ?3") \
+      AND former = 0 AND whole = 0
       """,
       [
         .integer(Int64(place)), .integer(Int64(bitPattern: digest)),

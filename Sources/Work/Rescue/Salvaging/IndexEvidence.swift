@@ -44,13 +44,17 @@ struct IndexEvidence {
   init(of source: SalvageSource, in path: String) throws {
     let connection = try Connection(path: path, mode: .immutable)
     let encoding = source.encoding
+    let present = try DatabaseTables(connection)
     var indexes: [Index] = []
+    var places: [String: Int] = [:]
     try source.entriesOfIndexes { name, table, key, record in
-      if tables[name] == nil {
-        tables[name] = table
+      // A damaged list of tables may name one that the new store has not.
+      guard present.contains(table) else { return }
+      if places[name] == nil {
+        (tables[name], places[name]) = (table, indexes.count)
         indexes.append(try Index(name, of: table, connection))
       }
-      let own = indexes.count - 1
+      guard let own = places[name] else { return }
       indexes[own].keys.add(key)
       guard indexes[own].orphans.count + indexes[own].others.count < Self.most else { return }
       let statement = try connection.cached(indexes[own].question)

@@ -115,7 +115,8 @@ enum CloudKitCommand {
         "\(kind): \(meaning.cause) \(meaning.advice.typed)", indent: 2)
     }
     console.line()
-    console.line(state.backlog.isEmpty ? "nothing is waiting" : "waiting")
+    console.line(
+      state.backlog.isEmpty && state.localDeletes == 0 ? "nothing is waiting" : "waiting")
     for part in state.backlog.parts {
       console.line("  " + NumberText.counted(part.count, part.one, plural: part.several))
     }

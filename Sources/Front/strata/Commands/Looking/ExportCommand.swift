@@ -50,7 +50,7 @@ enum ExportCommand {
       arguments[.store], model: arguments[.model], checksAll: true)
     var options = StoreExport.Options()
     (options.entities, options.predicate) = try chosen(
-      arguments[entities], arguments[predicate])
+      arguments[entities], arguments[predicate], in: store)
     options.columns = arguments[columns].map { $0.split(separator: ",").map(String.init) }
     options.follow = arguments[follow].map { $0.split(separator: ",").map(String.init) } ?? []
     options.format = arguments[format] ?? .csv
@@ -70,13 +70,16 @@ enum ExportCommand {
 
   /// Entities, or the objects of one that are named by references such as `Recipe/p12`, as a predicate.
   ///
-  /// - Throws: ``CoreDataError`` of kind usage for references beside something else.
+  /// - Throws: ``CoreDataError`` of kind usage for references beside something else, or to no object.
   private static func chosen(
-    _ names: [String], _ predicate: String?
+    _ names: [String], _ predicate: String?, in store: Store
   ) throws -> (entities: [String], predicate: String?) {
     let objects = names.compactMap { ObjectID($0) }
     guard let entity = objects.first?.entity else { return (names, predicate) }
     let keys = objects.map { "\($0.key)" }.joined(separator: ", ")
+    for object in objects where try store.object(object, related: 0) == nil {
+      throw ObjectCommand.noObject(object, in: store)
+    }
     guard objects.count == names.count, objects.allSatisfy({ $0.entity == entity }),
       predicate == nil
     else {
@@ -84,7 +87,9 @@ enum ExportCommand {
         .usage, "single objects are exported of one entity, and without --where",
         hint: "Name the entity, and the objects by their keys: --where 'key IN {\(keys)}'")
     }
-    return ([entity], "key IN {\(keys)}")
+    // An attribute may be called as what tables show of an object.
+    let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
+    return ([entity], "SELF IN {\(names)}")
   }
 
   /// Writes the tables in a private folder beside the place, which gets its name when all is in it.

@@ -28,9 +28,7 @@ enum ObjectCommand {
     var id = try object(arguments[reference], in: store)
     guard let object = try store.object(id, related: limit) else {
       _ = console.finish(store)
-      throw CoreDataError(
-        .usage, "there is no object \(id)", path: store.path,
-        hint: "\(ShellText.command("rows", store.path, id.entity)) lists those there are.")
+      throw noObject(id, in: store)
     }
     id = object.id
     guard arguments[property] == nil, arguments[output] == nil else {
@@ -42,6 +40,13 @@ enum ObjectCommand {
       ? console.json { write(object, references, cloud, of: store, to: &$0) }
       : print(object, references, cloud, of: store, console)
     return console.finish(store)
+  }
+
+  /// The refusal of a reference that names no object.
+  static func noObject(_ id: ObjectID, in store: Store) -> CoreDataError {
+    CoreDataError(
+      .usage, "there is no object \(id)", path: store.path,
+      hint: "\(ShellText.command("rows", store.path, id.entity)) lists those there are.")
   }
 
   /// Writes one value to a file of its own.

@@ -71,9 +71,10 @@ extension FileDamage {
     }
     result += holes.prefix(100).map { $0.sentence(tables) }
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
-    result += rows.sentences(tables)
+    result += rows.sentences(tables) + rows.straySentences(tables)
     // Where rows are lost, that is what is to be said.
-    if holes.isEmpty, failure == nil, rows.isEmpty, let first = problems.first {
+    if holes.isEmpty, failure == nil, rows.isEmpty, rows.strays.isEmpty, let first = problems.first
+    {
       let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
         "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". No row of the tables' own pages is lost by it." : ".")"

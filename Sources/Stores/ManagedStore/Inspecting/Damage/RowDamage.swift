@@ -19,6 +19,9 @@ package struct RowDamage: Sendable, Equatable {
   package var outOfPlace = 0
   /// Keys that an index holds and that no page of its table has, by table.
   package var missing: [String: [Int64]] = [:]
+  /// Keys that an index holds and that are no row's, by table: no object can have them, or another index has the
+  /// keys of all rows and no other.
+  package var strays: [String: [Int64]] = [:]
   /// Keys of rows of which an index has other values, by table: one of the two is older, or damaged.
   package var doubtful: [String: [Int64]] = [:]
 
@@ -84,11 +87,14 @@ package struct RowDamage: Sendable, Equatable {
         ? row[0].text.flatMap { table in row[1].text.map { (table: table, name: $0) } } : nil
     }
     for (table, indexes) in Dictionary(grouping: indexes, by: \.table) {
-      var (lost, differing) = (Set<Int64>(), Set<Int64>())
+      var (lost, differing, strays) = (Set<Int64>(), Set<Int64>(), Set<Int64>())
       for index in indexes {
         do {
           let entries = try Entries(of: index.name, on: table, connection)
-          lost.formUnion(try entries.orphans())
+          let strangers = try entries.strangers()
+          let orphans = try entries.orphans(among: strangers)
+          lost.formUnion(orphans)
+          strays.formUnion(strangers.subtracting(orphans))
           differing.formUnion(try entries.others())
         } catch let error as SQLiteError {
           if error.isInterrupted { throw error }
@@ -99,8 +105,10 @@ package struct RowDamage: Sendable, Equatable {
       if !lost.isEmpty,
         try indexes.contains(where: { try Entries.areAll(of: $0.name, on: table, connection) })
       {
+        strays.formUnion(lost)
         lost = []
       }
+      if !strays.isEmpty { self.strays[table] = strays.sorted() }
       if !lost.isEmpty { missing[table] = lost.sorted() }
       if !differing.isEmpty { doubtful[table] = differing.sorted() }
     }
@@ -131,13 +139,12 @@ package struct RowDamage: Sendable, Equatable {
     }
 
     /// Keys that no row has.
-    private func strangers() throws -> Set<Int64> {
+    func strangers() throws -> Set<Int64> {
       try keys("SELECT k FROM \(all) WHERE k NOT IN (SELECT rowid FROM \(table) NOT INDEXED)")
     }
 
     /// Keys of rows that may be lost. No object ever had one below 1; a row of an app's own table may.
-    func orphans() throws -> Set<Int64> {
-      let found = try strangers()
+    func orphans(among found: Set<Int64>) throws -> Set<Int64> {
       guard found.contains(where: { $0 < 1 }),
         try connection.rows("PRAGMA table_info(\(table))").contains(where: {
           $0.count > 1 && $0[1] == .text("Z_PK")
@@ -180,6 +187,15 @@ extension RowDamage {
   ///
   /// - Parameter tables: entities by their tables.
   func sentences(_ tables: [EntityTable]) -> [String] {
+    sentences(tables, ofStrays: false)
+  }
+
+  /// The same of keys that only an index has: the index is wrong, and the rows are as they were.
+  func straySentences(_ tables: [EntityTable]) -> [String] {
+    sentences(tables, ofStrays: true)
+  }
+
+  private func sentences(_ tables: [EntityTable], ofStrays: Bool) -> [String] {
     func what(_ count: Int, _ table: String) -> String {
       let own = tables.filter { $0.table == table }
       guard let root = own.first(where: \.isWholeTable) ?? own.first else {
@@ -193,6 +209,13 @@ extension RowDamage {
       keys.prefix(5).map { "p\($0)" }.joined(separator: ", ") + (keys.count > 5 ? " …" : "")
     }
     func more(_ keys: [Int64]) -> String { keys.count < Self.mostListed ? "" : " or more" }
+    if ofStrays {
+      return strays.sorted { $0.key < $1.key }.map { table, own in
+        let entity = tables.first { $0.table == table && $0.isWholeTable }?.entity ?? table
+        return
+          "\(NumberText.counted(own.count, "key")) in an index of \(entity) \(own.count == 1 ? "is" : "are") no row's (\(keys(own))): the index is wrong, as another index or the keys show."
+      }
+    }
     var result = cut.sorted { $0.key < $1.key }.map { table, own in
       "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") damaged: a part is on pages that belong to others, or that are missing (\(keys(own)))."
     }

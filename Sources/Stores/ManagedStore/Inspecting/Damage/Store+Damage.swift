@@ -34,7 +34,10 @@ extension Store {
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
     result += strays.filter(isNeeded).map { $0.sentence(store: files.path, isNeeded: true) }
     result += placeholders.map(\.sentence)
-    if let damage, !damage.holes.isEmpty || damage.failure != nil || !damage.rows.isEmpty {
+    if let damage,
+      !damage.holes.isEmpty || damage.failure != nil || !damage.rows.isEmpty
+        || !damage.rows.strays.isEmpty
+    {
       result += damage.sentences(entityTables)
     }
     return result

@@ -95,24 +95,27 @@ struct OrderChoice {
       return result(first.order, others: own.map(\.order), isStated: true)
     }
     // One version is known: what others there were, and what they added, only the rows can say.
-    guard let found = appended() else {
+    guard let fewest = fewestAppended, case let found = appended(fewest),
+      let first = found.first
+    else {
       return .init(
         columns: candidates.first.map { $0.order.map { columns[$0] } } ?? columns,
         doubtful: columns, isUnfit: true)
     }
-    var order = result(found[0], others: found, isStated: false)
+    var order = result(first, others: found, isStated: false)
     var doubtful = Set(order.doubtful.compactMap { columns.firstIndex(of: $0) })
-    eachOrderOfSeveralVersions { doubtful.formUnion(differing($0, from: found[0])) }
+    eachOrderOfSeveralVersions(showing: fewest + 1) {
+      doubtful.formUnion(differing($0, from: first))
+    }
     order.doubtful = doubtful.sorted().map { columns[$0] }
     return order
   }
 
   /// Gives all possible orders that several versions may have led to, each of which put columns at the end: these
   /// stand in any order. More of them than the rows show have no values.
-  private func eachOrderOfSeveralVersions(_ body: ([Int]) -> Void) {
+  private func eachOrderOfSeveralVersions(showing shown: Int, _ body: ([Int]) -> Void) {
     guard columns.count <= Self.mostTried else { return }
     let needed = max(1, columns.count - shortest)
-    let shown = (fewestAppended ?? 0) + 1
     let dead = columns.indices.reversed()
       .prefix { !evidence.isLive($0 + LostColumns.standing) }.count
     func extend(_ standing: [Int], _ next: Int, _ appended: [Int]) {
@@ -141,14 +144,13 @@ struct OrderChoice {
   /// How few columns at the end make an order possible; `nil` where none of those that are tried does.
   var fewestAppended: Int? {
     guard evidence.longest <= columns.count + LostColumns.standing else { return nil }
-    return sizes.first { !orders(appended: $0).isEmpty }
+    return sizes.first { !orders(appended: $0, most: 1).isEmpty }
   }
 
   /// The orders with few columns at the end that nothing speaks against, the fewest first: those of the
   /// smallest number, and of one more.
-  private func appended() -> [[Int]]? {
-    guard let fewest = fewestAppended else { return nil }
-    return orders(appended: fewest)
+  private func appended(_ fewest: Int) -> [[Int]] {
+    orders(appended: fewest)
       + (fewest < sizes.upperBound ? orders(appended: fewest + 1) : [])
   }
 
@@ -158,17 +160,20 @@ struct OrderChoice {
     return needed...max(needed, most)
   }
 
-  /// All possible orders with so many columns at the end.
-  private func orders(appended count: Int) -> [[Int]] {
+  /// Possible orders with so many columns at the end, all different: each set of columns at the end is another one.
+  ///
+  /// - Parameter most: how many are looked for.
+  private func orders(appended count: Int, most: Int = .max) -> [[Int]] {
     guard count <= Self.mostAppended, count <= 1 || columns.count <= Self.mostTried else {
       return []
     }
     var found: [[Int]] = []
     func extend(_ chosen: [Int]) {
+      guard found.count < most else { return }
       guard chosen.count < count else {
         let order = columns.indices.filter { !chosen.contains($0) } + chosen
         if isHeld(order) {
-          if !found.contains(order) { found.append(order) }
+          found.append(order)
         } else if count == 0 {
           // Their order comes out of a hash table: one of an earlier version of the model may have had another.
           found = turned(order).filter(isHeld)
