@@ -266,14 +266,14 @@ public final class StoreComparison {
     _ columns: Way.Columns, _ one: EntityTable, _ other: EntityTable
   ) throws -> Bool {
     func has(_ schema: String, _ table: EntityTable, _ columns: [String]) throws -> Bool {
-      let there = (schema == "src" ? a : b).database
-      guard request.needsValues, there.contains(table.table) else { return true }
       let from = "SELECT 1 FROM \(schema).\(quoted(table.table)) WHERE \(table.ownRows() ?? "1")"
       let values = from + columns.map { " AND \(quoted($0)) IS NOT NULL" }.joined()
-      return try [from, values].map { try connection.value($0 + " LIMIT 1") != nil } != [true, false]
+      return try connection.value(from) == nil || connection.value(values) != nil
     }
-    return try has("src", one, columns.map(\.a.column))
-      && has("main", other, columns.map(\.b.column))
+    let isThere = a.database.contains(one.table) && b.database.contains(other.table)
+    guard request.needsValues, isThere else { return true }
+    let (former, now) = (columns.map(\.a.column), columns.map(\.b.column))
+    return try has("src", one, former) && has("main", other, now)
   }
 
   /// Whether the name of an attribute says that no two objects have one value.
