@@ -60,7 +60,7 @@ package struct MergeReport: Sendable {
     /// The object at the other end has another partner, and can have one only.
     case oneToOne = "one-to-one"
     /// Its file is missing, and the newer store has content.
-    case missingFile = "missing file"
+    case missingFile = "missing-file"
   }
 
   /// An object, or a value of one, that is not in the result.

@@ -14,7 +14,7 @@ struct MergeVerification {
   private static let batch = 100
 
   /// That each object of both stores is in the result or named in the report, that those which the merge does not
-  /// concern are as they were, and that those which came in have their values.
+  /// concern are as they were, and that those which came in have their values and to-ones.
   func run() throws {
     var done: Set<String> = []
     for entity in map.entities {
