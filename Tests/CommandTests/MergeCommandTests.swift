@@ -88,6 +88,27 @@ struct MergeCommandTests {
     #expect(text.contains("Leak soup") && text.contains("\"winner\":\"old\""))
   }
 
+  @Test("what is not known of deletions, and what a mirrored store's app will not do, is said")
+  func notes() throws {
+    try shelves.add(shelves.a, title: "Only in A", pages: 7)
+    let one = merge("--dry-run", "--match", "Person=name")
+    #expect(
+      one.out.contains("It is unknown whether the added object was deleted in NEW"), "\(one.out)")
+    #expect(!one.err.contains("iCloud"))
+    try shelves.add(shelves.a, title: "Also only in A", pages: 8)
+    try shelves.change(
+      shelves.b,
+      """
+      CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+        ZENTITYID INTEGER, ZENTITYPK INTEGER, ZNEEDSUPLOAD INTEGER, ZNEEDSCLOUDDELETE INTEGER)
+      """)
+    let two = merge("--dry-run", "--match", "Person=name")
+    #expect(
+      two.out.contains("It is unknown which of the 2 added objects were deleted in NEW"),
+      "\(two.out)")
+    #expect(two.err.contains("the app will not upload what the merge added"), "\(two.err)")
+  }
+
   @Test("wrong words are wrong usage, and stores of two versions get the command that migrates one")
   func usage() throws {
     #expect(merge().status == .usage)

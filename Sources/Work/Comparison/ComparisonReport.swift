@@ -20,6 +20,8 @@ public struct ComparisonRequest: Sendable, Equatable {
   public var ignored: Set<String> = []
   /// Whether bookkeeping is left out.
   public var ignoresBookkeeping = false
+  /// Whether attributes pair objects only where both stores have a value of them.
+  package var needsValues = false
   /// A predicate over the reported entities: an object counts if it matches in either store.
   public var predicate: String?
   /// How many changes of each entity are reported; all are counted.

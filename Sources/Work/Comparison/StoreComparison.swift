@@ -207,7 +207,8 @@ public final class StoreComparison {
   /// What pairs the objects of an entity.
   private struct Way {
     var by: EntityPairing.By
-    var columns: [(a: EntityTable.AttributeColumn, b: EntityTable.AttributeColumn)] = []
+    typealias Columns = [(a: EntityTable.AttributeColumn, b: EntityTable.AttributeColumn)]
+    var columns: Columns = []
   }
 
   private func way(of pair: EntityPair) throws -> Way {
@@ -238,24 +239,41 @@ public final class StoreComparison {
     if general == .key || isOneLine && general != .unique { return Way(by: .key) }
     for entity in b.model.lineage(of: other.entity) {
       for constraint in entity.uniquenessConstraints {
-        if let columns = columns(constraint, pair) { return Way(by: .unique, columns: columns) }
+        if let columns = columns(constraint, pair), try haveValues(columns, one, other) {
+          return Way(by: .unique, columns: columns)
+        }
       }
     }
     for column in pair.attributes where Self.identifies(column.b.attribute) {
-      if try isUnique(column.a, one, "src"), try isUnique(column.b, other, "main") {
+      if try isUnique(column.a, one, "src"), try isUnique(column.b, other, "main"),
+        try haveValues([column], one, other)
+      {
         return Way(by: .attribute, columns: [column])
       }
     }
     return Way(by: .none)
   }
 
-  private func columns(
-    _ names: [String], _ pair: EntityPair
-  ) -> [(a: EntityTable.AttributeColumn, b: EntityTable.AttributeColumn)]? {
+  private func columns(_ names: [String], _ pair: EntityPair) -> Way.Columns? {
     let found = names.compactMap { name in
       pair.attributes.first { $0.b.attribute.name == name || $0.a.attribute.name == name }
     }
     return found.count == names.count && !found.isEmpty ? found : nil
+  }
+
+  /// Whether attributes can pair objects: each store that has any has one with values.
+  private func haveValues(
+    _ columns: Way.Columns, _ one: EntityTable, _ other: EntityTable
+  ) throws -> Bool {
+    func has(_ schema: String, _ table: EntityTable, _ columns: [String]) throws -> Bool {
+      let from = "SELECT 1 FROM \(schema).\(quoted(table.table)) WHERE \(table.ownRows() ?? "1")"
+      let values = from + columns.map { " AND \(quoted($0)) IS NOT NULL" }.joined()
+      return try connection.value(from) == nil || connection.value(values) != nil
+    }
+    let isThere = a.database.contains(one.table) && b.database.contains(other.table)
+    guard request.needsValues, isThere else { return true }
+    let (former, now) = (columns.map(\.a.column), columns.map(\.b.column))
+    return try has("src", one, former) && has("main", other, now)
   }
 
   /// Whether the name of an attribute says that no two objects have one value.

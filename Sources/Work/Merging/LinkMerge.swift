@@ -10,7 +10,7 @@ struct LinkMerge {
   let rows: RowMerge
   let told: MergeTelling
 
-  private var connection: Connection { map.connection }
+  var connection: Connection { map.connection }
 
   // MARK: One-to-ones
 
@@ -54,7 +54,11 @@ struct LinkMerge {
         let (partner, _, _) = try map.former(of: y, in: reference.oldTarget),
         let back = partner.references.first(where: { $0.name == reference.partner })
       else {
-        told.report.lostLinks += 1
+        if reference.isMandatory, try !isPaired(r, end) {
+          try rows.leaveOut(entity, edge.a, .dependent)
+        } else {
+          told.report.lostLinks += 1
+        }
         continue
       }
       try link(end, edge.a, r, OneToOne(entity: partner, reference: back), edge.to, y)
@@ -89,12 +93,7 @@ struct LinkMerge {
     // One that was deleted in the newer store lost its links with that, and gets them back.
     let isOfBoth = try isPaired(x, end) && isPaired(y, other)
     let wasLinked = try isOfBoth && former(a, end) ?? nil == b
-    if mine == nil, theirs == nil {
-      // The newer store took the link away.
-      if wasLinked { return }
-      return try set(end, x, other, y)
-    }
-    // Of a link that was there before, the newer store has made another.
+    // The newer store took the link away, or has made another.
     if wasLinked { return }
     if try isUnchanged(mine, x, a, end), try isUnchanged(theirs, y, b, other),
       try evict(end, x, mine, other, y, theirs, isLoss: false)
@@ -107,26 +106,41 @@ struct LinkMerge {
     ])
     guard isFirst else { return }
     var winner = MergeReport.Winner.new
-    if isOfBoth {
+    // The end that both stores changed: of two free ones the newer store has unlinked one.
+    var isConflict = true
+    if try isOfBoth || mine == nil && theirs == nil && isPaired(x, end) {
       winner = try decided(end, a, x)
       try told.conflict([end.reference.name], of: end.entity, a: a, r: x, winner)
+    } else if mine == nil, theirs == nil {
+      winner = try decided(other, b, y)
+      try told.conflict([other.reference.name], of: other.entity, a: b, r: y, winner)
+    } else {
+      isConflict = false
     }
     if winner == .old, try evict(end, x, mine, other, y, theirs, isLoss: true) { return }
     if mine == nil, end.reference.isMandatory, try !isPaired(x, end) {
       try rows.leaveOut(end.entity, a, .oneToOne)
     } else if theirs == nil, other.reference.isMandatory, try !isPaired(y, other) {
       try rows.leaveOut(other.entity, b, .oneToOne)
-    } else if !isOfBoth {
+    } else if !isConflict {
       try told.lose(
         [end.reference.name], of: end.entity, a: a, r: try isPaired(x, end) ? x : nil, .oneToOne)
     }
   }
 
-  /// Whether an end has no partner in the newer store, or the one that the base has.
+  /// Whether the newer store did not change an end: its partner is the base's, which went with its object where that
+  /// was deleted. Without a base, an end that has none was not changed.
   private func isUnchanged(
     _ partner: Int64?, _ r: Int64, _ a: Int64, _ end: OneToOne
   ) throws -> Bool {
-    guard let partner else { return true }
+    guard let partner else {
+      // One that it had gave way to another of the older store.
+      guard try isPaired(r, end), try self.partner(r, end, in: "now") == nil,
+        case .some(.some(let former)) = try former(a, end)
+      else { return true }
+      let there = try map.key(of: former, in: end.reference.oldTarget) ?? former
+      return try map.count("now.\(quoted(end.reference.newTarget)) WHERE Z_PK = \(there)") == 0
+    }
     guard case .some(.some(let former)) = try former(a, end) else { return false }
     return try map.key(of: former, in: end.reference.oldTarget) ?? former == partner
   }
@@ -314,6 +328,15 @@ struct LinkMerge {
         numbering: "e.\(end)", by: "e.\(order) IS NULL, e.\(order), e.\(end == "o" ? "d" : "o")")
       columns.append((position, "coalesce(\(last), \(OrderKey.spacing)) + \(row)"))
     }
+    for (position, key, other, end) in [
+      (new.position, new.owner, new.destination, "o"),
+      (new.inversePosition, new.destination, new.owner, "d"),
+    ] {
+      guard let position else { continue }
+      try makeRoom(
+        in: new.table, of: key, behind: position, by: other,
+        for: "SELECT \(end) FROM temp.merge_link")
+    }
     place(new.position, of: new.owner, "o", by: "p")
     place(new.inversePosition, of: new.destination, "d", by: "i")
     try connection.execute(
@@ -321,44 +344,5 @@ struct LinkMerge {
       INSERT OR IGNORE INTO main.\(quoted(new.table)) (\(columns.map { quoted($0.0) }.joined(separator: ", ")))
       SELECT \(columns.map(\.1).joined(separator: ", ")) FROM temp.merge_link e ORDER BY e.o, e.d
       """)
-  }
-
-  // MARK: Places
-
-  /// Gives objects whose to-one comes from the older store a place behind those that are there, in their order.
-  func place() throws {
-    for entity in map.entities {
-      for reference in entity.references {
-        guard let position = reference.newPosition else { continue }
-        let name = StoreSchema.text(entity.new.table + "." + position)
-        let former = reference.oldPosition.map { "o." + quoted($0) } ?? "NULL"
-        try connection.execute(
-          """
-          INSERT OR IGNORE INTO temp.merge_placed SELECT \(name), m.r, \(former)
-          FROM \(map.rows(of: entity)) AND m.kind > 0
-          """)
-      }
-    }
-    var done: Set<String> = []
-    for entity in map.entities {
-      for reference in entity.references {
-        guard let position = reference.newPosition else { continue }
-        let name = entity.new.table + "." + position
-        guard done.insert(name).inserted else { continue }
-        let (table, column) = ("main." + quoted(entity.new.table), quoted(reference.new))
-        let row = OrderKey.sql(numbering: "n.\(column)", by: "c.p IS NULL, c.p, n.Z_PK")
-        let last = """
-          (SELECT max(x.\(quoted(position))) FROM \(table) x WHERE x.\(column) = n.\(column))
-          """
-        try connection.execute(
-          """
-          UPDATE \(table) AS t SET \(quoted(position)) = e.place FROM (
-          SELECT n.Z_PK AS k, coalesce(\(last), \(OrderKey.spacing)) + \(row) AS place
-          FROM temp.merge_placed c CROSS JOIN \(table) n ON n.Z_PK = c.r
-          WHERE c.c = \(StoreSchema.text(name)) AND n.\(column) IS NOT NULL AND n.\(quoted(position)) IS NULL) e
-          WHERE t.Z_PK = e.k
-          """)
-      }
-    }
   }
 }

@@ -75,11 +75,14 @@ enum MergeChecks {
   /// Nothing says which objects of some entities are one.
   static func unpaired(_ report: MergeReport) -> CoreDataError {
     let list = report.unpaired.map {
-      "\($0.entity) (\($0.old) objects in the older store, \($0.new) in the newer one)"
+      let part = $0.lacking.isEmpty ? "" : " without \($0.lacking.joined(separator: ", "))"
+      return
+        "\($0.entity)\(part) (\(NumberText.counted($0.old, "object")) in the older store, \(NumberText.grouped($0.new)) in the newer one)"
     }
-    let count = list.count == 1 ? "1 entity has" : "\(list.count) entities have"
+    let count =
+      list.count == 1 ? "1 entity has" : "\(NumberText.grouped(list.count)) entities have"
     return CoreDataError(
-      .refused, "\(count) nothing that pairs objects: \(list.joined(separator: ", "))",
+      .refused, "\(count) objects that nothing pairs: \(list.joined(separator: ", "))",
       path: report.oldPath,
       advice:
         "Give the copy that both stores come from with \(.mergeBase, "FILE"), or attributes that identify an object with \(.mergeMatch, "ENTITY=NAME"). \(.mergeMatch, "key") takes objects with equal keys for one: two stores that grew apart gave the same new keys to different objects."
@@ -88,7 +91,9 @@ enum MergeChecks {
 
   /// Both stores changed the same values, and nothing says which count.
   static func undecided(_ report: MergeReport) -> CoreDataError {
-    let count = report.undecided == 1 ? "1 object differs" : "\(report.undecided) objects differ"
+    let count =
+      report.undecided == 1
+      ? "1 object differs" : "\(NumberText.grouped(report.undecided)) objects differ"
     return CoreDataError(
       .refused, "\(count) between the stores, and nothing says which one counts",
       path: report.oldPath,
@@ -101,9 +106,11 @@ enum MergeChecks {
   static func unknownDeletions(_ stores: MergedStores) -> CoreDataError {
     CoreDataError(
       .refused,
-      stores.new.keepsHistory
-        ? "which objects were deleted in the newer store is unknown: the stores have two UUIDs"
-        : "which objects were deleted in the newer store is unknown: it keeps no history",
+      "it is unknown which objects were deleted in the newer store: "
+        + (!stores.new.keepsHistory
+          ? "it keeps no history"
+          : stores.new.metadata.uuid != stores.old.metadata.uuid
+            ? "the stores have two UUIDs" : "its history lacks transactions"),
       path: stores.new.path,
       advice: "Give the copy that both stores come from with \(.mergeBase, "FILE").")
   }

@@ -83,7 +83,7 @@ struct MergeCompletion {
     for (number, entity) in tables {
       try connection.execute(
         """
-        UPDATE main.\(quoted(entity.new.table)) SET Z_OPT = ifnull(Z_OPT, 0) + 1 WHERE Z_PK IN (
+        UPDATE main.\(quoted(entity.new.table)) SET Z_OPT = CASE WHEN Z_OPT = \(Int64.max) THEN Z_OPT ELSE ifnull(Z_OPT, 0) + 1 END WHERE Z_PK IN (
         SELECT x.r FROM temp.merge_touched x WHERE x.t = \(number) AND NOT EXISTS (
         SELECT 1 FROM temp.merge_key k WHERE k.t = x.t AND k.r = x.r AND k.kind > 0))
         """)

@@ -9,6 +9,8 @@ package struct MergeReport: Sendable {
     package let entity: String
     /// What pairs its objects, and the attributes that do.
     package internal(set) var pairing: EntityPairing
+    /// Of objects that nothing pairs: the attributes that pair the others, which these have no value of.
+    package internal(set) var lacking: [String] = []
     /// Objects of the older store.
     package internal(set) var old = 0
     /// Objects of the newer store: all of them are in the result.
@@ -57,6 +59,8 @@ package struct MergeReport: Sendable {
     case uniqueness
     /// The object at the other end has another partner, and can have one only.
     case oneToOne = "one-to-one"
+    /// Its file is missing, and the newer store has content.
+    case missingFile = "missing-file"
   }
 
   /// An object, or a value of one, that is not in the result.
@@ -94,7 +98,8 @@ package struct MergeReport: Sendable {
   package internal(set) var files = 0
   /// Files of external data of the older store that are missing: values name them and have none.
   package internal(set) var missingFiles = 0
-  /// Entities that nothing pairs, of which both stores have objects.
+  /// Entities that nothing pairs, of which both stores have objects; of others the objects that have no value of
+  /// what pairs them.
   package internal(set) var unpaired: [EntityCount] = []
   /// What a person should know, as sentences.
   package internal(set) var notes: [String] = []
@@ -128,6 +133,28 @@ package struct MergeReport: Sendable {
   mutating func count(_ entity: String, _ change: (inout EntityCount) -> Void) {
     guard let index = entities.firstIndex(where: { $0.entity == entity }) else { return }
     change(&entities[index])
+  }
+
+  /// Says of a to-one that was decided for the older store that the newer store's counts: that object is not in the
+  /// result.
+  mutating func keepNew(_ name: String, of entity: String, _ key: Int64) {
+    for (index, conflict) in conflicts.enumerated() where conflict.winner == .old {
+      guard conflict.change.entity == entity, conflict.change.b?.key == key else { continue }
+      var (rest, change) = (conflict.change, conflict.change)
+      change.relationships.removeAll { $0.name != name }
+      guard !change.relationships.isEmpty else { continue }
+      change.attributes = []
+      rest.relationships.removeAll { $0.name == name }
+      let kept = Conflict(change: change, winner: .new)
+      guard !rest.attributes.isEmpty || !rest.relationships.isEmpty else {
+        conflicts[index] = kept
+        return
+      }
+      conflicts[index] = Conflict(change: rest, winner: .old)
+      conflicts.insert(kept, at: index + 1)
+      conflictCount += 1
+      return
+    }
   }
 
   mutating func add(_ conflict: Conflict) {

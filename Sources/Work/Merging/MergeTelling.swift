@@ -74,6 +74,11 @@ final class MergeTelling {
     report.losses.append(MergeReport.Loss(change: change, reason: .oneToOne))
   }
 
+  /// Notes that a reference which counted as the older store's is the newer store's after all.
+  func keepNew(_ name: String, of entity: MergedEntity, r: Int64) {
+    report.keepNew(name, of: entity.name, r)
+  }
+
   /// Notes that an object of the older store is not in the result.
   func leaveOut(_ entity: MergedEntity, _ a: Int64, _ reason: MergeReport.Reason) throws {
     let side = try sides(of: entity).old

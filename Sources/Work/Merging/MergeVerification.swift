@@ -14,7 +14,7 @@ struct MergeVerification {
   private static let batch = 100
 
   /// That each object of both stores is in the result or named in the report, that those which the merge does not
-  /// concern are as they were, and that those which came in have their values.
+  /// concern are as they were, and that those which came in have their values and to-ones.
   func run() throws {
     var done: Set<String> = []
     for entity in map.entities {
@@ -58,10 +58,13 @@ struct MergeVerification {
       // What was lost on the way is in the report.
       let lost = told.report.losses.filter { $0.change.entity == entity.name && $0.change.b == nil }
         .compactMap { $0.change.a?.key }
-      let values = entity.attributes.filter { !$0.isDerived && !$0.allowsFiles }
+      let values = entity.attributes.filter { !$0.isDerived }
       try requireEqual(
         "values of the older store", entity,
-        values.map { "o.\(quoted($0.old)) IS NOT r.\(quoted($0.new))" },
+        values.map { "(o.\(quoted($0.old)) IS NOT r.\(quoted($0.new))\(Self.isInRow($0)))" }
+          + entity.references.filter { $0.partner == nil }.map {
+            "\(map.result($0.oldTarget, "o." + quoted($0.old))) IS NOT r.\(quoted($0.new))"
+          },
         """
         \(map.rows(of: entity, with: "CROSS JOIN main.\(new) r ON r.Z_PK = m.r"))
         AND m.kind > 0 AND m.a NOT IN (\(lost.list))
@@ -70,14 +73,47 @@ struct MergeVerification {
         "values of either store", entity,
         values.map {
           let (old, new) = (quoted($0.old), quoted($0.new))
-          return "(r.\(new) IS NOT n.\(new) AND r.\(new) IS NOT o.\(old))"
-        },
+          return "(r.\(new) IS NOT n.\(new) AND r.\(new) IS NOT o.\(old)\(Self.isInRow($0)))"
+        }
+          + entity.references.filter { $0.partner == nil }.map {
+            let (old, new) = (map.result($0.oldTarget, "o." + quoted($0.old)), quoted($0.new))
+            return "(r.\(new) IS NOT n.\(new) AND r.\(new) IS NOT \(old))"
+          },
         """
         \(map.rows(of: entity, with: "CROSS JOIN main.\(new) r ON r.Z_PK = m.r CROSS JOIN now.\(new) n ON n.Z_PK = m.r"))
         AND m.kind = 0
         """)
       try requireReferences(of: entity)
+      try requirePartners(of: entity)
       try requireLinks(of: entity, &done)
+    }
+  }
+
+  /// Of a value that may be the name of a file, which gets another name, that it is none.
+  private static func isInRow(_ attribute: MergedEntity.Attribute) -> String {
+    attribute.allowsFiles ? " AND NOT \(MarkedBytes.isFile("o." + quoted(attribute.old)))" : ""
+  }
+
+  /// That both ends of a one-to-one name each other, but for those that did not do so in the newer store.
+  private func requirePartners(of entity: MergedEntity) throws {
+    for reference in entity.references {
+      guard let partner = reference.partner,
+        let back = map.entities.lazy.filter({ $0.new.table == reference.newTarget })
+          .compactMap({ other in other.references.first { $0.name == partner } }).first
+      else { continue }
+      let (table, target) = (quoted(entity.new.table), quoted(reference.newTarget))
+      let (column, other) = (quoted(reference.new), quoted(back.new))
+      func isMutual(_ schema: String) -> String {
+        "EXISTS (SELECT 1 FROM \(schema).\(target) d WHERE d.Z_PK = r.\(column) AND d.\(other) = r.Z_PK)"
+      }
+      let own = entity.new.ownRows("r").map { " AND " + $0 } ?? ""
+      try require(
+        "partners of one-to-ones", entity,
+        """
+        main.\(table) r WHERE r.\(column) IS NOT NULL\(own) AND NOT \(isMutual("main"))
+        AND NOT EXISTS (SELECT 1 FROM now.\(table) n WHERE n.Z_PK = r.Z_PK
+        AND n.\(column) IS r.\(column) AND NOT \(isMutual("now")))
+        """)
     }
   }
 
@@ -151,8 +187,11 @@ struct MergeVerification {
   // MARK: Doctor
 
   /// That nothing is wrong with the result that is not wrong with one of the stores.
+  ///
+  /// - Parameter hasFiles: whether the files of external data are beside it.
   static func diagnose(
-    _ path: String, of stores: MergedStores, isCancelled: @escaping () -> Bool
+    _ path: String, of stores: MergedStores, hasFiles: Bool = true,
+    isCancelled: @escaping () -> Bool
   ) throws {
     func diagnosis(_ path: String) throws -> [String: Int] {
       let model = stores.new.modelSource == .store ? nil : stores.new.wholeModel
@@ -162,7 +201,9 @@ struct MergeVerification {
         counts[place.joined(separator: " "), default: 0] += finding.count ?? 1
       }
     }
-    let result = try diagnosis(path)
+    let result = try diagnosis(path).filter {
+      hasFiles || !$0.key.hasPrefix(FindingKind.externalMissing.rawValue)
+    }
     guard !result.isEmpty else { return }
     let (old, new) = (try diagnosis(stores.old.path), try diagnosis(stores.new.path))
     for (what, count) in result.sorted(by: { $0.key < $1.key })

@@ -35,6 +35,23 @@ final class MergedFiles {
     return former == value
   }
 
+  /// Whether the older store's value is the name of a missing file, and the newer store has data.
+  func hasContentOnlyInNew(
+    _ attribute: MergedEntity.Attribute, of entity: MergedEntity, a: Int64, r: Int64
+  ) throws -> Bool {
+    guard let one = try bytes(attribute.old, of: "src." + quoted(entity.old.table), a),
+      let other = try bytes(attribute.new, of: "now." + quoted(entity.new.table), r)
+    else { return false }
+    return isMissing(one, old) && !isMissing(other, new)
+  }
+
+  private func isMissing(_ column: [UInt8], _ folder: ExternalFolder) -> Bool {
+    guard case .file(let name) = MarkedBytes(column), case .missing = folder.place(of: name) else {
+      return false
+    }
+    return true
+  }
+
   /// What distinguishes data from other data; of a missing file its name.
   private func digest(_ column: [UInt8], _ folder: ExternalFolder) -> String {
     switch MarkedBytes(column) {
@@ -78,24 +95,36 @@ final class MergedFiles {
     else { return }
     switch old.place(of: name) {
     case .missing:
-      // As in the older store: the value names a file that is not there.
+      // As in the older store: the value names a file that is not there, nor is it another one.
       told.report.missingFiles += 1
-      return
+      if case .missing = new.place(of: name) { return }
+      try set(attribute, of: entity, r, to: Self.freshName(), in: column, for: name)
     case .unreadable(let error):
       var refusal = error
       refusal.kind = .refused
       throw refusal
     case .file(let file):
-      let other = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+      let other = Self.freshName()
       try copy(file, as: other)
       told.report.files += 1
-      let rest = column.dropFirst(1 + name.utf8.count)
-      let named = MarkedBytes.file(name: other).column.dropLast() + rest
-      try map.connection.run(
-        """
-        UPDATE main.\(quoted(entity.new.table)) SET \(quoted(attribute.new)) = ? WHERE Z_PK = ?
-        """, [.blob(Array(named)), .integer(r)])
+      try set(attribute, of: entity, r, to: other, in: column, for: name)
     }
+  }
+
+  private static func freshName() -> String {
+    UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+  }
+
+  private func set(
+    _ attribute: MergedEntity.Attribute, of entity: MergedEntity, _ r: Int64, to other: String,
+    in column: [UInt8], for name: String
+  ) throws {
+    let rest = column.dropFirst(1 + name.utf8.count)
+    let named = MarkedBytes.file(name: other).column.dropLast() + rest
+    try map.connection.run(
+      """
+      UPDATE main.\(quoted(entity.new.table)) SET \(quoted(attribute.new)) = ? WHERE Z_PK = ?
+      """, [.blob(Array(named)), .integer(r)])
   }
 
   private func copy(_ file: OpenFile, as name: String) throws {

@@ -152,6 +152,33 @@ final class ObjectMap {
     }
   }
 
+  /// How many objects of an entity are without a counterpart, and without a value of one of some attributes.
+  func lacking(_ names: [String], _ entity: MergedEntity) throws -> (old: Int, new: Int) {
+    let found = names.compactMap { name in
+      entity.attributes.first { $0.name == name }
+        ?? entity.attributes.first { $0.path.last == name }
+    }
+    guard !found.isEmpty else { return (0, 0) }
+    let (one, other) = (
+      found.map { "o.\(quoted($0.old)) IS NULL" }, found.map { "n.\(quoted($0.new)) IS NULL" }
+    )
+    let alone = """
+      NOT EXISTS (SELECT 1 FROM temp.merge_key k WHERE k.t = \(number(entity.old.table)) AND k.r = n.Z_PK)
+      """
+    let own = [entity.new.ownRows("n"), alone].compactMap { $0 }.joined(separator: " AND ")
+    return (
+      try count(
+        """
+        src.\(quoted(entity.old.table)) o
+        WHERE \(isUnpaired(entity)) AND (\(one.joined(separator: " OR ")))
+        """),
+      try count(
+        """
+        now.\(quoted(entity.new.table)) n WHERE \(own) AND (\(other.joined(separator: " OR ")))
+        """)
+    )
+  }
+
   // MARK: Keys
 
   /// True of rows `o` of an entity that have no counterpart.
@@ -217,6 +244,13 @@ final class ObjectMap {
         WHERE h.side = 2 AND h.e = \(entity.new.entityID) AND h.k = o.Z_PK) AND \(ours) IS \(theirs))
         """
     }
+  }
+
+  /// Whether the newer store's history has all transactions from the first one on: one that was shortened does not
+  /// show all deletions.
+  func isHistoryWhole() throws -> Bool {
+    try connection.value(
+      "SELECT min(Z_PK) IS 1 AND max(Z_PK) = count(*) FROM now.ATRANSACTION")?.integer == 1
   }
 
   /// Reads from both histories when objects were inserted, and from the newer one which were deleted.

@@ -85,50 +85,6 @@ extension RowMerge {
     }
   }
 
-  /// Takes an object of the older store out of the result again, with those that cannot be without it.
-  func leaveOut(
-    _ entity: MergedEntity, _ a: Int64, _ reason: MergeReport.Reason
-  ) throws {
-    guard let r = try map.key(of: a, in: entity.old.table) else { return }
-    try told.leaveOut(entity, a, reason)
-    let number = map.number(entity.old.table)
-    try connection.run(
-      "INSERT OR IGNORE INTO temp.merge_out VALUES (?, ?, ?, ?)",
-      [
-        .integer(Int64(number)), .integer(a), .integer(Int64(entity.place)),
-        .text(reason.rawValue),
-      ])
-    try connection.run("DELETE FROM main.\(quoted(entity.new.table)) WHERE Z_PK = ?", [.integer(r)])
-    try connection.run(
-      "DELETE FROM temp.merge_key WHERE t = ? AND a = ?", [.integer(Int64(number)), .integer(a)])
-    for other in map.entities {
-      for reference in other.references where reference.newTarget == entity.new.table {
-        let own = [other.new.ownRows(), "\(quoted(reference.new)) = ?"].compactMap { $0 }
-        let rows = try connection.rows(
-          """
-          SELECT Z_PK FROM main.\(quoted(other.new.table)) WHERE \(own.joined(separator: " AND "))
-          """, [.integer(r)])
-        for key in rows.compactMap({ $0.first?.integer }) {
-          if reference.isMandatory,
-            let (owner, former, kind) = try map.former(
-              of: key, in: other.old.table), kind != .paired
-          {
-            try leaveOut(owner, former, .dependent)
-            continue
-          }
-          told.report.lostLinks += 1
-          let columns = [reference.new, reference.newEntity, reference.newPosition]
-            .compactMap { $0 }.map { "\(quoted($0)) = NULL" }
-          try connection.run(
-            """
-            UPDATE main.\(quoted(other.new.table)) SET \(columns.joined(separator: ", "))
-            WHERE Z_PK = ?
-            """, [.integer(key)])
-        }
-      }
-    }
-  }
-
   /// Tries what a uniqueness constraint refused again, until nothing more can be done: of the rest the values that
   /// are in the way stay the newer store's.
   func retry() throws {

@@ -188,7 +188,14 @@ struct RowMerge {
     ]
     if let base = reference.base.map({ "b." + quoted($0) }) {
       let former = "coalesce(\(map.result(reference.oldTarget, base)), \(base))"
-      parts += ["2 * (\(old) IS NOT \(former))", "4 * (\(new) IS NOT \(former))"]
+      // A reference that went with its object was not changed.
+      let isThere = """
+        (\(new) IS NOT NULL OR EXISTS (
+        SELECT 1 FROM now.\(quoted(reference.newTarget)) x WHERE x.Z_PK = \(former)))
+        """
+      parts += [
+        "2 * (\(old) IS NOT \(former))", "4 * (\(new) IS NOT \(former) AND \(isThere))",
+      ]
     }
     return parts.joined(separator: " + ")
   }
@@ -200,8 +207,12 @@ struct RowMerge {
   ) throws -> Choice {
     guard found.isDifferent else { return .same }
     if attribute.allowsFiles, try files.isSame(attribute, of: entity, a: a, r: r) { return .same }
+    if hasBase, attribute.base != nil, !found.isChangedInOld { return .new }
+    if attribute.allowsFiles, try files.hasContentOnlyInNew(attribute, of: entity, a: a, r: r) {
+      try told.lose([attribute.name], of: entity, a: a, r: r, .missingFile)
+      return .new
+    }
     guard hasBase, attribute.base != nil else { return .conflict }
-    guard found.isChangedInOld else { return .new }
     return found.isChangedInNew ? .conflict : .old
   }
 
@@ -209,7 +220,7 @@ struct RowMerge {
   private static func choice(_ found: Difference, hasBase: Bool) -> Choice {
     guard found.isDifferent, !found.isLost else { return .same }
     // The newer store lost it with the object, which is back.
-    if found.isNullInNew, found.isBack { return .old }
+    if found.isNullInNew, found.isBack, !(hasBase && found.isChangedInOld) { return .old }
     if hasBase {
       guard found.isChangedInOld else { return .new }
       return found.isChangedInNew ? .conflict : .old

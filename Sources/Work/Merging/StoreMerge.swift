@@ -122,6 +122,9 @@ extension StoreMerge {
       let path = folder.path + "/merged.sqlite"
       _ = try FileSystem.createEmpty(path)
       try merge(into: path, files: nil)
+      guard told.report.canRun else { return }
+      progress("checking the result")
+      try MergeVerification.diagnose(path, of: stores, hasFiles: false, isCancelled: isCancelled)
     }
 
     private func merge(into path: String, files: (() throws -> Folder)?) throws {
@@ -136,6 +139,7 @@ extension StoreMerge {
       do {
         var request = ComparisonRequest()
         request.ignoresBookkeeping = true
+        request.needsValues = true
         // Keys say that two objects are one only where a person, or the copy that both come from, says so.
         let isByKey = stores.base != nil || options.trustsKeys
         request.matches = (isByKey ? [] : [.unique]) + options.matches
@@ -153,6 +157,11 @@ extension StoreMerge {
         try map.addPairs { add in try comparison.eachPair { try add($0, $1, $2, $3) } }
       }
       try map.pairUnique()
+      try countLacking(map)
+      if !told.report.unpaired.isEmpty {
+        if files == nil { return }
+        throw MergeChecks.unpaired(told.report)
+      }
       try write(map, files)
       if told.report.undecided > 0, files != nil { throw MergeChecks.undecided(told.report) }
       progress("verifying")
@@ -203,7 +212,9 @@ extension StoreMerge {
       var source: MergeReport.DeletionSource?
       if stores.base != nil {
         source = .base
-      } else if stores.new.keepsHistory, stores.new.metadata.uuid == stores.old.metadata.uuid {
+      } else if stores.new.keepsHistory, stores.new.metadata.uuid == stores.old.metadata.uuid,
+        try map.isHistoryWhole()
+      {
         source = .history
         try map.readHistory()
       }
@@ -237,7 +248,7 @@ extension StoreMerge {
           let keys =
             pairing.splitKeys == 1
             ? "1 key belongs to different objects"
-            : "\(pairing.splitKeys) keys belong to different objects"
+            : "\(NumberText.grouped(pairing.splitKeys)) keys belong to different objects"
           told.report.notes.append(
             "\(pairing.entity) may have grown apart: \(keys) in the two stores, and others may have been taken for one object. The copy that both stores come from settles it."
           )
@@ -247,8 +258,20 @@ extension StoreMerge {
       for name in old.keys.sorted() where !isIncluded(name) {
         guard let count = old[name], count > 0 else { continue }
         told.report.notes.append(
-          "\(name): \(count == 1 ? "1 object" : "\(count) objects") of the older store left out, as only other entities were asked for."
+          "\(name): \(NumberText.counted(count, "object")) of the older store left out, as only other entities were asked for."
         )
+      }
+    }
+
+    /// Objects that nothing pairs as they have no value of what pairs the others of their entity.
+    private func countLacking(_ map: ObjectMap) throws {
+      for count in told.report.entities where count.pairing.by != .key {
+        guard let entity = map.entities.first(where: { $0.name == count.entity }) else { continue }
+        let found = try map.lacking(count.pairing.on, entity)
+        guard found.old > 0, found.new > 0 else { continue }
+        var part = count
+        (part.old, part.new, part.lacking) = (found.old, found.new, count.pairing.on)
+        told.report.unpaired.append(part)
       }
     }
 

@@ -70,7 +70,7 @@ enum MergeCommand {
     if let place { RecoveryNotice.write(forOutput: place, to: console) }
     if try stores[1].cloudKit() != nil {
       console.note(
-        "! \(stores[1].path.printable) is mirrored to iCloud: the app will upload merged objects as new ones, to all devices."
+        "! \(stores[1].path.printable) is mirrored to iCloud: the app will not upload what the merge added or changed by itself, since its history has no transaction of them."
       )
     }
     let merged = try Waiting.tell("merging", on: console) {

@@ -43,7 +43,8 @@ struct MergeText {
       )
     } else if let path = report.outputPath {
       console.line(
-        "✓ merged: \(path.printable), verified against both stores; neither was modified")
+        "✓ merged: \(path.printable), its objects verified against both stores; neither was modified"
+      )
     } else {
       console.line("✓ can be merged; nothing was written")
     }
@@ -59,12 +60,17 @@ struct MergeText {
     console.table([.left, .left, .right, .right], [["entity", "paired by", "OLD", "NEW"]] + rows)
     for count in report.unpaired {
       console.line(
-        "✗ nothing pairs the objects of \(count.entity.printable): \(NumberText.grouped(count.old)) in OLD, \(NumberText.grouped(count.new)) in NEW"
+        "✗ nothing pairs the objects of \(count.entity.printable)\(Self.lack(count)): \(NumberText.grouped(count.old)) in OLD, \(NumberText.grouped(count.new)) in NEW"
       )
     }
     console.line(
       "Give the copy that both stores come from with --base FILE, or attributes that identify an object with --match ENTITY=NAME. --match key takes objects with equal keys for one."
     )
+  }
+
+  private static func lack(_ count: MergeReport.EntityCount) -> String {
+    count.lacking.isEmpty
+      ? "" : " that have no \(count.lacking.map(\.printable).joined(separator: ", "))"
   }
 
   private func printConflicts() throws {
@@ -82,8 +88,17 @@ struct MergeText {
       case .undecided: continue
       }
     }
-    let rest = report.conflictCount - min(most, report.conflicts.count)
-    if rest > 0 { console.line("… and \(NumberText.grouped(rest)) more; --report lists them") }
+    let printed = min(most, report.conflicts.count)
+    let rest = NumberText.grouped(report.conflictCount - printed)
+    if report.conflictCount > report.conflicts.count {
+      let kept = NumberText.grouped(report.conflicts.count)
+      console.line(
+        printed < report.conflicts.count
+          ? "… and \(rest) more; --report lists the first \(kept)"
+          : "… and \(rest) more, which are not listed")
+    } else if report.conflictCount > printed {
+      console.line("… and \(rest) more; --report lists them")
+    }
     console.line("")
   }
 
@@ -108,6 +123,7 @@ struct MergeText {
     case .uniqueness where isObject:
       "left out: another object has its value, which must be unique"
     case .uniqueness: "OLD’s value lost: another object has it, and it must be unique"
+    case .missingFile: "OLD’s value lost: its file is missing, and NEW has content"
     case .oneToOne where isObject:
       "left out: the object that it requires is linked to another one"
     case .oneToOne where loss.change.a == nil:
@@ -125,7 +141,7 @@ struct MergeText {
       )
     } else if report.deletionSource == nil, report.added > 0 {
       console.line(
-        "· Which of the \(NumberText.counted(report.added, "added object")) were deleted in NEW is unknown: NEW’s history does not show it. --base STORE does."
+        "· It is unknown \(report.added == 1 ? "whether the added object was" : "which of the \(NumberText.grouped(report.added)) added objects were") deleted in NEW: NEW’s history does not show it. --base STORE does."
       )
     }
     if renumbered > 0 {
