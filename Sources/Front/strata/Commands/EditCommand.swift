@@ -131,7 +131,7 @@ enum EditCommand {
     guard let target = arguments[target] else {
       guard sets.isEmpty, arguments[predicate] == nil, !edit.deletions.isEmpty else {
         throw CoreDataError(
-          .usage, "it is not said what is to be changed",
+          .usage, "nothing to change was given",
           hint: "Name an object and PROPERTY=VALUE, or an entity with --where and --set.")
       }
       return edit
