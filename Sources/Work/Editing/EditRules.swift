@@ -212,12 +212,12 @@ struct EditedConstraints {
       equal.prefix(5).map(\.description).joined(separator: ", ") + (equal.count > 5 ? ", …" : "")
     let count = NumberText.counted(found.rows.count, "object")
     let what = names.joined(separator: " and ")
-    let verb = names.count == 1 ? "must" : "together must"
+    let rule = names.count == 1 ? "which must be unique" : "which must be unique together"
     return CoreDataError(
       .refused, code: .validationUniqueness,
       found.groups == 1
-        ? "\(count) would have the same \(what), which \(verb) be unique: \(shown)"
-        : "\(count) would have the same \(what) as another, which \(verb) be unique (first: \(shown))",
+        ? "\(count) would have the same \(what), \(rule): \(shown)"
+        : "\(count) would have the same \(what) as another, \(rule) (first: \(shown))",
       entity: entity, property: names.joined(separator: ", "),
       hint: "The app could not save that. Nothing was changed: the store is as it was.")
   }

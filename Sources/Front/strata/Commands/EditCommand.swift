@@ -143,7 +143,7 @@ enum EditCommand {
     let id = try ObjectCommand.object(target, in: store)
     guard !given.isEmpty else {
       throw CoreDataError(
-        .usage, "nothing is to be set of \(id)", path: store.path,
+        .usage, "nothing to set was given for \(id)", path: store.path,
         hint: "Write title='New title' behind it. To delete it: --delete \(id).")
     }
     let texts = AssignmentText(store) { path in
