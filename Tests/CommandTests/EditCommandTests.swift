@@ -86,6 +86,10 @@ struct EditCommandTests {
     let broken = Captured("edit", store, recipe, "title=null")
     #expect(broken.status == .refused)
     for words in [recipe, "Recipe.title", "1570"] { #expect(broken.err.contains(words)) }
+    #expect(Captured("edit", store).err.contains("nothing to change was given"))
+    #expect(
+      Captured("edit", store, recipe, "title").err.contains(
+        "expected PROPERTY=VALUE, found “title”"))
     for words in [
       [], [recipe], [recipe, "titel=x"], [recipe, "title"], ["Recipe", "title=x"],
       ["Recipe", "--where", "minutes > 1"], ["Recipe", "--set", "title='x'"],

@@ -69,12 +69,33 @@ struct EditRuleTests {
     #expect(special.lines == ["~ SpecialItem/p6 extra saved"])
   }
 
+  @Test("only values of objects that are still there are computed again")
+  func computedAgain() throws {
+    let scene = try EditScene()
+    let done = try scene.edit(
+      deleting: ["Item/p3"], selection: select("code > 2", [("middle", "middle + 1")]))
+    #expect(done.receipt.changed >= 3 && done.receipt.deleted == 1)
+    #expect(done.receipt.verified.first { $0.what.contains("expressions") }?.count == 3)
+  }
+
   @Test("an expression that is wrong, or gives what the attribute cannot hold, is refused")
   func wrongExpressions() throws {
     let scene = try EditScene()
     let unique = try scene.refusal(selection: select(nil, [("code", "1")]))
     #expect(unique.kind == .refused && unique.code == 1551 && unique.property == "code")
-    #expect(unique.message.contains("6 objects") && unique.message.contains("Item/p1"))
+    #expect(
+      unique.message
+        == "6 objects would have the same code, which must be unique: Item/p1, Item/p2, Item/p3, Item/p4, Item/p5, …"
+    )
+    let pairs = try scene.refusal(selection: select(nil, [("code", "code / 2 * 2")]))
+    #expect(
+      pairs.message
+        == "4 objects would have the same code as another, which must be unique (first: Item/p2, Item/p3)"
+    )
+    let two = try scene.refusal(of: "Item/p1", "code=6")
+    #expect(
+      two.message
+        == "2 objects would have the same code, which must be unique: Item/p1, SpecialItem/p6")
     let type = try scene.refusal(selection: select("code = 3", [("middle", "name")]))
     #expect(type.kind == .refused && type.property == "middle" && type.message.contains("Item/p3"))
     for expression in ["nme", "count(", "random()", "(SELECT 1)"] {
@@ -109,6 +130,9 @@ struct EditRuleTests {
     #expect(updates["Tag/p4"] != nil && updates["Person/p3"] == nil)
     let deletions = changes.filter { $0.kind == .delete }
     #expect(Set(deletions.map { "\($0.object)" }) == ["Item/p2", "Part/p3", "Part/p4"])
+    for table in ["ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"] {
+      #expect(try scene.number("SELECT count(*) FROM \(table) WHERE Z_OPT IS NOT NULL") == 0)
+    }
     let kept = deletions.first { "\($0.object)" == "Part/p3" }?.tombstones.first?.value
     #expect(kept == .value(.string("Part 1 of Item/p2")))
     #expect(
@@ -129,6 +153,9 @@ struct EditRuleTests {
     let silent = try EditScene(isMirrored: true)
     #expect(
       try silent.edit("Item/p1", "name=Cake").receipt.mirrored == .init(changes: 0, deletions: 0))
+    // An app that does not notice deletes nothing elsewhere: there is nothing to confirm.
+    let unseen = try silent.edit(deleting: ["Item/p2"])
+    #expect(unseen.receipt.deleted == 3 && unseen.receipt.mirrored?.deletions == 0)
   }
 
   @Test("triggers of the app's own write on; tables of its own that have none stay")
@@ -148,7 +175,7 @@ struct EditRuleTests {
   func rollback() throws {
     let scene = try EditScene(hasHistory: true)
     let bytes = try FileSystem.read(scene.path)
-    let done = try scene.edit("Item/p1", "name=Cake", "tags=", deleting: ["Item/p2"])
+    let done = try scene.edit("Item/p1", "name=Cake", "tags=null", deleting: ["Item/p2"])
     #expect(done.receipt.backupPath == scene.folder.path("App.backup-1"))
     #expect(try FileSystem.read(scene.path) != bytes)
     _ = try StoreRollback.run(path: scene.path)

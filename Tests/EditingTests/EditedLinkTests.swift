@@ -46,6 +46,31 @@ struct EditedLinkTests {
     try scene.requireSound()
   }
 
+  @Test("order keys that are written are told, and what comes stands behind the greatest of all")
+  func orderKeys() throws {
+    let scene = try EditScene()
+    let done = try scene.edit("Person/p2", "items=Item/p5,Item/p3,Item/p1")
+    #expect(done.receipt.changed == 4)
+    #expect(
+      done.receipt.notes == [
+        "3 of the changed objects only have another place in an ordered relationship: their order keys were written"
+      ])
+    try scene.connection().execute(
+      "UPDATE ZITEM SET Z_FOK_OWNER = \(Int64.max) WHERE Z_PK = 1")
+    try scene.edit("Person/p2", "items+=Item/p2")
+    #expect(try scene.value("Person/p2", "items") == "Item/p5 Item/p3 Item/p1 Item/p2")
+    // Links of other objects that have no order key get one first.
+    try scene.connection().execute(
+      """
+      UPDATE ZITEM SET Z_FOK_OWNER = \(Int64.max) WHERE Z_PK = 6;
+      UPDATE ZITEM SET Z_FOK_OWNER = NULL WHERE Z_PK = 4;
+      """)
+    try scene.edit("Person/p3", "items+=Item/p3")
+    #expect(
+      try scene.number("SELECT count(*) FROM ZITEM WHERE typeof(Z_FOK_OWNER) <> 'integer'") == 0)
+    try scene.requireSound()
+  }
+
   @Test("of one-to-ones both former partners are left alone")
   func oneToOne() throws {
     let scene = try EditScene()

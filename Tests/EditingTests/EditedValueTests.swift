@@ -107,6 +107,33 @@ struct EditedValueTests {
     #expect(try scene.value("Item/p2", "saved") == "∅")
   }
 
+  @Test("a version that is the greatest whole number starts again, and stays one")
+  func greatestVersion() throws {
+    let scene = try EditScene()
+    try scene.connection().execute("UPDATE ZITEM SET Z_OPT = \(Int64.max) WHERE Z_PK = 1")
+    try scene.connection().execute("UPDATE ZITEM SET Z_OPT = NULL WHERE Z_PK = 2")
+    try scene.edit(selection: .init("Item", where: "code < 3", [.init("middle", "9")]))
+    #expect(try scene.number("SELECT Z_OPT FROM ZITEM WHERE Z_PK = 1") == 1)
+    #expect(try scene.number("SELECT Z_OPT FROM ZITEM WHERE Z_PK = 2") == 1)
+    try scene.requireSound()
+  }
+
+  @Test("a decimal that the store can keep only rounded is told with what is stored")
+  func rounded() throws {
+    let scene = try EditScene()
+    let done = try scene.edit("Item/p1", "price=12345678901234567890.123456789", "small=2")
+    let kept = try scene.value("Item/p1", "price")
+    #expect(kept != "12345678901234567890.123456789")
+    #expect(
+      done.receipt.notes == [
+        "Item/p1.price is stored as \(kept): SQLite keeps about 15 digits of a decimal"
+      ])
+    #expect(done.receipt.verified.first { $0.what.contains("asked for") }?.count == 1)
+    for price in ["-0012.340", "1.25e2", "0.1", "null"] {
+      #expect(try scene.edit("Item/p1", "price=\(price)").receipt.notes == [], "\(price)")
+    }
+  }
+
   @Test("what is so already changes nothing")
   func nothing() throws {
     let scene = try EditScene()
@@ -139,11 +166,13 @@ struct EditedValueTests {
       ("small=40000", "small"), ("isDone=maybe", "isDone"), ("day=yesterday", "day"),
       ("id=1", "id"), ("owner=Tag/p1", "owner"), ("owner=Person/p99", "owner"),
       ("owner+=Person/p1", "owner"), ("name+=x", "name"), ("tags=Tag/p1,Tag/p1", "tags"),
-      ("tags-=Tag/p1", "tags"), ("place=x", "place"), ("data=abc", "data"),
+      ("tags=", "tags"), ("tags+=", "tags"), ("tags-=Tag/p1", "tags"),
+      ("place=x", "place"), ("data=abc", "data"),
     ] {
       let error = try scene.refusal(of: "Item/p1", word)
       #expect(error.kind == .usage && error.property == property, "\(word): \(error)")
     }
+    #expect(try scene.refusal(of: "Item/p1", "tags= ").hint?.contains("tags=null") == true)
     #expect(try scene.refusal(of: "Item/p1", "nmae=x").hint?.contains("name") == true)
     #expect(try scene.refusal(of: "Item/p1", "loud=X").kind == .refused)
     #expect(try scene.refusal(of: "Item/p99", "name=Soup").kind == .usage)

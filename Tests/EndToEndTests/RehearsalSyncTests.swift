@@ -40,6 +40,11 @@ import Files
       let names = try FileSystem.list(folder.path("demo/.Recipes_SUPPORT/_EXTERNAL_DATA"))
       try #require(!names.isEmpty)
       #expect(names.allSatisfy { name in made.contains { $0.hasSuffix(name) } })
+      // A file that comes into a folder which is there already is one of its names.
+      try FileSystem.create(
+        folder.path("photo"), holding: [UInt8](repeating: 7, count: 200_000))
+      let edited = try synced(["edit", store, "Recipe/p1", "photo=@\(folder.path("photo"))"])
+      #expect(edited.contains { $0.hasSuffix("/demo/.Recipes_SUPPORT/_EXTERNAL_DATA") })
     }
   }
 #endif

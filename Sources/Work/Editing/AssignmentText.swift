@@ -23,7 +23,7 @@ package struct AssignmentText {
     let bytes = Array(text.utf8)
     guard let place = bytes.firstIndex(of: UInt8(ascii: "=")), place > 0 else {
       throw CoreDataError(
-        .usage, "“\(text.prefix(100))” is no PROPERTY=VALUE",
+        .usage, "expected PROPERTY=VALUE, found “\(text.prefix(100))”",
         hint: "Write title=\"New title\", or tags+=Tag/p3.")
     }
     var name = String(decoding: bytes[..<place], as: UTF8.self)
@@ -71,7 +71,12 @@ package struct AssignmentText {
     _ text: String, in relationship: Relationship, of entity: String
   ) throws -> [ObjectID] {
     let text = text.trimmed
-    if text.isEmpty || text == "null" || text == "[]" { return [] }
+    guard !text.isEmpty else {
+      throw CoreDataError(
+        .usage, "no object is named", entity: entity, property: relationship.name,
+        hint: "To empty it, write \(relationship.name)=null.")
+    }
+    if text == "null" || text == "[]" { return [] }
     var names = text.split(separator: ",").map { String($0).trimmed }
     if text.hasPrefix("["), let tree = try? JSON5.read(Array(text.utf8)),
       case .array(let elements) = tree.kind

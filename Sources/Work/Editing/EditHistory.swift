@@ -19,7 +19,7 @@ struct EditHistory {
     ).mapValues({ $0.map(\.entityID) }) where store.database.contains(name) {
       try connection.execute(
         """
-        UPDATE main.\(quoted(name)) SET Z_OPT = ifnull(Z_OPT, 0) + 1 WHERE Z_PK IN
+        UPDATE main.\(quoted(name)) SET Z_OPT = \(HistoryWriter.raisedVersion) WHERE Z_PK IN
         (SELECT DISTINCT key FROM edit.changes WHERE number IN (\(numbers.list)))
         """)
     }

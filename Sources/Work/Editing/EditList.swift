@@ -23,9 +23,11 @@ final class EditList {
   /// How many objects were changed, and how many deleted, by Z_ENT.
   private(set) var changed: [Int64: Int] = [:]
   private(set) var deleted: [Int64: Int] = [:]
+  /// How many of the changed objects have another order key, and are else as they were.
+  private(set) var moved = 0
 
   init() throws {
-    folder = try PrivateFolder()
+    folder = try PrivateFolder(.disk)
     path = folder.path + "/edit"
     let connection = try Connection(path: path, mode: .create, isDefensive: false)
     try connection.execute(
@@ -55,6 +57,11 @@ final class EditList {
       return counts
     }
     changed = try counts("SELECT number, count(DISTINCT key) FROM edit.changes GROUP BY 1")
+    moved = try connection.number(
+      """
+      SELECT count(*) FROM (SELECT 1 FROM edit.changes GROUP BY number, key
+      HAVING min(substr(subject, 1, 2) IN ('\(Subject.toOneOrder)', '\(Subject.ownerOrder)')))
+      """)
     deleted = try counts("SELECT number, count(*) FROM edit.deleted GROUP BY 1")
   }
 

@@ -188,11 +188,38 @@ struct EditedConstraints {
         let found = try Duplicates(
           of: select, by: columns, entity: constraint.entity, on: connection)
       else { continue }
-      throw EditRules.refusal(
-        "what another object has under a uniqueness constraint", found.rows, constraint.entity,
-        constraint.names.joined(separator: ", "), .validationUniqueness)
+      throw try refusal(of: found, select, list, constraint.entity, constraint.names)
     }
     for index in indexes { try connection.create(.index, index.sql) }
+  }
+
+  /// The refusal of equal objects, with those of the first group.
+  private func refusal(
+    of found: Duplicates, _ select: String, _ list: String, _ entity: String, _ names: [String]
+  ) throws -> CoreDataError {
+    let first = found.rows.first.first?.key ?? 0
+    let equal = try connection.rows(
+      """
+      SELECT Z_ENT, Z_PK FROM (\(select)) WHERE (\(list)) =
+      (SELECT \(list) FROM (\(select)) WHERE Z_PK = ?) ORDER BY Z_PK LIMIT 6
+      """, [.integer(first)]
+    ).compactMap { row in
+      row.last?.integer.map {
+        ObjectID(entity: row.first?.integer.flatMap { store.entityNames[$0] } ?? entity, key: $0)
+      }
+    }
+    let shown =
+      equal.prefix(5).map(\.description).joined(separator: ", ") + (equal.count > 5 ? ", …" : "")
+    let count = NumberText.counted(found.rows.count, "object")
+    let what = names.joined(separator: " and ")
+    let rule = names.count == 1 ? "which must be unique" : "which must be unique together"
+    return CoreDataError(
+      .refused, code: .validationUniqueness,
+      found.groups == 1
+        ? "\(count) would have the same \(what), \(rule): \(shown)"
+        : "\(count) would have the same \(what) as another, \(rule) (first: \(shown))",
+      entity: entity, property: names.joined(separator: ", "),
+      hint: "The app could not save that. Nothing was changed: the store is as it was.")
   }
 }
 

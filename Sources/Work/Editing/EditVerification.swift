@@ -20,8 +20,10 @@ struct EditVerification {
   private static let changedParts: Set<String> = ["saves", "history"]
 
   /// - Parameter report: called with each object that differs.
-  /// - Returns: what was compared.
-  func run(_ report: (ObjectChange) throws -> Void) throws -> [MigrationReceipt.Verified] {
+  /// - Returns: what was compared, and what a person should know of it, as sentences.
+  func run(
+    _ report: (ObjectChange) throws -> Void
+  ) throws -> (verified: [MigrationReceipt.Verified], notes: [String]) {
     guard after.modelMatches, after.metadata.uuid == before.metadata.uuid,
       after.metadata.versionHashes == before.metadata.versionHashes
     else { throw failed("its identity changed") }
@@ -52,10 +54,11 @@ struct EditVerification {
     for part in summary.bookkeeping where !parts.contains(part.part) {
       throw failed("\(part.part): \(part.message)")
     }
-    return [
-      .init(what: "values and references that were asked for", count: asked),
+    let verified: [MigrationReceipt.Verified] = [
+      .init(what: "values and references that were asked for", count: asked.count),
       .init(what: "objects that differ, all of them in the list", count: updates + deletions),
-    ].filter { $0.count > 0 }
+    ]
+    return (verified.filter { $0.count > 0 }, asked.rounded)
   }
 
   private func failed(_ what: String) -> CoreDataError {
@@ -99,8 +102,11 @@ struct EditVerification {
   }
 
   /// Each assignment, as the new store has it.
-  private func verifyAsked() throws -> Int {
+  ///
+  /// - Returns: how many hold, and which decimals the store could keep only rounded, as sentences.
+  private func verifyAsked() throws -> (count: Int, rounded: [String]) {
     var count = 0
+    var notes: [String] = []
     for object in edit.objects where !object.assignments.isEmpty {
       let cursor = try ObjectCursor(seeking: after, entity: object.id.entity)
       guard let found = try cursor.object(object.id.key) else {
@@ -113,10 +119,16 @@ struct EditVerification {
         guard try holds(assignment, in: found, cursor.table) else {
           throw failed("\(object.id).\(assignment.property) is not what was asked for")
         }
-        count += 1
+        if let kept = rounded(assignment, in: found, cursor.table) {
+          notes.append(
+            "\(object.id).\(assignment.property) is stored as \(kept): SQLite keeps about 15 digits of a decimal"
+          )
+        } else {
+          count += 1
+        }
       }
     }
-    return count
+    return (count, notes)
   }
 
   private func holds(
@@ -147,12 +159,37 @@ struct EditVerification {
     }
   }
 
+  /// What the store keeps of a decimal that has more digits than SQLite keeps; `nil` for what is as it was asked for.
+  private func rounded(
+    _ assignment: StoreEdit.Assignment, in object: ObjectCursor.Object, _ table: EntityTable
+  ) -> String? {
+    guard case .attribute(let name, .decimal(let asked)) = assignment,
+      let index = table.attributes.firstIndex(where: { $0.attribute.name == name }),
+      object.attributes.indices.contains(index),
+      case .value(.decimal(let kept)) = object.attributes[index]
+    else { return nil }
+    let digits = DecimalText.canonical(asked)
+    return digits != nil && digits == DecimalText.canonical(kept) ? nil : kept
+  }
+
+  /// A decimal is the one that was asked for as far as its column can hold it, as with values of a migration.
   private static func isSame(_ found: PropertyValue, _ asked: AttributeValue) -> Bool {
     switch (found, asked) {
     case (.data(let data), .bytes(let bytes)): data.bytes == bytes
     case (.value(.decimal(let one)), .decimal(let other)): Double(one) == Double(other)
     case (.value(let value), _): value == asked
     default: false
+    }
+  }
+}
+
+extension DecimalText {
+  /// Digits without zeros that say nothing; `nil` for what no NSDecimal holds.
+  fileprivate static func canonical(_ text: String) -> String? {
+    words(text).map { number in
+      self.text(
+        words: number.words.map { UInt32($0) }, exponent: number.exponent,
+        isNegative: number.isNegative)
     }
   }
 }

@@ -190,8 +190,9 @@ struct EditWork {
         try statement.write(id, other, position: Int64(position) + 1, schema: schema)
       }
     }
-    if change == .set, relationship.isToMany, storage.position != nil {
-      try order(storage, of: id, others, name)
+    if change != .remove, relationship.isToMany, storage.position != nil {
+      // Where the last order key is the greatest there is, what comes does not stand behind it by itself.
+      try order(storage, of: id, change == .set ? others : before + coming, name)
     }
   }
 
@@ -304,20 +305,24 @@ struct EditWork {
         try connection.value(
           "SELECT type FROM pragma_table_info(?) WHERE name = ?",
           [.text(table.table), .text(column.column)])?.text ?? ""
-      let wrong = try connection.number(
-        """
-        SELECT count(*) FROM temp.strata_selected k
-        JOIN main.\(quoted(table.table)) t ON t.Z_PK = k.key
-        JOIN src.\(quoted(table.table)) s ON s.Z_PK = k.key
-        WHERE t.\(quoted(column.column)) IS NOT \(Self.stored(column.sql, type))
-        """)
+      let compared =
+        try connection.rows(
+          """
+          SELECT count(*), count(CASE WHEN t.\(quoted(column.column)) IS NOT
+          \(Self.stored(column.sql, type)) THEN 1 END) FROM temp.strata_selected k
+          JOIN main.\(quoted(table.table)) t ON t.Z_PK = k.key
+          JOIN src.\(quoted(table.table)) s ON s.Z_PK = k.key
+          """
+        ).first?.map { $0.integer ?? 0 } ?? []
+      guard let all = compared.first, let wrong = compared.last else { continue }
       guard wrong == 0 else {
         throw CoreDataError(
           .failed, "verification failed: \(wrong) values are not what the expression gives",
           entity: selection.entity, property: column.attribute.name,
           hint: "The store is as it was. Please report this.")
       }
-      count += try connection.number("SELECT count(*) FROM temp.strata_selected")
+      // Objects that were deleted as well have no value.
+      count += Int(all)
     }
     return count
   }

@@ -24,7 +24,7 @@ final class EditedFiles {
     guard case .bytes(let bytes) = value, attribute.allowsExternalBinaryDataStorage,
       bytes.count > StoreWriter.externalThreshold
     else { return try attribute.column(of: value, in: entity) }
-    let place = try folder ?? PrivateFolder()
+    let place = try folder ?? PrivateFolder(.disk)
     folder = place
     let name = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
     let file = try Folder(place.path).create(name)

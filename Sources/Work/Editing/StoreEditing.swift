@@ -86,7 +86,7 @@ private struct EditRun {
 
   func refuse() throws {
     guard !edit.isEmpty else {
-      throw CoreDataError(.usage, "nothing is to be changed", path: given.path)
+      throw CoreDataError(.usage, "nothing to change was given", path: given.path)
     }
     try given.stopping(when: { [meter] in meter.shouldStop }) { try given.inspect() }
     if given.isMended || given.damage?.concernsFile == true {
@@ -94,7 +94,7 @@ private struct EditRun {
         .refused, "the store is damaged: what cannot be read cannot be kept",
         path: given.path,
         advice:
-          "Repair or salvage it first: \(.deed("doctor"), of: [ShellText.quoted(given.path)]) tells how."
+          "Repair or salvage it first: \(.deed("doctor"), of: [ShellText.quoted(given.path)]) lists the repairs."
       )
     }
     guard given.modelSource != .raw, given.modelMatches else {
@@ -122,7 +122,7 @@ private struct EditRun {
   /// All of it on a private copy.
   func rehearse(_ report: (ObjectChange) throws -> Void) throws -> EditReceipt {
     var receipt = receipt()
-    let folder = try PrivateFolder()
+    let folder = try PrivateFolder(.disk)
     try withExtendedLifetime(folder) {
       do {
         _ = try make(
@@ -214,9 +214,11 @@ private struct EditRun {
     let start = meter.elapsed
     let after = try Store(
       path: path, files: StoreFiles(path: path, externalDataOf: own), model: model)
-    receipt.verified += try EditVerification(
+    let verification = try EditVerification(
       before: source, after: after, edit: edit, list: list, files: files.added, meter: meter
     ).run(report)
+    receipt.verified += verification.verified
+    receipt.notes += verification.notes
     receipt.uuid = after.metadata.uuid
     receipt.verificationSeconds = meter.elapsed - start
     return file
@@ -251,6 +253,11 @@ private struct EditRun {
       }
       try list.count(on: connection)
       tell(list, of: source, &receipt)
+      if list.moved > 0 {
+        receipt.notes.append(
+          "\(NumberText.grouped(list.moved)) of the changed objects only \(list.moved == 1 ? "has" : "have") another place in an ordered relationship: \(list.moved == 1 ? "its order key was" : "their order keys were") written"
+        )
+      }
       guard !list.isEmpty else { return }
       try history.raiseVersions()
       receipt.transaction = try history.write()
@@ -280,14 +287,15 @@ private struct EditRun {
     let mirrored = EditReceipt.Mirrored(
       changes: isSeen ? receipt.changed : 0, deletions: isSeen ? receipt.deleted : 0)
     receipt.mirrored = mirrored
-    guard receipt.deleted > 0, !options.isRehearsal, options.output == nil else { return }
+    // Without history the app does not notice: there is nothing to confirm.
+    guard mirrored.deletions > 0, !options.isRehearsal, options.output == nil else { return }
     let isConfirmed = meter.pausing { options.confirmsDeletions(mirrored) }
     guard isConfirmed else {
       throw CoreDataError(
         .refused,
-        "the app would delete \(NumberText.counted(receipt.deleted, "object")) on all devices, and that was not confirmed",
+        "the app would delete \(NumberText.counted(mirrored.deletions, "object")) on all devices, and that was not confirmed",
         advice:
-          "Look at them in a dry run first, and confirm with \(.confirmedDeletions, of: ["\(receipt.deleted)"]). The store is as it was."
+          "Look at them in a dry run first, and confirm with \(.confirmedDeletions, of: ["\(mirrored.deletions)"]). The store is as it was."
       )
     }
   }

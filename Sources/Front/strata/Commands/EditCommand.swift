@@ -131,7 +131,7 @@ enum EditCommand {
     guard let target = arguments[target] else {
       guard sets.isEmpty, arguments[predicate] == nil, !edit.deletions.isEmpty else {
         throw CoreDataError(
-          .usage, "it is not said what is to be changed",
+          .usage, "nothing to change was given",
           hint: "Name an object and PROPERTY=VALUE, or an entity with --where and --set.")
       }
       return edit
@@ -143,7 +143,7 @@ enum EditCommand {
     let id = try ObjectCommand.object(target, in: store)
     guard !given.isEmpty else {
       throw CoreDataError(
-        .usage, "nothing is to be set of \(id)", path: store.path,
+        .usage, "nothing to set was given for \(id)", path: store.path,
         hint: "Write title='New title' behind it. To delete it: --delete \(id).")
     }
     let texts = AssignmentText(store) { path in

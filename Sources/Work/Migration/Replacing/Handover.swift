@@ -72,7 +72,13 @@ struct Handover: Equatable {
   /// The support folder goes as one, and what was made for its place comes as one.
   func moveSupport() throws {
     if let support { try names.rename(support.from, to: support.to) }
-    for move in bring.dropLast() { try names.rename(move.from, to: move.to) }
+    var places: Set<String> = []
+    for move in bring.dropLast() {
+      try names.rename(move.from, to: move.to)
+      // The store's own folder is brought to the disk with all names in it.
+      if let place = FileSystem.parent(of: move.to), place != "." { places.insert(place) }
+    }
+    for place in places.sorted() { try names.sync(place) }
   }
 
   /// Takes the old names away where logs lie beside the store: no new file may come to lie beside

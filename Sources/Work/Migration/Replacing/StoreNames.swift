@@ -85,6 +85,12 @@ package struct StoreNames {
   /// Forces the names in the folder to the disk.
   func sync() throws { try Folder(folder).sync() }
 
+  /// Forces the names in a folder beside the store to the disk.
+  func sync(_ name: String) throws {
+    guard let place = try opened(name) else { return }
+    try place.folder.folder(place.name)?.sync()
+  }
+
   /// The store's name, or what stands for one that leaves no room for more in a name of 255 bytes.
   private var label: String {
     store.utf8.count <= 200 ? store : ByteText.hex(Digest.sha256(Array(store.utf8)).prefix(16))

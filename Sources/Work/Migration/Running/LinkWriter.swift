@@ -227,7 +227,7 @@ struct OrderNumbering {
     try connection.execute(
       """
       UPDATE \(place) AS t SET \(order) = n.position FROM (
-        SELECT a.\(owner) AS owner, a.\(key) AS key, ifnull(b.last, 0)
+        SELECT a.\(owner) AS owner, a.\(key) AS key, min(ifnull(b.last, 0), \(Self.greatestLast))
           + \(OrderKey.sql(numbering: "a." + owner, by: "a." + key)) AS position
         FROM \(place) a LEFT JOIN (
           SELECT \(owner) AS owner, max(\(order)) AS last FROM \(place)
@@ -241,9 +241,11 @@ struct OrderNumbering {
   func last(on connection: Connection) throws -> Int64 {
     try run(on: connection)
     let last = try connection.value("SELECT max(\(quoted(order))) FROM main.\(quoted(table))")
-    // Room for all that can come, whatever a damaged store says.
-    return min(last?.integer ?? 0, Int64.max / 2)
+    return min(last?.integer ?? 0, Self.greatestLast)
   }
+
+  /// Leaves room for all that can come, whatever a damaged store says.
+  private static let greatestLast = Int64.max / 2
 }
 
 extension RelationshipStorage {

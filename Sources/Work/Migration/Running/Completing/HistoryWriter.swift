@@ -3,6 +3,8 @@ import ManagedStore
 import SQLite
 
 /// Adds transactions to the persistent history of a copy of a store, as a save leaves them (store-format-2 §7).
+///
+/// Rows of history have no Z_OPT: Core Data leaves it NULL in all three tables.
 package struct HistoryWriter {
   /// A row of ACHANGE.
   package struct Change {
@@ -22,6 +24,11 @@ package struct HistoryWriter {
       (self.kind, self.number, self.key) = (kind, number, key)
     }
   }
+
+  /// SQL of an object's version, Z_OPT, after one more save; it starts again after the last whole number there is,
+  /// where a sum would no longer be one.
+  package static let raisedVersion =
+    "CASE WHEN Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END"
 
   private let connection: Connection
   private let columns: Set<String>
