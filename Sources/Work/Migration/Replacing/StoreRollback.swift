@@ -197,9 +197,9 @@ struct RollbackRun {
       // Closed again before anything is moved: what it names lies at the backup's place.
       let source = try backup.opened(backup.path)
       try source.inspect()
-      guard source.gaps.isEmpty || options.isForced else {
+      guard source.rowGaps.isEmpty || options.isForced else {
         throw CoreDataError(
-          .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.gaps[0])",
+          .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.rowGaps[0])",
           path: backup.path,
           advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
       }
@@ -298,7 +298,7 @@ struct RollbackRun {
     try clone.inspect()
     // What could not be read of the backup is not in the clone of it.
     let known = backup.origin == .repair ? [] : clone.damage?.problems ?? []
-    let problems = clone.gaps + known
+    let problems = clone.rowGaps + known
     guard problems.isEmpty || options.isForced else {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,

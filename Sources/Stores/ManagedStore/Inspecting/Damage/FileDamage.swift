@@ -51,9 +51,12 @@ public struct FileDamage: Sendable, Equatable {
     problems.count < Self.mostProblems ? "\(problems.count)" : "\(problems.count) or more"
   }
 
+  /// Whether rows cannot be read, or others are read than there were.
+  var costsRows: Bool { !holes.isEmpty || failure != nil || !rows.isEmpty }
+
   /// Whether pages or indexes are damaged.
   package var concernsFile: Bool {
-    !holes.isEmpty || failure != nil || !rows.isEmpty
+    costsRows
       || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }
 }
@@ -73,8 +76,7 @@ extension FileDamage {
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
     result += rows.sentences(tables) + rows.straySentences(tables)
     // Where rows are lost, that is what is to be said.
-    if holes.isEmpty, failure == nil, rows.isEmpty, rows.strays.isEmpty, let first = problems.first
-    {
+    if !costsRows, rows.strays.isEmpty, let first = problems.first {
       let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
         "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". No row of the tables' own pages is lost by it." : ".")"

@@ -28,18 +28,20 @@ extension Store {
     openingWarnings.contains(Self.mismatch) ? Self.mismatch.text : nil
   }
 
-  /// What of the store's rows is lost or may be, as sentences; empty for a whole store.
+  /// What of the store's rows is lost or may be, and what an index has that is no row, as sentences; empty for a
+  /// whole store.
   public var gaps: [String] {
+    guard let damage, !damage.costsRows else { return rowGaps }
+    return rowGaps + damage.rows.straySentences(entityTables)
+  }
+
+  /// The same without what an index alone is wrong about: the rows are as they were then.
+  package var rowGaps: [String] {
     var result: [String] = []
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
     result += strays.filter(isNeeded).map { $0.sentence(store: files.path, isNeeded: true) }
     result += placeholders.map(\.sentence)
-    if let damage,
-      !damage.holes.isEmpty || damage.failure != nil || !damage.rows.isEmpty
-        || !damage.rows.strays.isEmpty
-    {
-      result += damage.sentences(entityTables)
-    }
+    if let damage, damage.costsRows { result += damage.sentences(entityTables) }
     return result
   }
 
