@@ -13,6 +13,8 @@ package final class AtomicContents {
   package let uuid: String?
   /// What the store says of itself; `nil` where it is not there or cannot be read.
   package let metadata: [String: PropertyListValue]?
+  /// Whether the metadata can be written again as they are.
+  let isMetadataPlain: Bool
   /// Objects in it.
   package private(set) var objects = 0
   /// What of the file is not to be had.
@@ -80,6 +82,7 @@ package final class AtomicContents {
       switch form {
       case .xml:
         let reader = try XMLStoreReader.read(file, take)
+        isMetadataPlain = true
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
         if let breach = reader.breach {
           losses.append(.init(.damage, "The file is damaged: \(breach)."))
@@ -88,6 +91,7 @@ package final class AtomicContents {
         lost = reader.lostObjects
       case .binary:
         let reader = try BinaryStoreReader.read(file) { try take($0, [:]) }
+        isMetadataPlain = reader.isMetadataPlain
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
         if let breach = reader.breach {
           losses.append(.init(.damage, "The file is damaged: \(breach)."))

@@ -13,6 +13,12 @@ package enum AtomicMetadata {
   /// - Throws: ``CoreDataError``: unreadable where the metadata have no place in the file, or what writing ends in.
   package static func write(_ path: String, with model: Model, to output: String) throws {
     let contents = try AtomicContents(path: path)
+    guard contents.isMetadataPlain else {
+      throw CoreDataError(
+        .refused,
+        "the metadata hold more than a property list can, and would not stay as they are",
+        path: path, hint: "Make a store of the SQLite type of it with strata convert.")
+    }
     var values = contents.metadata ?? [:]
     values["NSStoreModelVersionHashes"] = .dictionary(
       model.versionHashes.mapValues { .data($0.bytes) })

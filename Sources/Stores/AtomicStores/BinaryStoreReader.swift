@@ -11,6 +11,10 @@ struct BinaryStoreReader {
   private(set) var lastKey: Int64 = 0
   /// The metadata; `nil` where there is none that can be read.
   private(set) var metadata: [String: PropertyListValue]?
+  /// Whether the metadata hold nothing but what a property list has.
+  private(set) var isMetadataPlain = true
+  /// Values of the metadata that may still be read: they may refer to one another again and again.
+  private var metadataRoom = 100_000
   /// Why the metadata cannot be read.
   private(set) var breach: String?
   /// Objects that could not be read.
@@ -73,9 +77,13 @@ struct BinaryStoreReader {
     do {
       let archive = try KeyedArchive(bytes)
       guard case .dictionary = archive.root.value,
-        case .dictionary(let values) = Self.list(archive.root.value, depth: 0)
+        case .dictionary(let values) = list(archive.root.value, depth: 0)
       else {
         breach = "the metadata are no dictionary"
+        return
+      }
+      guard metadataRoom > 0 else {
+        breach = "the metadata refer to their values too often"
         return
       }
       metadata = values
@@ -84,8 +92,16 @@ struct BinaryStoreReader {
   }
 
   /// A value of the metadata as a property list; what is none is left out.
-  private static func list(_ value: ArchivedValue, depth: Int) -> PropertyListValue? {
-    guard depth < 16 else { return nil }
+  private mutating func list(_ value: ArchivedValue, depth: Int) -> PropertyListValue? {
+    metadataRoom -= 1
+    guard depth < 16, metadataRoom > 0 else {
+      isMetadataPlain = false
+      return nil
+    }
+    switch value {
+    case .null, .object, .decimal, .url, .uuid, .set: isMetadataPlain = false
+    default: break
+    }
     return switch value {
     case .null, .object: nil
     case .boolean(let value): .boolean(value)

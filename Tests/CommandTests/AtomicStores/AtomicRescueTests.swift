@@ -2,6 +2,7 @@ import AtomicStores
 import Files
 import ManagedModel
 import ManagedStore
+import ModelWriting
 import TestSupport
 import Testing
 
@@ -76,6 +77,29 @@ struct AtomicRescueTests {
     try FileSystem.write(Array(text.utf8.prefix(text.utf8.count / 2)), to: half)
     #expect(
       Captured("doctor", half, "--model", place.model, "--json").out.contains("\"atomic-damage\""))
+  }
+
+  @Test("metadata with objects of the app's own would not stay as they are: repair refuses")
+  func ownMetadata() throws {
+    let place = try AtomicFolder(objects: 10)
+    var writer = KeyedArchiveWriter()
+    let root = writer.dictionary([
+      (writer.string("appInfo"), writer.add(class: ["Foo", "NSObject"], [:]))
+    ])
+    var list = try #require(writer.propertyList(root: root).dictionary)
+    list["$top"] = .dictionary(["metadata": root])
+    let about = PropertyList.binary(.dictionary(list))
+    var bytes = try FileSystem.read(place.binary)
+    bytes.removeSubrange(Self.map(of: bytes).upperBound...)
+    for index in 0..<8 {
+      bytes[24 + index] = UInt8(truncatingIfNeeded: about.count >> ((7 - index) * 8))
+    }
+    let path = place.folder.path("Own.binary")
+    try FileSystem.write(bytes + about, to: path)
+    let output = place.folder.path("Repaired.binary")
+    let run = Captured("repair", path, "--model", place.model, "--output", output)
+    #expect(run.status == .refused && run.err.contains("would not stay as they are"), "\(run.err)")
+    #expect(!FileSystem.isFile(output))
   }
 
   @Test("repair puts a model's hashes into a copy, and only those of a model that fits")
