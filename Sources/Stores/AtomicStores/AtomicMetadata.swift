@@ -17,7 +17,7 @@ package enum AtomicMetadata {
       throw CoreDataError(
         .refused,
         "the metadata hold more than a property list can, and would not stay as they are",
-        path: path, hint: "Make a store of the SQLite type of it with strata convert.")
+        path: path, hint: "Make a store of the SQLite type of it, and repair that.")
     }
     var values = contents.metadata ?? [:]
     values["NSStoreModelVersionHashes"] = .dictionary(
