@@ -169,7 +169,7 @@ let package = Package(
     .target(
       name: "Reports",
       dependencies: [
-        "Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Rescue", "Lint", "Editing", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
       ],
       path: "Sources/Front/Reports",
       swiftSettings: unoptimized),
@@ -199,7 +199,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue", "Lint", "Reports", "Comparison", "Watching", "Merging",
+        "Rescue", "Lint", "Reports", "Comparison", "Watching", "Merging", "Editing",
       ],
       path: "Sources/Front/Interface",
       swiftSettings: small),

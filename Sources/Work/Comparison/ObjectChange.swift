@@ -58,3 +58,29 @@ public struct ObjectChange: Sendable, Equatable {
   /// Name of its entity, as the second store has it where the object is there.
   public var entity: String { (b ?? a)?.entity ?? "" }
 }
+
+extension ObjectChange {
+  /// A change of an object that has the same name in both states; one that is deleted is only in the first.
+  package init(
+    _ kind: Kind, of id: ObjectID, label: String = "", attributes: [AttributeChange] = [],
+    relationships: [RelationshipChange] = []
+  ) {
+    self.init(
+      kind: kind, a: kind == .insert ? nil : id, b: kind == .delete ? nil : id, label: label,
+      attributes: attributes, relationships: relationships)
+  }
+}
+
+extension ObjectChange.AttributeChange {
+  /// A value that becomes another.
+  package init(_ path: [String], from old: PropertyValue, to new: PropertyValue) {
+    self.init(path: path, old: .init(value: old), new: .init(value: new))
+  }
+}
+
+extension ObjectChange.RelationshipChange {
+  /// Objects that come and go.
+  package init(_ name: String, added: [ObjectID], removed: [ObjectID]) {
+    self.init(name: name, added: added, removed: removed)
+  }
+}

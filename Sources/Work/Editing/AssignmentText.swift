@@ -13,7 +13,12 @@ package struct AssignmentText {
 
   /// - Parameter read: reads a file that a value names.
   package init(_ store: Store, read: @escaping (String) throws -> [UInt8]) {
-    (layout, self.read) = (store.layout, read)
+    self.init(store.layout, read: read)
+  }
+
+  /// - Parameter read: reads a file that a value names.
+  package init(_ layout: StoreLayout, read: @escaping (String) throws -> [UInt8]) {
+    (self.layout, self.read) = (layout, read)
   }
 
   /// The assignments that a text stands for: several for a composite attribute as a whole.
@@ -187,7 +192,8 @@ package struct AssignmentText {
     return .bytes(bytes)
   }
 
-  private static func forms(of type: AttributeType) -> String {
+  /// How a value of a type is typed, as a sentence.
+  package static func forms(of type: AttributeType) -> String {
     switch type {
     case .integer16, .integer32, .integer64:
       "Write a whole number in the range of the type, or null."
@@ -197,8 +203,55 @@ package struct AssignmentText {
     case .uuid: "Write 32 hexadecimal digits with hyphens, or null."
     case .binary, .transformable:
       "Write @FILE for the content of a file, {\"base64\": \"…\"}, or null."
+    case .string, .uri:
+      "Write the text, @FILE for the text in a file, or null. In double quotes it is read as JSON."
     default: "Write a number, or null."
     }
+  }
+}
+
+extension AssignmentText {
+  /// A value as a person would type it: read again, it is the same value.
+  ///
+  /// Of bytes it is their Base64, however many there are.
+  package static func text(of value: AttributeValue) -> String {
+    switch value {
+    case .null: return "null"
+    case .integer(let number): return String(number)
+    case .boolean(let flag): return flag ? "true" : "false"
+    case .double(let number): return number.description
+    case .decimal(let digits): return digits
+    case .date(let seconds):
+      let text = CoreDataDate.text(seconds)
+      return CoreDataDate.seconds(written: text) == seconds ? text : seconds.description
+    case .uuid(let bytes): return UUIDText.text(bytes)
+    case .string(let text), .uri(let text): return isPlain(text) ? text : quoted(text)
+    case .bytes(let bytes): return "{\"base64\": \"\(ByteText.base64(bytes))\"}"
+    }
+  }
+
+  /// Whether a text is read as itself, and shows all that is in it.
+  package static func isPlain(_ text: String) -> Bool {
+    text != "null" && !text.hasPrefix("@") && unquoted(text) == nil
+      && text.first?.isWhitespace != true && text.last?.isWhitespace != true
+      && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var written = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": written += "\\\""
+      case "\\": written += "\\\\"
+      case "\n": written += "\\n"
+      case "\t": written += "\\t"
+      case _ where scalar.properties.generalCategory == .control:
+        let digits = String(scalar.value, radix: 16)
+        written += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      default: written.unicodeScalars.append(scalar)
+      }
+    }
+    return written + "\""
   }
 }
 

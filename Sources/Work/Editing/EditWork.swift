@@ -82,15 +82,7 @@ struct EditWork {
   }
 
   private func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
-    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
-      throw schema.model.unknown(.relationship, relationship, of: id.entity)
-    }
-    return try connection.rows(sql, [.integer(id.key)]).compactMap { row in
-      guard row.count == 2, let key = row[0].integer,
-        let entity = row[1].integer.flatMap({ source.entityNames[$0] })
-      else { return nil }
-      return ObjectID(entity: entity, key: key)
-    }
+    try source.objects(of: relationship, of: id, on: connection)
   }
 
   private func delete() throws {
@@ -337,5 +329,29 @@ struct EditWork {
       "CASE WHEN typeof(\(sql)) = 'text' THEN CAST(\(sql) AS NUMERIC) ELSE \(sql) END"
     default: sql
     }
+  }
+}
+
+extension Store {
+  /// The objects that a relationship of an object references in `main` of a connection.
+  fileprivate func objects(
+    of relationship: String, of id: ObjectID, on connection: Connection
+  ) throws -> [ObjectID] {
+    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
+      throw schema.model.unknown(.relationship, relationship, of: id.entity)
+    }
+    return try connection.rows(sql, [.integer(id.key)]).compactMap { row in
+      guard row.count == 2, let key = row[0].integer,
+        let entity = row[1].integer.flatMap({ entityNames[$0] })
+      else { return nil }
+      return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  /// The objects that are deleted with these by the delete rules, these first.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused, 1600, where a relationship denies it.
+  package func objectsDeleted(with ids: [ObjectID]) throws -> [ObjectID] {
+    try DeletionReach(of: ids, in: schema) { try objects(of: $0, of: $1, on: connection) }.objects
   }
 }

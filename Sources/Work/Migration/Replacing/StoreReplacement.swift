@@ -309,7 +309,7 @@ extension StoreReplacement {
   }
 
   /// What would refuse a run before it begins, as things are now; found by looking alone.
-  func hindrances() -> [CoreDataError] {
+  package func hindrances() -> [CoreDataError] {
     let path = FileSystem.canonical(storePath)
     let asked: [() throws -> Void] = [
       { try refuseOutput() }, { try refuseStoreInUse(path) },
