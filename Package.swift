@@ -324,7 +324,7 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
+        "Interface", "Reports", "Terminal", "Rescue", "Lint", "Editing", "Migration", "ModelSearch",
         "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       exclude: ["Snapshots"]),

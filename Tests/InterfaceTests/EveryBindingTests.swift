@@ -12,7 +12,7 @@ struct EveryBindingTests {
     .browse: [
       [], ["j", "l", "l"], ["l", "l", "l"], ["Tab"], ["Tab", "G"], ["Tab", "G", "⏎"],
       ["Tab", "Tab"], ["Tab", "Tab", "/", "S", "⏎"], ["l", "l", "s"], ["l", "l", "s", "u"],
-      ["l", "j", "G"], ["Tab", "j", "j"],
+      ["l", "j", "G"], ["Tab", "j", "j"], ["l", "X"],
     ],
     .diff: [[], ["j"], ["G"], ["c"], ["c", "u"], ["h"], ["j", "h"]],
     .mapping: [[], ["j"], ["Tab"], ["Tab", "G"], ["Tab", "j"], ["k"]],

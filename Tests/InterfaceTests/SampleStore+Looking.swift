@@ -13,6 +13,9 @@ extension SampleStore {
     case .count: [.counted(["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2])]
     case .rows(let query): [.rows(page(query))]
     case .object(let id): [.object(Inspection(try object(id)))]
+    case .value(let id, let property): [.value(try object(id)[property])]
+    case .deletion(let ids):
+      [.deletion(deletion(ids))]
     case .countRows: [.countedRows(100)]
     case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]
     case .place(let query, let place): [.placed(placed(query, place))]
@@ -32,6 +35,13 @@ extension SampleStore {
     case .find(let text, _, _, _, _): [.matched(text == "line 2000" ? 42_871 : nil)]
     case .impacts: []
     }
+  }
+
+  /// With an object two of the next ones go.
+  private static func deletion(_ ids: [ObjectID]) -> [ObjectID] {
+    ids
+      + (ids.last.map { last in (1...2).map { ObjectID(entity: last.entity, key: last.key + $0) } }
+        ?? [])
   }
 
   static let decoded = DecodedText(

@@ -35,7 +35,7 @@ extension SampleStore {
     }
     let name: String? =
       switch request {
-      case .migration, .cutover: "Recipes.backup-1"
+      case .migration, .cutover, .edit: "Recipes.backup-1"
       case .rollback: "Recipes.undone-1"
       case .repair: "Recipes.unrepaired-1"
       case .newStore: nil

@@ -97,3 +97,47 @@ package enum Subprocess {
     return result
   }
 }
+
+extension Subprocess {
+  /// Runs a program without a shell in the terminal that this one is in, and waits until it ends.
+  ///
+  /// Where it is stopped, as by ^Z, this program stops with it.
+  ///
+  /// - Returns: its exit status, or the signal that ended it and 128; `nil` where there is no such program.
+  package static func runInTerminal(_ program: String, _ arguments: [String]) -> Int32? {
+    var process: pid_t = 0
+    var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { for text in words { free(text) } }
+    #if canImport(Darwin)
+      var attributes: posix_spawnattr_t?
+    #else
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // What is ignored here is not to be ignored there.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    guard posix_spawnp(&process, program, nil, &attributes, &words, environ) == 0 else {
+      return nil
+    }
+    while true {
+      var status: Int32 = 0
+      let found = waitpid(process, &status, WUNTRACED)
+      if found < 0 && errno == EINTR { continue }
+      guard found == process else { return 127 }
+      // WIFSTOPPED is a macro.
+      if status & 0xFF == 0x7F {
+        raise(SIGSTOP)
+        kill(process, SIGCONT)
+        continue
+      }
+      let exit = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+      // Older C libraries find out only in the child that the program is not there.
+      return exit == 127 ? nil : exit
+    }
+  }
+}

@@ -152,6 +152,9 @@ enum Header {
     }
     parts.append(Part(1, [match]))
     if let badge = badge(state, theme) { parts.append(badge) }
+    if !state.known.prepared.isEmpty {
+      parts.append(Part(-1, [Span("* " + state.known.prepared.words, theme[.changed])]))
+    }
     parts += news(state.known, theme)
     if let gap = store.gap {
       // What it is comes before the colon, unless that is only where it is.

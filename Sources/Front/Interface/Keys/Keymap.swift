@@ -73,8 +73,16 @@ package enum Keymap {
         Binding(
           ["C"], "what changed",
           Action("changes") { $0.showChanges() }, unless: noStore,
-          command: "strata compare OTHER \(store)", footer: state.known.news.change != nil,
-          words: "saves differences backup"),
+          command: "strata compare OTHER \(store)",
+          footer: state.known.news.change != nil || !state.known.prepared.isEmpty,
+          words: "saves differences backup prepared edits"),
+        Binding(
+          ["W"], "write the prepared changes", Action("writeEdits") { $0.writePrepared() },
+          unless: busy
+            ?? (state.known.prepared.isEmpty
+              ? "no change is prepared: E changes a value, X deletes an object" : nil),
+          command: "strata edit \(store) REF PROPERTY=VALUE",
+          footer: !state.known.prepared.isEmpty, words: "save edit store commit apply"),
         Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
@@ -93,7 +101,7 @@ package enum Keymap {
           unless: busy,
           footer: state.known.news.change != nil),
         Binding(
-          ["O"], "open another store", Action("otherStore") { _ in [.choose(nil)] }, unless: busy,
+          ["O"], "open another store", Action("otherStore") { $0.leaveStore() }, unless: busy,
           command: "strata FOLDER", footer: false),
         Binding(["q"], "quit", Action("quit") { $0.quit() }),
       ] + always(state)

@@ -6,9 +6,15 @@ import Terminal
 /// What changed in the store: save by save since it was opened, or against another file.
 struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private enum Tab: Sendable, CaseIterable {
-    case saves, against
+    case saves, prepared, against
 
-    var title: String { self == .saves ? "saves" : "against…" }
+    var title: String {
+      switch self {
+      case .saves: "saves"
+      case .prepared: "prepared"
+      case .against: "against…"
+      }
+    }
   }
 
   private var tab = Tab.saves
@@ -27,6 +33,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private var prompt: Prompt?
 
   init(_ context: Context) {
+    if !context.prepared.isEmpty { tab = .prepared }
     list = List(count: lines(context).count, selected: .max, height: room(context) ?? 1)
   }
 
@@ -41,6 +48,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     case .saves:
       since.map { ChangeLine.sum(since: $0, context.news) }
         ?? context.news.saves.flatMap(ChangeLine.lines(of:))
+    case .prepared: ChangeLine.lines(of: context.prepared)
     case .against:
       differences.map(ChangeLine.lines(of:)) ?? (others ?? []).map { .other($0) } + [.typed]
     }
@@ -79,10 +87,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     var bindings = [
       Binding([.enter], enter(context), chooses, unless: reasonNotToChoose(context)),
       Binding(
-        [.tab, .right, .left], label: "Tab", "saves, against…",
-        asks("nextPane") { $0.turn(in: &$1) }
+        [.tab, .right, .left], label: "Tab", "saves, prepared, against…",
+        Action(key: "nextPane") { state, key in
+          Self.work(on: &state) { .stay($0.turn(key == .left ? -1 : 1, in: &$1)) }
+        }
       ),
     ]
+    if tab == .prepared { bindings += preparedBindings(context) }
     if tab == .saves, since == nil {
       bindings.append(
         Binding(
@@ -105,7 +116,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     bindings += [
       Binding(
         ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
-        unless: change == nil ? "choose an object first" : nil),
+        unless: change == nil && selectedEntry(context) == nil ? "choose an object first" : nil),
       Binding(
         ["e"], "export", asks("export") { $0.export(in: &$1) },
         unless: exported(context).isEmpty ? "there is nothing to export" : nil),
@@ -122,6 +133,39 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     return bindings + [movement, closing([.escape, "q", "C"])]
   }
 
+  private func selectedEntry(_ context: Context) -> PreparedEdits.Entry? {
+    if case .prepared(let entry)? = selected(context) { entry } else { nil }
+  }
+
+  private func preparedBindings(_ context: Context) -> [Binding] {
+    let isEmpty = context.prepared.isEmpty
+    return [
+      Binding(
+        ["W"], "write",
+        Action("writeEdits") { state in
+          _ = state.layers.popLast()
+          return state.writePrepared()
+        },
+        unless: context.work.map { "\($0) is running" } ?? (isEmpty ? "no change is prepared" : nil)
+      ),
+      Binding(
+        ["x", .delete], label: "x", "take it back",
+        asks("removeEdit") { layer, context in
+          guard let entry = layer.selectedEntry(context),
+            let index = context.prepared.entries.firstIndex(of: entry)
+          else { return [] }
+          context.prepare { $0.remove(at: index) }
+          layer.list = List(
+            count: layer.lines(context).count - 1, selected: layer.list.selected,
+            height: layer.room(context) ?? 1)
+          return []
+        }, unless: selectedEntry(context) == nil ? "choose a change first" : nil),
+      Binding(
+        ["u"], "undo the last", Action("undo") { $0.step(back: true) },
+        unless: isEmpty ? "no change is prepared" : nil),
+    ]
+  }
+
   /// Lists saves one by one again, the one selected with which the sum began.
   private mutating func showSaves(_ context: Context) {
     let former = context.news.saves.prefix(max(0, (since ?? 0) - context.news.dropped))
@@ -135,7 +179,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private func enter(_ context: Context) -> String {
     switch selected(context) {
     case .other, .typed: "compare"
-    case .heading, .change, .note, nil: "go there"
+    case .heading, .change, .prepared, .note, nil: "go there"
     }
   }
 
@@ -145,6 +189,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     switch selected(context) {
     case .change(let change):
       change.b == nil ? "it was deleted; d shows what it was" : nil
+    case .prepared: nil
     case .other, .typed: isComparing ? "another file is being compared" : nil
     case .heading, .note, nil: "choose an object first"
     }
@@ -156,8 +201,10 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     scrolling { $0.list.handle($1, count: $0.lines($2).count, height: $0.room($2)) }
   }
 
-  private mutating func turn(in context: inout Context) -> [Effect] {
-    tab = tab == .saves ? .against : .saves
+  private mutating func turn(_ step: Int, in context: inout Context) -> [Effect] {
+    let all = Tab.allCases
+    let place = all.firstIndex(of: tab) ?? 0
+    tab = all[(place + step + all.count) % all.count]
     list = List(count: lines(context).count)
     guard tab == .against, others == nil, task == nil else { return [] }
     return context.ask(&task) { .find($0, .backups) }
@@ -182,6 +229,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       guard let id = change.b else { return .stay() }
       if tab == .against, let differences { context.mark(against: differences) }
       return .close(context.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
+    case .prepared(let entry):
+      return .close(context.on(BrowseScreen.self) { $0.goTo(object: entry.object, in: &$1) })
     case .heading, .note, nil: return .stay()
     }
   }
@@ -192,13 +241,18 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private func open(in context: inout Context) -> [Effect] {
-    if let change = selectedChange(context) {
+    var change = selectedChange(context)
+    if case .prepared(let entry)? = selected(context) {
+      change = context.prepared.change(of: entry)
+    }
+    if let change {
       context.show(DetailsLayer(change.title, change.paragraphs(context.store)))
     }
     return []
   }
 
   private func exported(_ context: Context) -> [ObjectChange] {
+    if tab == .prepared { return context.prepared.entries.map(context.prepared.change) }
     guard tab == .saves else { return differences?.changes ?? [] }
     return since.map { context.news.changes(since: $0) }
       ?? context.news.saves.flatMap(\.save.changes)
@@ -295,6 +349,10 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         + (news.forgotten > 0
           ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
         + Self.unlisted(news)
+    case .prepared:
+      return context.prepared.isEmpty
+        ? "E on a value changes it, X on a row marks it for deletion: nothing is written before W"
+        : "\(context.prepared.words), not written yet: old → new"
     case .against:
       if let error { return "✗ \(error.description)" }
       if task != nil {

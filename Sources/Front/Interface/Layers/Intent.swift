@@ -7,12 +7,16 @@ import Rescue
 enum Intent: Sendable, Equatable {
   case quit
   case discardResult
+  /// Goes to the choice of another store.
+  case leaveStore
   case migrate
   case confirmCutover
   case rollBack(BackupEntry)
   case rescue(RescueWork)
   /// Puts right what an interrupted run left.
   case recover
+  /// Asks for the number of objects that the app will delete on all devices.
+  case confirmDeletions(EditOrder, count: Int)
   /// The new store is where the text says; a question comes first.
   case salvage(SalvageOrder)
   case restore(RestoreOrder)
@@ -33,6 +37,7 @@ enum Intent: Sendable, Equatable {
     case .quit:
       let working = Screen.allCases.filter { state[$0].work != nil }
       return working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit]
+    case .leaveStore: return [.choose(nil)]
     case .discardResult: return state.on(MigrateScreen.self) { screen, _ in screen.discard() }
     case .migrate: return state.on(MigrateScreen.self) { $0.start(in: &$1) }
     case .confirmCutover: return state.on(MigrateScreen.self) { $0.cutOver(in: &$1) }
@@ -40,6 +45,8 @@ enum Intent: Sendable, Equatable {
       return state.on(MigrateScreen.self) { $0.rollBack(to: entry, in: &$1) }
     case .rescue(let work): return state.on(RescueScreen.self) { $0.start(work, in: &$1) }
     case .recover: return state.recover()
+    case .confirmDeletions(let order, let count):
+      state.show(PromptLayer.deleteEverywhere(order, count: count))
     case .salvage(var order):
       order.output = text
       return state.confirm(.salvage(order, state.known))
@@ -72,7 +79,7 @@ extension RescueWork {
     switch self {
     case .salvage(let order): order.model
     case .search(_, let model): model
-    case .restore, .repair: nil
+    case .restore, .repair, .edit: nil
     }
   }
 
@@ -83,7 +90,7 @@ extension RescueWork {
       order.model = model
       return .salvage(order)
     case .search(let thenShow, _): return .search(thenShow: thenShow, model: model)
-    case .restore, .repair: return nil
+    case .restore, .repair, .edit: return nil
     }
   }
 }

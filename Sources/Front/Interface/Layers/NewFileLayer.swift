@@ -147,7 +147,7 @@ struct NewFileLayer: WaitingLayer {
 extension WrittenReceipt {
   fileprivate var noun: String {
     switch self {
-    case .migration, .rescue(.repaired): "receipt"
+    case .migration, .rescue(.repaired), .rescue(.edited): "receipt"
     case .rescue: "report"
     }
   }
@@ -159,6 +159,7 @@ extension WrittenReceipt {
     case .rescue(.salvaged): "strata salvage --report"
     case .rescue(.restored): "strata undelete --report"
     case .rescue(.repaired): "strata repair --receipt"
+    case .rescue(.edited): "strata edit --receipt"
     }
   }
 }

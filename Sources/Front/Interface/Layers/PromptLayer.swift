@@ -143,6 +143,17 @@ extension PromptLayer {
       what + " would be lost.", enter: "accept", .accept(losses))
   }
 
+  /// The number of objects that an edit of a mirrored store deletes on all devices.
+  static func deleteEverywhere(_ order: EditOrder, count: Int) -> PromptLayer {
+    var order = order
+    order.confirmedDeletions = count
+    let objects = NumberText.counted(count, "object")
+    return word(
+      "\(count)", "! Delete on all devices",
+      "The store is mirrored to iCloud: at its next start the app deletes \(objects) on all devices. A rollback afterwards takes nothing back there.",
+      enter: "write and delete", .rescue(.edit(order)))
+  }
+
   /// A word before so many objects of an entity are deleted on purpose, as a recipe says it.
   static func delete(_ entity: String, objects: Int) -> PromptLayer {
     word(

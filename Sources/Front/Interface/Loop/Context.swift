@@ -23,6 +23,8 @@ package struct Known: Sendable, Equatable {
   var news = StoreNews()
   /// What is done when another program saves to it.
   package var refreshMode = RefreshMode.live
+  /// Changes of objects that are prepared and not written.
+  var prepared = PreparedEdits()
   /// What was deleted from the store, and can be looked at in its place.
   var remains = RemainsView()
   /// What `--via` and `--mapping` named.
@@ -285,6 +287,22 @@ extension Context {
       var former = $0.arrangement
       former.view.browse = browse
       $0.done.left(former)
+      return []
+    }
+  }
+
+  /// Changes what is prepared; `u` takes it back.
+  mutating func prepare(_ work: @escaping @Sendable (inout PreparedEdits) -> Void) {
+    _ = then {
+      $0.prepare(work)
+      return []
+    }
+  }
+
+  /// What was prepared is written.
+  mutating func forgetPrepared() {
+    _ = then {
+      $0.forgetPrepared()
       return []
     }
   }

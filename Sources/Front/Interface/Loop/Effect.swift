@@ -30,6 +30,10 @@ package enum Effect: Sendable, Equatable {
   /// Has doctor look at the store; then counts what of its objects can be had.
   case diagnose(TaskID)
   case rescue(TaskID, RescueWork)
+  /// Has a person change a text in the editor of their own.
+  case editText(TaskID, String)
+  /// Writes the prepared changes on a private copy, to see what comes of it.
+  case checkEdit(TaskID, EditOrder)
   /// Has Browse read what was deleted, or the store itself again.
   case readRemains(Bool)
   /// Finds out where rows of the remains come from.
@@ -73,6 +77,8 @@ package enum FileRequest: Sendable, Equatable {
   /// Lists a folder, and then looks at what is in it.
   case folder(String)
   case recentStores
+  /// The content of a file.
+  case bytes(path: String)
   /// The backups beside the store.
   case backups
   /// What a change of the store would keep, and the room that it takes.

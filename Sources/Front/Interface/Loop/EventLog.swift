@@ -79,9 +79,13 @@ extension State {
         ([line.words()] + line.numbers).joined(separator: ": "),
         line.mark == .warning || line.mark == .error ? .warning : .plain)
     }
-    if case .repaired(let receipt) = receipt, let backup = receipt.backupPath {
-      note("backup: \(backup)")
-    }
+    let backup: String? =
+      switch receipt {
+      case .repaired(let receipt): receipt.backupPath
+      case .edited(let receipt): receipt.backupPath
+      case .salvaged, .restored: nil
+      }
+    if let backup { note("backup: \(backup)") }
     note(receipt.notice, receipt.isLossy ? .warning : .success)
   }
 

@@ -36,6 +36,10 @@ package enum Answer: Sendable {
   case counted([String: Int])
   case rows(RowPage)
   case object(Inspection?)
+  /// `nil` where there is no such object any more.
+  case value(PropertyValue?)
+  /// The objects that go, those that were asked about first.
+  case deletion([ObjectID])
   case countedRows(Int)
   case names(ObjectNames)
   /// `nil` where there is no such row.
@@ -70,6 +74,12 @@ package enum Answer: Sendable {
   case rescued(RescueReceipt)
   case found(Remains)
   case sources([ObjectID: RecoveredRowSource])
+  // Editing
+  /// What a text editor left; `nil` where it is as it was.
+  case editedText(String?)
+  case bytes([UInt8])
+  /// What writing the prepared changes would do.
+  case checkedEdit(EditCheck)
   // Looking
   case facts(StoreFacts)
   /// A page of history, and the labels of the objects in it that are there.

@@ -68,7 +68,7 @@ extension State {
 
 extension StoreSummary {
   /// Whether everything that is shown of one store fits the other.
-  fileprivate func isAlike(_ other: StoreSummary) -> Bool {
+  func isAlike(_ other: StoreSummary) -> Bool {
     uuid == other.uuid && isRaw == other.isRaw && columns == other.columns
       && missing == other.missing && hashPrefix == other.hashPrefix && model == other.model
   }

@@ -86,6 +86,7 @@ extension State {
 
   mutating func opened(_ store: StoreSummary) -> [Effect] {
     let isFirst = known.store == nil
+    dropPrepared(unlessFor: known.ownStore, store)
     forgetRemains()
     known.openTask = nil
     known.news.begin(at: clock)
@@ -129,7 +130,7 @@ extension State {
       return layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
     }
     let effects = press(binding, key, times: times)
-    return wasLeaving && isLeaving ? [.quit] : effects
+    return wasLeaving && isLeaving ? quit() : effects
   }
 
   /// Does what a key stands for, or says why not.
@@ -155,7 +156,15 @@ extension State {
     return reopen()
   }
 
-  mutating func quit() -> [Effect] { work == nil ? [.quit] : confirm(.quit(self)) }
+  mutating func quit() -> [Effect] {
+    work == nil && known.prepared.isEmpty ? [.quit] : confirm(.quit(self))
+  }
+
+  /// Leaves the store for the choice of another.
+  mutating func leaveStore() -> [Effect] {
+    guard !known.prepared.isEmpty else { return [.choose(nil)] }
+    return confirm(.leave(known, "open another store", .leaveStore))
+  }
 
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   mutating func interrupt() -> [Effect] {

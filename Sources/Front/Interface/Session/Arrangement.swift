@@ -10,16 +10,27 @@ struct Arrangement: Sendable, Equatable {
   var losses: Set<String>
   /// The path of the version that the plan leads to.
   var version: String
+  /// Changes of objects that are prepared.
+  var prepared = PreparedEdits()
 
   /// Whether going to this one would change something: losses of a plan to another version are left alone.
   func differs(from present: Arrangement) -> Bool {
-    view != present.view || version == present.version && losses != present.losses
+    view != present.view || prepared != present.prepared
+      || version == present.version && losses != present.losses
   }
 
   /// What was done to make this one of a former one, in words.
   ///
   /// - Parameter shown: the one that is shown from now on.
   func deed(since former: Arrangement, shown: ViewState) -> String {
+    if prepared != former.prepared {
+      let (new, old) = (prepared.entries, former.prepared.entries)
+      let added = new.filter { !old.contains($0) }.map(prepared.words)
+      let removed = old.filter { !new.contains($0) }.map {
+        "without “\(former.prepared.words(of: $0))”"
+      }
+      return (added + removed).joined(separator: ", ")
+    }
     if view == former.view {
       return Self.words(losses.subtracting(former.losses), "accepted")
         ?? Self.words(former.losses.subtracting(losses), "refused") ?? ""
@@ -45,7 +56,9 @@ extension MappingView {
 
 extension State {
   var arrangement: Arrangement {
-    Arrangement(view: view, losses: mapping.allowedLosses, version: mapping.editsKey)
+    Arrangement(
+      view: view, losses: mapping.allowedLosses, version: mapping.editsKey,
+      prepared: known.prepared)
   }
 
   /// Records that something was done, where that can be taken back.
@@ -67,6 +80,7 @@ extension State {
       guard next.differs(from: now) else { continue }
       // Another plan begins with the losses that are accepted of this one.
       if next.version == now.version { mapping.allowedLosses = next.losses }
+      known.prepared = next.prepared
       let effects = arrange(next.view)
       let deed =
         back
@@ -94,6 +108,12 @@ struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
     past.append(place)
     if past.count > limit { past.removeFirst() }
     future = []
+  }
+
+  /// Changes all that are kept.
+  mutating func changeAll(_ change: (inout Place) -> Void) {
+    for index in past.indices { change(&past[index]) }
+    for index in future.indices { change(&future[index]) }
   }
 
   /// The place to go back to, or forward; what is left for it is kept for the other way.

@@ -14,6 +14,8 @@ package struct Footprint: Sendable, Equatable {
     case rollback(StoreBackup)
     /// A repair of these kinds of fault, in place.
     case repair(Set<FindingKind>)
+    /// Prepared changes, written in place, with the bytes that they need.
+    case edit(bytesNeeded: Int)
     /// A new store made of this one.
     case newStore(path: String)
   }

@@ -1,3 +1,5 @@
+import Comparison
+import Editing
 import ManagedStore
 import Migration
 import Rescue
@@ -12,6 +14,8 @@ package enum RescueWork: Sendable, Equatable {
   case restore(RestoreOrder)
   /// What can be put right, in the store itself, with a backup.
   case repair(RepairOrder)
+  /// Changes of objects that were prepared, in the store itself, with a backup.
+  case edit(EditOrder)
 
   /// What runs, in a word.
   var noun: String {
@@ -20,6 +24,7 @@ package enum RescueWork: Sendable, Equatable {
     case .search: "search"
     case .restore: "restoration"
     case .repair: "repair"
+    case .edit: "edit"
     }
   }
 
@@ -38,6 +43,7 @@ package enum RescueWork: Sendable, Equatable {
     case .search: "looking for deleted objects in \(store)"
     case .restore(let order): "restoring deleted objects into \(order.output)"
     case .repair: "repairing \(store)"
+    case .edit(let order): "writing \(order.words) to \(store)"
     }
   }
 
@@ -47,6 +53,7 @@ package enum RescueWork: Sendable, Equatable {
     case .salvage, .restore: "nothing was left of the new store"
     case .search: "the store was only read"
     case .repair: "the store is as it was"
+    case .edit: "the store is as it was, and the changes are still prepared"
     }
   }
 
@@ -56,13 +63,18 @@ package enum RescueWork: Sendable, Equatable {
     case .salvage: "the damaged store is only read; ^C stops and leaves nothing of the new one"
     case .search: "the store is only read; ^C stops"
     case .restore: "the store is only read; ^C stops and leaves nothing of the new one"
-    case .repair:
+    case .repair, .edit:
       "the original is untouched until the last step; ^C stops and leaves it so"
     }
   }
 
   /// Whether something else takes the store's place.
-  var changesStore: Bool { if case .repair = self { true } else { false } }
+  var changesStore: Bool {
+    switch self {
+    case .repair, .edit: true
+    case .salvage, .search, .restore: false
+    }
+  }
 }
 
 /// What a person asks of a salvage.
@@ -156,13 +168,15 @@ package enum RescueReceipt: Sendable {
   case restored(Restoration.Report, seconds: Double)
   /// What was put right.
   case repaired(RepairReceipt)
+  /// What was changed and deleted.
+  case edited(EditReceipt)
 
   /// The file that was made; `nil` where it is the store itself.
   var output: String? {
     switch self {
     case .salvaged(let report, _): report.outputPath
     case .restored(let report, _): report.salvage.outputPath
-    case .repaired: nil
+    case .repaired, .edited: nil
     }
   }
 }
@@ -178,6 +192,9 @@ extension RescueReceipt: Equatable {
     case (.repaired(let one), .repaired(let other)):
       one.seconds == other.seconds && one.kinds == other.kinds && one.left == other.left
         && one.backupPath == other.backupPath && one.notes == other.notes
+    case (.edited(let one), .edited(let other)):
+      one.seconds == other.seconds && one.entities == other.entities
+        && one.backupPath == other.backupPath && one.notes == other.notes
     default: false
     }
   }
@@ -189,4 +206,32 @@ package enum WrittenReceipt: Sendable, Equatable {
   case migration(MigrationReceipt)
   /// Of a rescue.
   case rescue(RescueReceipt)
+}
+
+/// Prepared changes that are to be written.
+package struct EditOrder: Sendable, Equatable {
+  /// The list.
+  package var edit: StoreEdit
+  /// `3 changes`
+  var words: String
+  /// How many deletions a person has confirmed that the app will send to all devices.
+  package var confirmedDeletions: Int?
+
+  /// A list of changes, counted in words.
+  package init(edit: StoreEdit, words: String, confirmedDeletions: Int? = nil) {
+    (self.edit, self.words, self.confirmedDeletions) = (edit, words, confirmedDeletions)
+  }
+}
+
+/// What writing prepared changes would do, as it was done to a private copy.
+package struct EditCheck: Sendable {
+  /// What was done to the copy.
+  package var receipt: EditReceipt
+  /// The first objects that differ then.
+  package var changes: [ObjectChange]
+
+  /// What was done to a copy.
+  package init(receipt: EditReceipt, changes: [ObjectChange]) {
+    (self.receipt, self.changes) = (receipt, changes)
+  }
 }

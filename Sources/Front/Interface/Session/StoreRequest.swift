@@ -1,3 +1,4 @@
+import Editing
 import ManagedModel
 import ManagedStore
 import Migration
@@ -9,6 +10,10 @@ package enum StoreRequest: Sendable, Equatable {
   case count
   case rows(RowQuery)
   case object(ObjectID)
+  /// Reads what a property of an object holds: of a relationship all objects, up to a limit.
+  case value(ObjectID, property: String)
+  /// Finds the objects that are deleted with these.
+  case deletion([ObjectID])
   /// Counts the rows of a query.
   case countRows(RowQuery)
   /// Counts the rows of a query that come before a place in its order.
@@ -29,6 +34,9 @@ package enum StoreRequest: Sendable, Equatable {
   /// Counts what the changes between two versions touch in the store.
   case impacts(from: Model, to: Model)
 
+  /// Objects of a relationship that can be changed in a list.
+  static let mostRelated = 5_000
+
   /// Who answers it.
   package enum Reader: Sendable {
     /// The handle on what Browse shows that a person waits for.
@@ -42,8 +50,8 @@ package enum StoreRequest: Sendable, Equatable {
   /// The handle that the question goes to.
   package var reader: Reader {
     switch self {
-    case .rows, .object, .place, .content, .decoded: .pages
-    case .count, .countRows, .countBefore, .frequencies, .search, .find: .survey
+    case .rows, .object, .value, .place, .content, .decoded: .pages
+    case .count, .countRows, .countBefore, .frequencies, .search, .find, .deletion: .survey
     case .facts, .transactions, .changes, .impacts: .own
     }
   }
@@ -80,6 +88,10 @@ package enum StoreRequest: Sendable, Equatable {
         try store.object(id).map {
           Inspection($0, cloud: try store.cloudObject(id), localTime: localTime)
         })
+    case .value(let id, let property):
+      let object = try store.object(id, related: Self.mostRelated)
+      return .value(object?[property])
+    case .deletion(let ids): return .deletion(try store.objectsDeleted(with: ids))
     case .countRows(let query):
       return .countedRows(try store.count(of: query.entity, filter: query.filter))
     case .countBefore(let query, let cursor):

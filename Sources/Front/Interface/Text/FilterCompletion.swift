@@ -16,6 +16,11 @@ struct Completion: Sendable, Equatable {
   /// Nothing.
   init() {}
 
+  /// Whole texts in the place of a text.
+  init(_ candidates: [Candidate], insteadOf text: String) {
+    (self.candidates, range) = (candidates, 0..<text.count)
+  }
+
   private enum Expected {
     case operand, comparator, value, connective
   }

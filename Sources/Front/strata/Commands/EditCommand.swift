@@ -255,7 +255,8 @@ private struct EditedList {
 }
 
 extension JSONWriter {
-  fileprivate mutating func edit(_ receipt: EditReceipt) {
+  /// What an edit changed.
+  mutating func edit(_ receipt: EditReceipt) {
     object("receipt") { json in
       json.fields([
         "store": receipt.storePath, "result": receipt.resultPath,

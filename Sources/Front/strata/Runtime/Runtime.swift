@@ -234,6 +234,7 @@ final class Runtime {
         if state.work != nil { wasStopped = true }
         isLeaving = true
       case .suspend: suspend()
+      case .editText(let id, let text): edit(text, for: id)
       case .repaint: screen?.repaint()
       case .copy(let text):
         screen?.copy(text)
@@ -262,6 +263,22 @@ final class Runtime {
     Signals.stopProgram()
     screen.resume()
     apply(.resized(screen.resize()))
+  }
+
+  /// Leaves the terminal to the editor, and waits until it has ended.
+  private func edit(_ text: String, for id: TaskID) {
+    screen?.suspend()
+    let result = Result { try TextEditor(environment: Output.environment).edit(text) }
+    // A ^Z was the editor's own.
+    let events = signals.take()
+    screen?.resume()
+    if events.contains(.terminate) { Signals.wake(.terminate) }
+    Signals.wake(.message)
+    if let screen { apply(.resized(screen.resize())) }
+    switch result {
+    case .success(let new): apply(.answer(id, .editedText(new)))
+    case .failure(let error): apply(.failed(id, CoreDataError(error, or: .failed)))
+    }
   }
 
   private func drawIfDue() {

@@ -15,6 +15,8 @@ enum ChangeLine {
   case heading(String)
   case change(ObjectChange)
   case note(String)
+  /// A change that is prepared.
+  case prepared(PreparedEdits.Entry)
   case other(ComparedFile)
   /// Another file, whose path is typed.
   case typed
@@ -27,6 +29,25 @@ enum ChangeLine {
     return [.heading(parts.filter { !$0.isEmpty }.joined(separator: "  "))]
       + save.changes.map { .change($0) } + more(save.rest)
   }
+
+  /// What is prepared, each deletion with what goes along.
+  static func lines(of prepared: PreparedEdits) -> [ChangeLine] {
+    prepared.entries.flatMap { entry -> [ChangeLine] in
+      guard case .deletion(let deletion) = entry, !deletion.along.isEmpty else {
+        return [.prepared(entry)]
+      }
+      let shown = deletion.along.prefix(mostAlong).map(\.description).joined(separator: ", ")
+      let more = deletion.along.count - mostAlong
+      return [
+        .prepared(entry),
+        .note(
+          "with it: \(shown)" + (more > 0 ? " and \(NumberText.grouped(more)) more" : "")),
+      ]
+    }
+  }
+
+  /// Objects that are named of those that go along.
+  private static let mostAlong = 8
 
   /// What a save and all after it changed together.
   static func sum(since first: Int, _ news: StoreNews) -> [ChangeLine] {
@@ -101,6 +122,8 @@ enum ChangeLine {
         theme.span(isSelected, "  " + other.about, .dim),
       ]
     case .typed: [theme.span(isSelected, "another file…", .text)]
+    case .prepared(let entry):
+      Self.spans(entry, isSelected, context, theme)
     case .change(let change):
       [
         theme.span(isSelected, "\(change.sign) ", change.role),
@@ -108,6 +131,25 @@ enum ChangeLine {
         theme.span(isSelected, change.summary(context.store), .text),
       ]
     }
+  }
+}
+
+extension ChangeLine {
+  private static func spans(
+    _ entry: PreparedEdits.Entry, _ isSelected: Bool, _ context: Context, _ theme: Theme
+  ) -> [Span] {
+    let prepared = context.prepared
+    let change = prepared.change(of: entry)
+    let isDeletion = change.kind == .delete
+    var words = isDeletion ? "to be deleted" : change.summary(context.store)
+    if case .value(let value) = entry, case .toOne(let old) = value.old {
+      words =
+        "\(value.column.name): \(old?.description ?? "∅") \(prepared.text(of: value).text.hasPrefix("→") ? "" : "→ ")\(prepared.text(of: value).text)"
+    }
+    return [
+      theme.span(isSelected, isDeletion ? "D " : "* ", change.role),
+      theme.span(isSelected, change.title + "  ", .entity), theme.span(isSelected, words, .text),
+    ]
   }
 }
 

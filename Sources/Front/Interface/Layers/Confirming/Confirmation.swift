@@ -51,7 +51,7 @@ struct Confirmation: Sendable, Equatable {
   private func facts(_ footprint: Footprint) -> [Line] {
     var facts: [Line] = []
     switch request {
-    case .migration, .cutover, .repair:
+    case .migration, .cutover, .repair, .edit:
       let backup = footprint.backup.map {
         "\($0.name), \(NumberText.bytes($0.bytes)): a hard link to the present file, or a copy "
           + "where the file system has no hard links"
@@ -83,7 +83,8 @@ struct Confirmation: Sendable, Equatable {
     guard footprint.bytesNeeded > 0 else { return "no more than now" + free }
     return switch request {
     case .newStore: "up to \(bytes) more" + free
-    case .migration, .cutover, .rollback, .repair, nil: "up to \(bytes) more while it runs" + free
+    case .migration, .cutover, .rollback, .repair, .edit, nil:
+      "up to \(bytes) more while it runs" + free
     }
   }
 }
@@ -97,13 +98,14 @@ extension State {
 
 /// Every question that is asked.
 extension Confirmation {
-  private static func name(_ known: Known) -> String {
+  static func name(_ known: Known) -> String {
     known.ownStore?.fileName
       ?? known.storePath.split(separator: "/").last.map(String.init) ?? known.storePath
   }
 
   /// Before the program is left in the middle of something.
   static func quit(_ state: State) -> Confirmation {
+    if state.work == nil { return leave(state.known, "quit", .quit) }
     if case .verified = state.migrate.phase {
       return Confirmation(
         title: "Quit?",
@@ -118,6 +120,18 @@ extension Confirmation {
       title: "Quit?",
       lines: [Line(text: "\(work) is running. Quitting stops it; the store stays as it was.")],
       yes: "stop it and quit", no: "stay", intent: .quit)
+  }
+
+  /// Before prepared changes are lost with the view of the store.
+  static func leave(_ known: Known, _ verb: String, _ intent: Intent) -> Confirmation {
+    Confirmation(
+      title: "\(verb.capitalizedFirst) without writing?",
+      lines: [
+        Line(
+          text:
+            "\(known.prepared.words) \(known.prepared.entries.count == 1 ? "is" : "are") prepared and not written: C lists them, W writes them. The store is as it was."
+        )
+      ], yes: "drop them and \(verb)", no: "stay", intent: intent)
   }
 
   /// Before a verified result is thrown away.

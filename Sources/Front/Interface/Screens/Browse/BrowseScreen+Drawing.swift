@@ -36,7 +36,8 @@ extension BrowseScreen {
       case .rows: drawRows(context, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
         inspector.draw(
-          in: &grid, inside, change: change(in: context), theme: theme, isFocused: isFocused)
+          in: &grid, inside, change: change(in: context), prepared: context.shownPrepared,
+          theme: theme, isFocused: isFocused)
       }
     }
   }
@@ -61,7 +62,8 @@ extension BrowseScreen {
     let body = Rect(
       x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
     table.draw(
-      in: &grid, body, total: total, marks: context.marks, theme: theme, isFocused: isFocused)
+      in: &grid, body, total: total, marks: context.marks,
+      prepared: context.shownPrepared, theme: theme, isFocused: isFocused)
     guard table.window.rows.isEmpty else {
       if let rowsError, hasErrorLine {
         let line = rect.row(rect.height - 1)
@@ -132,11 +134,20 @@ extension BrowseScreen {
       guard let object = inspector.object else { return "" }
       let filter = inspector.filter
       let source =
-        change(in: context).map { " ─ \($0.sign) \($0.word)" }
+        preparedWords(of: object, context) ?? change(in: context).map { " ─ \($0.sign) \($0.word)" }
         ?? table?.sources[object].map { " ─ " + $0.words } ?? ""
       let end = source + (filter.isEmpty ? "" : " ─ /" + filter)
       let room = width - TextWidth.of(end, upTo: width)
       return Trail.text(steps(to: object), width: room) + end
+    }
+  }
+
+  /// What is prepared for the object in the inspector.
+  private func preparedWords(of object: ObjectID, _ context: Context) -> String? {
+    let prepared = context.shownPrepared
+    if let fate = prepared.fates[object] { return " ─ \(fate.sign) \(fate.words)" }
+    return prepared.changed[object].map {
+      " ─ * \(NumberText.counted($0.count, "change")) prepared"
     }
   }
 

@@ -4,7 +4,9 @@ import Terminal
 
 extension BrowseScreen {
   func bindings(_ context: Context) -> [Binding] {
-    let bindings = viewing(goingBindings(context)) + lookingBindings(context)
+    let bindings =
+      viewing(goingBindings(context)) + lookingBindings(context)
+      + editingBindings(context)
     guard context.remains.isShown else { return bindings + remainsBindings(context) }
     // Their command lines are about the store itself.
     return remainsBindings(context)
@@ -270,7 +272,7 @@ extension BrowseScreen {
   }
 
   /// The object whose row is selected, or that the inspector shows.
-  private var selectedObject: ObjectID? {
+  var selectedObject: ObjectID? {
     switch focus {
     case .entities: nil
     case .rows: table?.window.selectedRow?.id

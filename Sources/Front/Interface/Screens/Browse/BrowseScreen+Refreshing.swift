@@ -93,4 +93,7 @@ extension RowTable {
 extension Known {
   /// What became of the objects that Browse shows; nothing is known of deleted ones that were found.
   var marks: [ObjectID: ObjectChange] { remains.isShown ? [:] : news.marks }
+
+  /// What is prepared for the objects that Browse shows.
+  var shownPrepared: PreparedEdits { remains.isShown ? PreparedEdits() : prepared }
 }

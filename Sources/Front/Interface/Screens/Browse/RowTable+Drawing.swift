@@ -49,10 +49,12 @@ extension RowTable {
     places(in: rect.width).places.last { rect.x + $0.x <= x }?.index
   }
 
-  /// - Parameter marks: what became of objects since the store was read.
+  /// - Parameters:
+  ///   - marks: what became of objects since the store was read.
+  ///   - prepared: what is to become of them.
   func draw(
-    in grid: inout Grid, _ rect: Rect, total: Int?, marks: [ObjectID: ObjectChange], theme: Theme,
-    isFocused: Bool
+    in grid: inout Grid, _ rect: Rect, total: Int?, marks: [ObjectID: ObjectChange],
+    prepared: PreparedEdits, theme: Theme, isFocused: Bool
   ) {
     guard !rect.isEmpty else { return }
     let (places, edge, isScrolled) = places(in: rect.width)
@@ -67,6 +69,7 @@ extension RowTable {
     guard !body.isEmpty else { return }
     var window = window
     window.setHeight(body.height)
+    let (changed, fates) = (prepared.changed, prepared.fates)
     for (position, index) in window.visible.enumerated() {
       let line = body.row(position)
       let isSelected = index == window.selected
@@ -75,13 +78,29 @@ extension RowTable {
         grid.write(
           List.mark(isFocused), at: line.origin, style: theme[isFocused ? .borderFocused : .border])
       }
-      let mark = marks[window.rows[index].id]
-      if let mark { drawMark(mark, in: &grid, line, theme: theme) }
+      let id = window.rows[index].id
+      let (mark, fate, values) = (marks[id], fates[id], changed[id])
+      if let fate {
+        drawMark(fate.sign, .removed, isStruck: true, in: &grid, line, theme: theme)
+      } else if values != nil {
+        drawMark("*", .changed, isStruck: false, in: &grid, line, theme: theme)
+      } else if let mark {
+        drawMark(
+          mark.sign, mark.role, isStruck: mark.kind == .delete, in: &grid, line, theme: theme)
+      }
       for place in places {
         let column = columns[place.index]
-        let value = text(column, of: window.rows[index])
+        let new = property(column).flatMap { values?[$0.name] }
+        let value = new.map(prepared.text) ?? text(column, of: window.rows[index])
         var style = isSelected && isFocused ? .plain : theme[value.role]
-        if let mark, mark.kind != .insert {
+        if new != nil || fate != nil {
+          style = theme[fate == nil ? .changed : .removed].adding(.bold)
+          if new != nil {
+            // Before the cell, so that no colour is needed.
+            grid.write(
+              "*", at: Point(x: line.x + place.x - 1, y: line.y), style: style, within: 1)
+          }
+        } else if let mark, mark.kind != .insert {
           let isChanged = property(column).map(mark.changes) == true
           if mark.kind == .delete || isChanged { style = theme[mark.role].adding(.bold) }
         }
@@ -102,16 +121,16 @@ extension RowTable {
 
   /// The sign before the row; a deleted one is struck through.
   private func drawMark(
-    _ mark: ObjectChange, in grid: inout Grid, _ line: Rect, theme: Theme
+    _ sign: String, _ role: Theme.Role, isStruck: Bool, in grid: inout Grid, _ line: Rect,
+    theme: Theme
   ) {
-    if mark.kind == .delete {
+    if isStruck {
       grid.write(
         String(repeating: "─", count: max(0, line.width - 2)),
-        at: Point(x: line.x + 2, y: line.y), style: theme[mark.role], within: line.width - 2)
+        at: Point(x: line.x + 2, y: line.y), style: theme[role], within: line.width - 2)
     }
     grid.write(
-      mark.sign, at: Point(x: line.x + 1, y: line.y), style: theme[mark.role].adding(.bold),
-      within: 1)
+      sign, at: Point(x: line.x + 1, y: line.y), style: theme[role].adding(.bold), within: 1)
   }
 
   private func drawTitle(

@@ -12,7 +12,7 @@ extension RescueReceipt {
     case .restored(var report, let seconds):
       report.salvage.storePath = path
       return .restored(report, seconds: seconds)
-    case .repaired: return self
+    case .repaired, .edited: return self
     }
   }
 
@@ -22,6 +22,7 @@ extension RescueReceipt {
     case .salvaged(let report, _): report.isLossy
     case .restored(let report, _): report.salvage.isLossy || !report.refused.isEmpty
     case .repaired(let receipt): receipt.left.contains { $0.severity == .error }
+    case .edited: false
     }
   }
 
@@ -37,6 +38,10 @@ extension RescueReceipt {
       receipt.count == 0 && receipt.orphanFolder == nil
         ? "nothing was there to repair"
         : "repaired and verified: \(NumberText.counted(receipt.count, "change"))"
+    case .edited(let receipt):
+      receipt.isNothing
+        ? "nothing to write: the store is as was asked"
+        : "written and verified: \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted"
     }
   }
 
@@ -46,6 +51,7 @@ extension RescueReceipt {
     case .salvaged(let report, let seconds): Report(report, seconds: seconds)
     case .restored(let report, let seconds): Report(report, seconds: seconds)
     case .repaired(let receipt): Report(receipt)
+    case .edited(let receipt): Report(receipt)
     }
   }
 }

@@ -141,7 +141,10 @@ extension RescueScreen {
 
   private func browseResult(in context: inout Context) -> [Effect] {
     guard let receipt else { return [] }
-    return receipt.output.map { [.choose($0)] } ?? context.go(to: .browse)
+    if let output = receipt.output { return [.choose(output)] }
+    guard case .edited = receipt, let edited else { return context.go(to: .browse) }
+    return context.go(to: .browse)
+      + context.on(BrowseScreen.self) { $0.goTo(object: edited, in: &$1) }
   }
 
   private mutating func closeReceipt(in context: inout Context) -> [Effect] {

@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 import Rescue
 import Terminal
 
@@ -39,6 +40,8 @@ struct RescueScreen: ScreenContent {
   private(set) var lastReceipt: RescueReceipt?
   /// New stores that were made.
   private(set) var made: Set<String> = []
+  /// The first object that was edited, to go back to it.
+  private(set) var edited: ObjectID?
   /// Whether the work was asked for in Browse.
   private var isAskedInBrowse = false
   /// Looks for what is wrong.
@@ -150,9 +153,15 @@ extension RescueScreen {
         ? nil
         : Notice(
           receipt.notice + "; 5 shows the report", receipt.isLossy ? .warning : .success)
-      if case .repaired = receipt {
+      switch receipt {
+      case .repaired:
         fit(context)
         return context.reopen()
+      case .edited:
+        fit(context)
+        context.forgetPrepared()
+        return context.reopen()
+      case .salvaged, .restored: break
       }
     default: break
     }
@@ -169,6 +178,8 @@ extension RescueScreen {
     guard task == self.task, let work = running else { return [] }
     self.task = nil
     phase = .findings
+    // Whoever prepared changes goes on with them.
+    if case .edit = work, isAskedInBrowse, context.screen == .rescue { context.screen = .browse }
     if error.kind == .cancelled {
       context.notice = Notice("stopped; \(work.left)", .warning)
     } else if let layer = PromptLayer.model(for: work, after: error) {
@@ -209,6 +220,7 @@ extension RescueScreen {
     }
     let effects = work.changesStore ? lookTask.stop() ?? [] : []
     isAskedInBrowse = context.screen == .browse
+    edited = if case .edit(let order) = work { order.edit.objects.first?.id } else { nil }
     let task = context.newTask()
     self.task = task
     phase = .running(work, nil, isCancelling: false)

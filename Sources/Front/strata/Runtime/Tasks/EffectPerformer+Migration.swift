@@ -131,6 +131,9 @@ extension Footprint {
       let movesFilesAlone = RepairRoom.movesFilesAlone(kinds)
       backup = movesFilesAlone ? nil : ExpectedBackup(of: StoreReplacement(.repair, of: path))
       needed = movesFilesAlone ? 0 : RepairRoom.bytesNeeded(for: kinds, of: path)
+    case .edit(let bytesNeeded):
+      backup = ExpectedBackup(of: StoreReplacement(.edit, of: path))
+      needed = bytesNeeded
     case .newStore(let output):
       backup = nil
       let files = StoreFiles(path: FileSystem.canonical(path))
@@ -139,7 +142,7 @@ extension Footprint {
     }
     let leftovers =
       switch request {
-      case .migration, .rollback, .repair: StoreLeftovers(of: path)
+      case .migration, .rollback, .repair, .edit: StoreLeftovers(of: path)
       // At a cut-over the run at work is our own; a new store leaves them to the next run in place.
       case .cutover, .newStore: StoreLeftovers([])
       }

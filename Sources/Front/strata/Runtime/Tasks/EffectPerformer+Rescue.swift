@@ -19,6 +19,10 @@ extension EffectPerformer {
     case .rescue(let id, .search(_, let model)): search(id, model)
     case .rescue(let id, .restore(let order)): restore(id, order)
     case .rescue(let id, .repair(let order)): repair(id, order)
+    case .rescue(let id, .edit(let order)):
+      rescue(id) { [self] in .rescued(.edited(try await edited(order, id))) }
+    case .checkEdit(let id, let order):
+      start(id) { [self] in .checkedEdit(try await checked(order, id)) }
     case .readRemains(let reads): running.withLock { $0.readsRemains = reads }
     case .sources(let id, let rows):
       start(id) { [remains] in .sources(try await remains.sources(of: rows)) }
@@ -133,7 +137,7 @@ extension EffectPerformer {
   }
 
   /// Work that leaves nothing behind when it is stopped, and is waited for at the end.
-  private func rescue(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
+  func rescue(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
     running.withLock { _ = $0.rescues.insert(id) }
     start(id) { [self] in
       defer { running.withLock { _ = $0.rescues.remove(id) } }
@@ -216,6 +220,7 @@ extension EffectPerformer {
     case .rescue(.restored(let report, _)):
       try file.write(JSONWriter.line { $0.restoration(report) })
     case .rescue(.repaired): try await repairs.write(to: file)
+    case .rescue(.edited(let receipt)): try file.write(JSONWriter.line { $0.edit(receipt) })
     }
   }
 }

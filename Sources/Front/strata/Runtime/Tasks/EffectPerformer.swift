@@ -129,10 +129,9 @@ final class EffectPerformer: Sendable {
       }
       if let migration { migration.cancel() } else { task?.cancel() }
     case .picture, .copyText, .export, .writeValue, .plan, .rehearse, .writeRecipe, .diagnose,
-      .rescue,
-      .readRemains, .sources:
+      .rescue, .checkEdit, .readRemains, .sources:
       break
-    case .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
+    case .keepTheme, .copy, .editText, .repaint, .suspend, .quit, .choose: break
     }
   }
 
@@ -214,6 +213,9 @@ final class EffectPerformer: Sendable {
 }
 
 extension EffectPerformer {
+  /// Bytes of a file that a value may be.
+  private static let mostTyped = 64 << 20
+
   /// Asks the store, or what Browse shows in its place.
   func ask(_ id: TaskID, _ request: StoreRequest) {
     let session =
@@ -259,6 +261,8 @@ extension EffectPerformer {
       }
     case .recentStores:
       start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
+    case .bytes(let path):
+      start(id) { .bytes(try FileSystem.read(path, limit: Self.mostTyped)) }
     case .backups: backups(id)
     case .footprint(let request):
       start(id) { [path] in .footprint(Footprint(request, of: path)) }

@@ -113,9 +113,12 @@ struct Inspector: Sendable, Equatable {
     }
   }
 
-  /// - Parameter change: what became of the object: what changed is shown as old → new.
+  /// - Parameters:
+  ///   - change: what became of the object: what changed is shown as old → new.
+  ///   - prepared: what is to become of it, shown alike.
   func draw(
-    in grid: inout Grid, _ rect: Rect, change: ObjectChange?, theme: Theme, isFocused: Bool
+    in grid: inout Grid, _ rect: Rect, change: ObjectChange?, prepared: PreparedEdits,
+    theme: Theme, isFocused: Bool
   ) {
     guard !rect.isEmpty else { return }
     guard inspection != nil else {
@@ -131,6 +134,7 @@ struct Inspector: Sendable, Equatable {
       grid.write(text, at: rect.origin, style: theme[.dim], within: rect.width)
       return
     }
+    let changed = object.flatMap { prepared.changed[$0] } ?? [:]
     let names = shown.filter { $0.depth == 0 }
     let third = max(6, rect.width / 3)
     let labelWidth = names.reduce(4) { max($0, min(third, TextWidth.of($1.label, upTo: third))) }
@@ -139,7 +143,8 @@ struct Inspector: Sendable, Equatable {
     list.draw(shown, in: &grid, rect, theme: theme, isFocused: isFocused) { line, isSelected in
       if let spans = pictureSpans(line) { return spans }
       let fold = line.isExpandable ? (unfolded.contains(line.id) ? "▾ " : "▸ ") : ""
-      guard line.depth == 0 else {
+      let new = (line.column?.name).flatMap { changed[$0] }
+      guard line.depth == 0 || new != nil else {
         let indent = String(repeating: "  ", count: line.depth)
         let label = line.label.isEmpty ? "" : line.label + "  "
         return [
@@ -155,6 +160,12 @@ struct Inspector: Sendable, Equatable {
         spans.append(theme.span(isSelected, line.type.fitted(to: typeWidth) + "  ", .dim))
       }
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
+      if let new {
+        let text = Sanitize.text(line.value.text, limit: max(8, rect.width / 3))
+        spans.append(theme.span(isSelected, "* \(text) → ", .dim))
+        spans.append(Span(prepared.text(of: new).text, theme[.changed].adding(.bold)))
+        return spans
+      }
       if let former = Self.former(line, in: change) {
         let text = Sanitize.text(former.text, limit: max(8, rect.width / 3))
         spans.append(theme.span(isSelected, "~ \(text) → ", .changed))

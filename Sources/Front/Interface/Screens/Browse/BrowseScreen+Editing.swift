@@ -1,0 +1,175 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// What prepares changes of the objects in sight.
+extension BrowseScreen {
+  func editingBindings(_ context: Context) -> [Binding] {
+    let store = context.storeArgument
+    let cell = editedCell(context)
+    let object = selectedObject
+    let reason = reasonNotToEdit(context)
+    let fate = object.flatMap { context.prepared.fates[$0] }
+    return [
+      Binding(
+        ["E"], "edit", does("edit") { $0.edit(in: &$1) },
+        unless: reason ?? cell.reason,
+        command: "strata edit \(store) \(object?.description ?? "REF") "
+          + "\(cell.column?.name ?? "PROPERTY")=VALUE",
+        footer: reason == nil && cell.column != nil, words: "change set value correct fix type"),
+      Binding(
+        ["X"], fate == .deleted ? "keep the object" : "mark for deletion",
+        does("deleteObject") { $0.turnDeletion(in: &$1) },
+        unless: reason ?? (object == nil ? "select a row first" : nil) ?? fate?.reason,
+        command: "strata edit \(store) --delete \(object?.description ?? "REF")", footer: false,
+        words: "delete remove object"),
+    ]
+  }
+
+  /// Why nothing of the store can be changed.
+  private func reasonNotToEdit(_ context: Context) -> String? {
+    guard let store = context.store else { return "no store is open" }
+    if context.remains.isShown { return "these rows are not in the store: D goes back to it" }
+    if let copy = context.copy { return copy.refusal }
+    if store.isRaw || !store.modelMatches { return "the model that made the store is not known" }
+    if store.gap != nil { return "the store is damaged: 5 shows it" }
+    return context.work.map { "\($0) is running" }
+  }
+
+  /// The property of the chosen cell or line, or why it has none to be changed.
+  private func editedCell(_ context: Context) -> (column: RowColumn?, reason: String?) {
+    guard let object = selectedObject, let store = context.store else {
+      return (nil, "choose a value first")
+    }
+    let column: RowColumn?
+    switch focus {
+    case .entities: return (nil, "choose a value first")
+    case .rows:
+      guard let table, let property = table.property else {
+        return (nil, "→ goes to the column of a property")
+      }
+      if table.isPath(table.column) { return (nil, "it is another object's: r goes there") }
+      column = property
+    case .inspector:
+      guard let line = inspector.selectedLine else { return (nil, "choose a property first") }
+      let name =
+        line.attribute ?? line.column?.name
+        ?? line.id.split(separator: "/").first.map(String.init) ?? ""
+      if line.id.hasPrefix("composite/") {
+        return (
+          nil,
+          line.isExpandable
+            ? "choose one of its elements: ⏎ unfolds it" : "choose one of its columns in the rows"
+        )
+      }
+      column = store.columns[object.entity]?.first { $0.name == name }
+    }
+    guard let column else { return (nil, "it is no property of the object") }
+    if case .attribute(let type) = column.kind {
+      let attribute = store.layout.table(of: object.entity)?.attribute(named: column.name)?
+        .attribute
+      if attribute?.isDerived == true { return (nil, "it is computed from others") }
+      guard type != .composite, attribute != nil else { return (nil, "it cannot be set") }
+    }
+    if let fate = context.prepared.fates[object] {
+      return (nil, fate.reason ?? "the object is marked for deletion: X keeps it")
+    }
+    return (column, nil)
+  }
+
+  private mutating func edit(in context: inout Context) -> [Effect] {
+    guard let object = selectedObject, let column = editedCell(context).column else { return [] }
+    switch column.kind {
+    case .attribute:
+      return context.show(
+        ValueLayer(object, column, label: labelText(of: object, context), context)
+      ) {
+        $0.read(in: &$1)
+      }
+    case .toOne(let destination):
+      let layer = ObjectChoiceLayer(
+        object, column, to: destination, adding: false, labels: labels, context)
+      return context.show(layer) { $0.begin(in: &$1) }
+    case .toMany(let destination):
+      return context.show(LinksLayer(object, column, to: destination, labels: labels)) {
+        $0.begin(in: &$1)
+      }
+    }
+  }
+
+  /// How an object is called, where its row is read.
+  private func labelText(of object: ObjectID, _ context: Context) -> String {
+    guard let table, let store = context.store, let label = label(of: table.entity, store),
+      let index = table.properties.firstIndex(where: { $0.name == label }),
+      let row = table.window.rows.first(where: { $0.id == object }),
+      let value = row.values.element(index), case .value(.string(let text)) = value
+    else { return "" }
+    return Sanitize.text(text, limit: 80)
+  }
+
+  /// Marks the selected object for deletion, once it is known what goes along; or keeps it.
+  private mutating func turnDeletion(in context: inout Context) -> [Effect] {
+    guard let object = selectedObject else { return [] }
+    if context.prepared.fates[object] == .deleted {
+      context.prepare { $0.keep(object) }
+      context.notice = Notice("\(object) is kept")
+      return []
+    }
+    deleting = object
+    let ids = context.prepared.deletions.map(\.object) + [object]
+    return context.ask(&deletionTask) { .ask($0, .deletion(ids)) }
+  }
+
+  /// Takes which objects go with one that is marked.
+  mutating func takeDeletion(_ objects: [ObjectID], in context: inout Context) {
+    deletionTask = nil
+    guard let object = deleting else { return }
+    deleting = nil
+    let known = Set(context.prepared.fates.keys)
+    let along = objects.filter { $0 != object && !known.contains($0) }
+    let gone = Set([object] + along)
+    let dropped = context.prepared.entries.count { gone.contains($0.object) }
+    let label = labelText(of: object, context)
+    context.prepare {
+      $0.name([object: label])
+      $0.delete(.init(object: object, along: along))
+    }
+    var text = "\(object) is to be deleted"
+    if !along.isEmpty { text += ", and with it \(Self.counted(along))" }
+    if dropped > 0 {
+      text +=
+        "; \(NumberText.counted(dropped, "prepared change")) of them \(dropped == 1 ? "is" : "are") dropped"
+    }
+    context.notice = Notice(text + "; W writes, u takes it back", .warning)
+  }
+
+  /// `4 Step, 1 Photo (Photo/p3)`
+  private static func counted(_ objects: [ObjectID]) -> String {
+    Dictionary(grouping: objects, by: \.entity).sorted { $0.key < $1.key }.map { entity, ids in
+      "\(NumberText.grouped(ids.count)) \(entity)"
+        + (ids.count == 1 ? " (p\(ids[0].key))" : "")
+    }.joined(separator: ", ")
+  }
+}
+
+extension PreparedEdits.Fate {
+  /// Why the object cannot be changed or kept by itself.
+  var reason: String? {
+    if case .along(let other) = self {
+      "it goes along with \(other): X there keeps both"
+    } else {
+      nil
+    }
+  }
+
+  /// The sign before the row.
+  var sign: String { self == .deleted ? "D" : "d" }
+
+  /// What becomes of the object, in words.
+  var words: String {
+    switch self {
+    case .deleted: "to be deleted"
+    case .along(let other): "to be deleted with \(other)"
+    }
+  }
+}

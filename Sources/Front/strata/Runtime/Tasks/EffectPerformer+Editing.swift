@@ -1,0 +1,46 @@
+import Comparison
+import Editing
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What writes prepared changes.
+extension EffectPerformer {
+  /// Changed objects that are listed before a person says yes.
+  private static let mostListed = 1_000
+
+  /// Makes the changes on a private copy.
+  func checked(_ order: EditOrder, _ id: TaskID) async throws -> EditCheck {
+    try await Self.onQueue("strata.edit.check") { [path, source, mailbox] in
+      // Whoever has the store open has it still when the question is answered.
+      if let hindrance = StoreReplacement(.edit, of: path).hindrances().first { throw hindrance }
+      var options = StoreEditing.Options()
+      options.isRehearsal = true
+      var changes: [ObjectChange] = []
+      let receipt = try StoreEditing.run(
+        source.open(), order.edit, options: options, isCancelled: { Task.isCancelled },
+        progress: { mailbox.post(.answer(id, .progress($0))) },
+        report: { if changes.count < Self.mostListed { changes.append($0) } })
+      return EditCheck(receipt: receipt, changes: changes)
+    }
+  }
+
+  /// Makes them on a copy that takes the store's place, with our own readers out of the way.
+  func edited(_ order: EditOrder, _ id: TaskID) async throws -> EditReceipt {
+    let hold = ReaderHold([pages, surveys])
+    defer { hold.end() }
+    return try await Self.onQueue("strata.edit") { [source, mailbox, following] in
+      var options = StoreEditing.Options()
+      options.confirmsDeletions = { $0.deletions == order.confirmedDeletions }
+      options.confirmation = { _ in
+        following.stop()
+        hold.begin()
+        return true
+      }
+      return try StoreEditing.run(
+        source.open(), order.edit, options: options, isCancelled: { Task.isCancelled },
+        progress: { mailbox.post(.answer(id, .rescuing(.parts($0)))) })
+    }
+  }
+}

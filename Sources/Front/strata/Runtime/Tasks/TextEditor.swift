@@ -1,0 +1,126 @@
+import Files
+import Interface
+import ManagedModel
+
+/// The editor that a person has chosen, for one text out of a store.
+///
+/// The text is hostile: it stands in a private file in a private folder, its control characters are written as
+/// escapes, and no editor is to take orders from it or to keep a copy. The editor's command is run without a shell.
+struct TextEditor {
+  private let command: [String]
+  private let environment: (String) -> String?
+
+  /// - Parameter environment: the value of a variable.
+  init(environment: @escaping (String) -> String?) {
+    self.environment = environment
+    let names = ["VISUAL", "EDITOR"].compactMap(environment).map(Self.words)
+    command = names.first { !$0.isEmpty } ?? ["vi"]
+  }
+
+  /// Lets a person change a text.
+  ///
+  /// - Returns: `nil` where it is as it was.
+  /// - Throws: ``CoreDataError`` where there is no such editor, it ends with an error, or what it left is no text.
+  func edit(_ text: String) throws -> String? {
+    let folder = try PrivateFolder()
+    return try withExtendedLifetime(folder) {
+      let path = folder.path + "/value.txt"
+      let kind = Kind(command[0], environment)
+      let form = EditedText(text, guardsModelines: kind == .other)
+      try FileSystem.create(path, holding: Array(form.written.utf8))
+      let arguments = Array(command.dropFirst()) + kind.arguments + [path]
+      guard let status = Subprocess.runInTerminal(command[0], arguments) else {
+        throw CoreDataError(
+          .usage, "there is no editor “\(command[0])”",
+          hint: "Set EDITOR to the name of a program.")
+      }
+      guard status == 0 else {
+        throw CoreDataError(.failed, "the editor ended with status \(status): nothing was changed")
+      }
+      let bytes = try FileSystem.read(path, limit: Self.most)
+      guard let new = String(validating: bytes, as: UTF8.self) else {
+        throw CoreDataError(.usage, "what the editor left is no UTF-8 text: nothing was changed")
+      }
+      let read = try form.read(new)
+      return Array(read.unicodeScalars) == Array(text.unicodeScalars) ? nil : read
+    }
+  }
+
+  private static let most = 64 << 20
+
+  /// A command in words, with quotes and backslashes as a shell has them, and nothing else of a shell.
+  static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+        word = word ?? ""
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        if let done = word { words.append(done) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    if let word { words.append(word) }
+    return words.filter { !$0.isEmpty }
+  }
+
+  /// An editor whose ways are known.
+  enum Kind: Equatable {
+    case vim, nano, emacs, other
+
+    /// - Parameter program: its name or path; a link, such as `vi` or `editor`, is followed.
+    init(_ program: String, _ environment: (String) -> String?) {
+      let path = program.contains("/") ? program : Self.place(of: program, environment)
+      let name = FileSystem.name(of: path.map(FileSystem.canonical) ?? program)
+      self =
+        if ["vim", "nvim", "gvim", "vimx"].contains(where: {
+          name == $0 || name.hasPrefix($0 + ".")
+        }) { .vim } else if name == "nano" || name == "rnano" {
+          .nano
+        } else if name == "emacs"
+          || name.hasPrefix("emacs-")
+        { .emacs } else { .other }
+    }
+
+    private static func place(of program: String, _ environment: (String) -> String?) -> String? {
+      (environment("PATH") ?? "").split(separator: ":").map { "\($0)/\(program)" }
+        .first(where: FileSystem.isFile)
+    }
+
+    /// Keeps the text from being obeyed, and from being kept in swap, undo, backup and history files.
+    ///
+    /// Vim reads modelines behind the person's vimrc, which may switch them on: so they are switched off for the
+    /// file itself, in a group of autocommands that the vimrc does not empty.
+    var arguments: [String] {
+      switch self {
+      case .vim:
+        [
+          "-n", "-i", "NONE", "--cmd", "set nomodeline modelines=0", "--cmd", "augroup strata",
+          "--cmd",
+          "autocmd BufReadPre,BufReadPost,BufEnter * set modelines=0 nobackup nowritebackup | setlocal nomodeline noundofile noswapfile",
+          "--cmd", "augroup END", "--",
+        ]
+      case .nano: ["--ignorercfiles"]
+      case .emacs:
+        [
+          "--eval",
+          "(setq enable-local-variables nil enable-local-eval nil enable-dir-local-variables nil make-backup-files nil auto-save-default nil create-lockfiles nil)",
+        ]
+      case .other: []
+      }
+    }
+  }
+}
