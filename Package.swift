@@ -169,7 +169,8 @@ let package = Package(
     .target(
       name: "Reports",
       dependencies: [
-        "Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Merging", "Comparison", "Rescue", "Lint", "Migration", "ManagedStore", "ManagedModel",
+        "ModelWriting",
       ],
       path: "Sources/Front/Reports",
       swiftSettings: unoptimized),

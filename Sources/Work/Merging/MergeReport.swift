@@ -2,7 +2,7 @@ import Comparison
 import ManagedStore
 
 /// What becomes of the objects of two stores in one.
-package struct MergeReport: Sendable {
+package struct MergeReport: Sendable, Equatable {
   /// Objects of one entity.
   package struct EntityCount: Sendable, Equatable {
     /// Name of the entity.
@@ -42,7 +42,7 @@ package struct MergeReport: Sendable {
   }
 
   /// Two objects that are one, and of which both stores changed something.
-  package struct Conflict: Sendable {
+  package struct Conflict: Sendable, Equatable {
     /// The properties that both changed, with the older store's value and the newer one's.
     package let change: ObjectChange
     /// Whose values are in the result.
@@ -64,7 +64,7 @@ package struct MergeReport: Sendable {
   }
 
   /// An object, or a value of one, that is not in the result.
-  package struct Loss: Sendable {
+  package struct Loss: Sendable, Equatable {
     /// Of kind delete the whole object as the older store has it; of kind update the values that lost, with what
     /// is in their place.
     package let change: ObjectChange

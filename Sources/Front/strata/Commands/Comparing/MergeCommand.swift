@@ -85,7 +85,7 @@ enum MergeCommand {
     return stores.dropFirst().reduce(console.finish(stores[0], status)) { console.finish($1, $0) }
   }
 
-  private static func preference(_ word: String) throws -> MergeOptions.Preference {
+  static func preference(_ word: String) throws -> MergeOptions.Preference {
     guard let preference = MergeOptions.Preference(word) else {
       throw CoreDataError(
         .usage, "--prefer takes new, old or ENTITY=ATTRIBUTE:newest, not “\(word.printable)”")

@@ -133,7 +133,7 @@ extension EffectPerformer {
   }
 
   /// Work that leaves nothing behind when it is stopped, and is waited for at the end.
-  private func rescue(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
+  func rescue(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
     running.withLock { _ = $0.rescues.insert(id) }
     start(id) { [self] in
       defer { running.withLock { _ = $0.rescues.remove(id) } }
