@@ -102,7 +102,32 @@ extension Report {
     note(
       .warning, merge.missingFiles, "external file",
       "of OLD missing: the values stay without content")
+    if let transaction = merge.transaction, !merge.isMirrored {
+      lines.append(
+        Line(
+          .note,
+          "transaction \(String(transaction)) of NEW’s history, by \(ChangeHistory.author), names what was added and changed: the app’s observers see it"
+        ))
+    }
+    if merge.isMirrored, merge.added + merge.changed > 0 {
+      lines.append(
+        Line(
+          .warning,
+          merge.transaction == nil
+            ? "NEW is mirrored to iCloud and keeps no history: the app will not upload the \(merge.words) by itself"
+            : "NEW is mirrored to iCloud: the app will upload the \(merge.words) to all devices, those that were added as new ones"
+        ))
+    }
     return lines + [Line](notes: merge.notes)
+  }
+}
+
+extension MergeReport {
+  /// `12 added and 3 changed objects`
+  fileprivate var words: String {
+    let parts = [(added, "added"), (changed, "changed")].filter { $0.0 > 0 }
+    return parts.map { "\(NumberText.grouped($0.0)) \($0.1)" }.joined(separator: " and ")
+      + (added + changed == 1 ? " object" : " objects")
   }
 }
 

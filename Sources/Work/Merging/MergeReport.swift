@@ -103,6 +103,9 @@ package struct MergeReport: Sendable, Equatable {
   package internal(set) var unpaired: [EntityCount] = []
   /// What a person should know, as sentences.
   package internal(set) var notes: [String] = []
+  /// The number of the transaction that the merge adds to history; `nil` where the newer store keeps none, or where
+  /// nothing of it changes.
+  package internal(set) var transaction: Int64?
   /// Whether the newer store is mirrored to iCloud.
   package internal(set) var isMirrored = false
   /// How it is known what was deleted in the newer store; `nil` where it is not.
@@ -121,6 +124,8 @@ package struct MergeReport: Sendable, Equatable {
 
   /// Objects of the older store that come in.
   package var added: Int { entities.reduce(0) { $0 + $1.added } }
+  /// Objects of the newer store that got something of the older one.
+  package var changed: Int { entities.reduce(0) { $0 + $1.changed } }
   /// Objects of the older store that are not in the result.
   package var leftOut: Int { entities.reduce(0) { $0 + $1.leftOut } }
   /// Whether the result would be made: everything is paired and decided.

@@ -77,6 +77,7 @@ struct MergeText {
         "output": report.outputPath, "canRun": report.canRun, "conflictCount": report.conflictCount,
         "undecided": report.undecided, "links": report.links, "lostLinks": report.lostLinks,
         "files": report.files, "missingFiles": report.missingFiles, "mirrored": report.isMirrored,
+        "transaction": report.transaction.map { Int($0) },
         "deletionsBy": report.deletionSource?.rawValue, "notes": report.notes,
         "unpaired": report.unpaired.map(\.entity),
       ])
