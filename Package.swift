@@ -326,7 +326,8 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch",
-        "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Comparison", "Merging", "Watching", "ManagedStore", "ManagedModel", "ModelWriting",
+        "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

@@ -246,7 +246,8 @@ package struct RowTrace {
     let moved = ([storage.owner] + [storage.position].compactMap { $0 }).map(differs)
     try tellToMany(
       name, in: own.table, storage.owner,
-      rows("LEFT JOIN") + " AND (t.Z_PK IS NULL OR s.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
+      rows("LEFT JOIN")
+        + " AND (t.Z_PK IS NULL OR s.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
   }
 
   /// A relationship whose links are rows of a join table.

@@ -26,7 +26,9 @@ extension MergeLayer {
     if let error {
       let hint = error.advice.map { [$0.text(naming: Self.words)] } ?? []
       let path = error.path.map { [context.known.named($0)] } ?? []
-      lines += Wrapping.lines("✗ " + error.message, .error, width: width).map { .text($0.text, $0.role) }
+      lines += Wrapping.lines("✗ " + error.message, .error, width: width).map {
+        .text($0.text, $0.role)
+      }
       lines += (path + hint).flatMap { Wrapping.lines($0, width: width) }.map { .text($0, .text) }
     }
     guard let report else { return lines }
@@ -124,7 +126,10 @@ extension MergeLayer {
     let other = context.known.named(order.other)
     for (row, name, path, about) in [
       (0, "OLD", order.isOtherNewer ? own : other, "its other objects and values come in"),
-      (1, "NEW", order.isOtherNewer ? other : own, "is copied, with its keys, history, iCloud state"),
+      (
+        1, "NEW", order.isOtherNewer ? other : own,
+        "is copied, with its keys, history, iCloud state"
+      ),
     ] {
       let room = max(1, inside.width - 5 - TextWidth.of(about) - 2)
       let shown = TextWidth.of(path) <= room ? path : "…" + path.suffix(max(1, room - 1))

@@ -23,6 +23,8 @@ struct StorePanel: LayerContent {
   private var lists: [Section: List] = [:]
   private var factsTask: TaskID?
   private var error: CoreDataError?
+  /// What is looked for in history, while it is typed.
+  private var prompt: Prompt?
 
   /// Objects of each entity, as far as they are counted.
   var counts: [String: Int]
@@ -38,33 +40,72 @@ struct StorePanel: LayerContent {
   }
 
   func bindings(_ context: Context) -> [Binding] {
+    if let prompt {
+      return [
+        Binding(
+          [.enter], "find", asks("confirm") { $0.find(in: &$1) },
+          unless: prompt.text.allSatisfy(\.isWhitespace) ? "type a name, a value or a key" : nil),
+        Binding([.escape], "back", changes("cancel") { $0.prompt = nil }),
+      ]
+    }
     let store = context.storeArgument
     let command =
       section == .history
-      ? "strata history \(store)" + (history.object.map { " \($0)" } ?? "") : "strata info \(store)"
+      ? "strata history \(store)" + history.scope.argument : "strata info \(store)"
+    let isNarrowed = section == .history && history.scope.text != nil
     return [
       Binding(
         [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
         [.enter], opening(context), does("choose") { $0.choose(in: &$1) },
         unless: selected(context)?.opens == true ? nil : "nothing to open on this line"),
-    ] + (section == .history ? [filtering(context)] : []) + [
-      moving { $0.move($1, in: &$2) },
-      closing([.escape, "q", "i"]),
-    ]
+    ] + (section == .history ? [searching(context), filtering(context)] : [])
+      + (isNarrowed
+        ? [Binding([.escape], "all of history", asks("back") { $0.readHistory(.all, in: &$1) })]
+        : [])
+      + [
+        moving { $0.move($1, in: &$2) },
+        closing(isNarrowed ? ["q", "i"] : [.escape, "q", "i"]),
+      ]
+  }
+
+  /// Finds changes of objects, deleted ones too, by a text.
+  private func searching(_ context: Context) -> Binding {
+    Binding(
+      ["/"], "find", changes("search") { $0.prompt = Prompt($0.history.scope.text ?? "") },
+      unless: facts?.hasHistory == true ? nil : "the store keeps no history",
+      command: "strata history \(context.storeArgument) --find TEXT")
+  }
+
+  private mutating func find(in context: inout Context) -> [Effect] {
+    guard let text = prompt?.text else { return [] }
+    prompt = nil
+    return readHistory(.text(text), in: &context)
+  }
+
+  private mutating func readHistory(
+    _ scope: HistoryScope, in context: inout Context
+  ) -> [Effect] {
+    lists[.history] = nil
+    return history.read(scope, in: &context)
+  }
+
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
+    prompt?.handle(key)
+    return []
   }
 
   /// Narrows history to one object, and widens it again.
   private func filtering(_ context: Context) -> Binding {
     let object = selected(context)?.object
+    let isOne = history.scope.object != nil
     return Binding(
-      ["H"], history.object == nil ? "this object only" : "all of history",
+      ["H"], isOne ? "all of history" : "this object only",
       asks("objectHistory") { panel, context in
-        let object = panel.history.object == nil ? panel.selected(context)?.object : nil
-        panel.lists[.history] = nil
-        return panel.history.read(of: object, in: &context)
+        let object = panel.history.scope.object == nil ? panel.selected(context)?.object : nil
+        return panel.readHistory(object.map { .object($0) } ?? .all, in: &context)
       },
-      unless: history.object == nil && object == nil ? "select a changed object first" : nil)
+      unless: !isOne && object == nil ? "select a changed object first" : nil)
   }
 
   private func opening(_ context: Context) -> String {
@@ -177,6 +218,10 @@ struct StorePanel: LayerContent {
           theme[isShown ? .headerActive : .dim]))
     }
     grid.write(tabs, at: inside.origin, within: inside.width)
+    if let prompt {
+      prompt.draw(
+        in: &grid, inside.row(1), label: [Span("find › ", theme[.footerKey])], theme: theme)
+    }
     list(context).draw(lines(context), in: &grid, inside.droppingRows(2), theme: theme) {
       $0.spans(theme, isSelected: $1)
     }
@@ -246,6 +291,17 @@ struct PanelLine: Sendable, Equatable {
     pieces.map { piece in
       let text = piece.width > 0 ? piece.text.fitted(to: piece.width) : piece.text
       return Span(text, isSelected ? .plain : piece.role.map { theme[$0] } ?? .plain)
+    }
+  }
+}
+
+extension HistoryScope {
+  /// What a command line has for it.
+  fileprivate var argument: String {
+    switch self {
+    case .all: ""
+    case .object(let id): " \(id)"
+    case .text(let text): " --find \(ShellText.quoted(text))"
     }
   }
 }
