@@ -47,7 +47,7 @@ extension SampleStore {
     Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map { [.picture($0)] }
     ?? []
 
-  private static func object(_ id: ObjectID) throws -> StoredObject {
+  static func object(_ id: ObjectID) throws -> StoredObject {
     let columns = try summary().columns[id.entity] ?? []
     let values: [PropertyValue] =
       id.entity == "Person"

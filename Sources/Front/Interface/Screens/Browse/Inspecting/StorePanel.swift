@@ -113,6 +113,7 @@ struct StorePanel: LayerContent {
     case .object: "go there"
     case .transaction(let number): history.isUnfolded(number) ? "fold" : "changes"
     case .moreChanges: "more"
+    case .rows: "go to the rows"
     default: "open"
     }
   }
@@ -137,6 +138,9 @@ struct StorePanel: LayerContent {
     case .transaction(let number): return .stay(history.toggle(number, in: &context))
     case .moreChanges(let number, let after):
       return .stay(history.readChanges(of: number, after: after, in: &context))
+    case .rows(let entity, let filter):
+      return .close(
+        context.on(BrowseScreen.self) { $0.goTo(entity: entity, filter: filter, in: &$1) })
     default: return .stay()
     }
   }
@@ -199,7 +203,7 @@ struct StorePanel: LayerContent {
     case .history:
       return facts.hasHistory
         ? history.lines(facts) : [.note("The store keeps no persistent history.")]
-    case .cloudKit: return StorePanelText.cloudKit(facts)
+    case .cloudKit: return CloudKitPanel(facts, width: context.size.width - 6).lines
     case .warnings: return []
     }
   }
@@ -236,6 +240,8 @@ struct PanelLine: Sendable, Equatable {
     /// An object that is not there any more.
     case deleted(ObjectID)
     case transaction(Int64)
+    /// Rows of an entity, those that match a predicate.
+    case rows(String, String?)
     /// The rest of a transaction's changes.
     case moreChanges(of: Int64, after: Int64)
   }
@@ -258,7 +264,7 @@ struct PanelLine: Sendable, Equatable {
   var opens: Bool {
     switch purpose {
     case .none, .deleted: false
-    case .object, .transaction, .moreChanges: true
+    case .object, .rows, .transaction, .moreChanges: true
     }
   }
 
@@ -266,7 +272,7 @@ struct PanelLine: Sendable, Equatable {
   var object: ObjectID? {
     switch purpose {
     case .object(let id), .deleted(let id): id
-    case .none, .transaction, .moreChanges: nil
+    case .none, .rows, .transaction, .moreChanges: nil
     }
   }
 
