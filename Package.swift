@@ -169,7 +169,8 @@ let package = Package(
     .target(
       name: "Reports",
       dependencies: [
-        "Rescue", "Lint", "Editing", "Migration", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Merging", "Comparison", "Rescue", "Lint", "Editing", "Migration", "ManagedStore",
+        "ManagedModel", "ModelWriting",
       ],
       path: "Sources/Front/Reports",
       swiftSettings: unoptimized),
@@ -325,7 +326,8 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Editing", "Migration", "ModelSearch",
-        "Comparison", "Watching", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+        "Comparison", "Merging", "Watching", "ManagedStore", "ManagedModel", "ModelWriting",
+        "TestSupport",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

@@ -13,7 +13,9 @@ The checks:
     values      each is what a three-way merge gives; both changed: --prefer decides, and the report counts it
     links       to-ones and one-to-ones by whom they lead to, many-to-many ones united, ordered ones NEW's with OLD's behind
     files       external files hold what they held, under new names, and none is left over
-    books       Z_MAX, Z_OPT, unique indexes, integrity_check, history and other tables are NEW's
+    books       Z_MAX, Z_OPT, unique indexes, integrity_check and other tables are NEW's
+    history     one more transaction, by strata: what came in is inserted, what differs of NEW's objects, their links and
+                the objects that lead to them is updated, each once, and their Z_OPT counts that save; nothing else
     rehearsal   --dry-run says the same numbers and writes nothing
     untouched   no byte of the stores that were given changes
     doctor      doctor finds nothing that it does not find in OLD or NEW; plan says the same as of NEW
@@ -48,6 +50,19 @@ TABLES = {
     "ZTAG": ("ZCOLOUR", [], None),
 }
 ONE_TO_ONES = [("ZPERSON", "ZPROFILE", "ZPROFILE", "ZPERSON")]
+# Where history keeps an app's saves; it lacks the first, so that it does not show all deletions.
+HISTORY = """
+CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER,
+  ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR,
+  ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB);
+CREATE TABLE ATRANSACTIONSTRING (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR);
+CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER,
+  ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB);
+INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (16001, 'CHANGE', 0, 1), (16002, 'TRANSACTION', 0, 2),
+  (16003, 'TRANSACTIONSTRING', 0, 0);
+INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR) VALUES (2, 16002, 5.5, 'app');
+INSERT INTO ACHANGE VALUES (1, 16001, NULL, 1, 1, 1, 2, NULL);
+"""
 JOINS = [("Z_8TAGS", "Z_8RECIPES", "ZRECIPE", "Z_10TAGS", "ZTAG"),
          ("Z_8SIMILARRECIPES", "Z_8SIMILARTO", "ZRECIPE", "Z_8SIMILARRECIPES", "ZRECIPE"),
          ("Z_8GOESWITH", "Z_8GOESWITH", "ZRECIPE", "REFLEXIVE", "ZRECIPE")]
@@ -55,6 +70,7 @@ CHANGED = {"ZAMOUNT": "ZQUANTITY", "ZDRAFT": "ZTITLE", "ZINGREDIENT": "ZENERGY",
            "ZPROFILE": "ZNEWSLETTER", "ZRECIPE": "ZTITLE", "ZSTEP": "ZMINUTES"}
 ROOTS = {"ZAMOUNT": "Amount", "ZDRAFT": "Draft", "ZINGREDIENT": "Ingredient", "ZPERSON": "Person",
          "ZPROFILE": "Profile", "ZRECIPE": "Recipe", "ZSTEP": "Step", "ZTAG": "Tag"}
+ROOT_TABLES = {name: table for table, name in ROOTS.items()} | {"Produce": "ZINGREDIENT", "Spice": "ZINGREDIENT"}
 TAG = "ZNAME"  # a tag is what it is called
 
 violations = collections.Counter()
@@ -161,6 +177,7 @@ def mark_all(path):
     for table in TABLES:
         if table != "ZTAG":
             c.execute(f"UPDATE {table} SET {token(table)} = '{table}:' || Z_PK")
+    c.executescript(HISTORY)
     c.execute("PRAGMA journal_mode = WAL")
     c.close()
 
@@ -361,6 +378,7 @@ def check(base, old, new, out, report, prefer, three):
             expected_conflicts += conflict
         if order:
             check_order(table, order, old, new, out)
+    check_history(new, out)
     for table, column, other, back in ONE_TO_ONES:
         for mark in out.rows[table]:
             there = out.target(table, mark, column, other)
@@ -390,6 +408,52 @@ def check(base, old, new, out, report, prefer, three):
                 "SELECT * FROM Z_MODELCACHE", "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY"):
         if c.execute(sql).fetchall() != a.execute(sql).fetchall():
             wrong("books", sql)
+
+
+def check_history(new, out):
+    """What the transaction says, against what differs between NEW and the result."""
+    c, a = opened(out.path), opened(new.path)
+    said = {0: set(), 1: set()}
+    rows = c.execute("SELECT t.Z_PK, coalesce(t.ZAUTHOR, s.ZNAME) FROM ATRANSACTION t LEFT JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS ORDER BY 1").fetchall()
+    if rows != [(2, "app"), (3, "strata")]:
+        wrong("history", f"transactions {rows}")
+    tables = {}
+    for number, name in c.execute("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY"):
+        tables[number] = ROOT_TABLES.get(name)
+    if c.execute("SELECT * FROM ACHANGE WHERE ZTRANSACTIONID <> 3").fetchall() != a.execute("SELECT * FROM ACHANGE").fetchall():
+        wrong("history", "changes of other transactions differ")
+    for kind, entity, key, bits in c.execute("SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = 3"):
+        if kind not in said or (tables[entity], key) in said[kind] or (kind == 1) != bool(bits and any(bits)):
+            wrong("history", f"{kind} {tables[entity]} {key} {bits!r}")
+            continue
+        said[kind].add((tables[entity], key))
+    inserted, updated = set(), set()
+    for table, (_, refs, _) in TABLES.items():
+        before = {r["Z_PK"]: r for r in new.rows[table].values()}
+        for row in out.rows[table].values():
+            key = row["Z_PK"]
+            there = before.get(key)
+            if there is None:
+                inserted.add((table, key))
+            elif any(row[n] != there[n] for n in row if n != "Z_OPT"):
+                updated.add((table, key))
+            for column, other, _ in refs + ([("ZRECIPE", "ZRECIPE", None)] if table == "ZSTEP" else []):
+                place = {"ZSTEP": "Z_FOK_RECIPE"}.get(table)
+                if there is None or any(row[n] != there[n] for n in (column, place) if n):
+                    updated |= {(other, r[column]) for r in (row, there) if r and r[column] is not None}
+    for name, x, tx, y, ty in JOINS:
+        pairs = [set(d.execute(f"SELECT {x}, {y} FROM {name}").fetchall()) for d in (c, a)]
+        for one, two in pairs[0] ^ pairs[1]:
+            updated |= {(tx, one), (ty, two)}
+    updated -= inserted
+    for kind, wanted in ((0, inserted), (1, updated)):
+        if said[kind] != wanted:
+            wrong("history", f"kind {kind}: missing {sorted(wanted - said[kind])[:4]}, more {sorted(said[kind] - wanted)[:4]}")
+    for table in TABLES:
+        before = {r["Z_PK"]: r["Z_OPT"] for r in new.rows[table].values()}
+        raised = {(table, r["Z_PK"]) for r in out.rows[table].values() if r["Z_PK"] in before and r["Z_OPT"] != before[r["Z_PK"]]}
+        if raised != {u for u in updated if u[0] == table}:
+            wrong("history", f"{table}: Z_OPT of {sorted(raised ^ {u for u in updated if u[0] == table})[:4]}")
 
 
 def check_order(table, order, old, new, out):
@@ -559,10 +623,10 @@ def kill(options, folder, environment, words):
 
 
 def digest_rows(path):
-    """Everything but the names of files, which are other ones each time."""
+    """Everything but the names of files and the time of the transaction, which are other ones each time."""
     c = opened(path)
     found = hashlib.sha256()
-    for name, in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1").fetchall():
+    for name, in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'ATRANSACTION' ORDER BY 1").fetchall():
         for row in c.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2' if len(columns(c, name)) > 1 else
                              f'SELECT * FROM "{name}"'):
             row = [v[:1] if isinstance(v, bytes) and v[:1] == b"\x02" else v for v in row]

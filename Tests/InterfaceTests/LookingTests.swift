@@ -64,10 +64,35 @@ struct LookingTests {
     #expect(text(session).contains("Only \(row)"))
     #expect(
       session.effects.contains {
-        if case .ask(_, .transactions(before: nil, of: row, _)) = $0 { true } else { false }
+        if case .ask(_, .transactions(before: nil, of: HistoryScope.object(row), _)) = $0 {
+          true
+        } else {
+          false
+        }
       })
     try session.send("Esc", "Tab", "Tab", "H")
     #expect(session.state.notice?.text.contains("select a row first") == true)
+  }
+
+  @Test("/ finds what happened to an object by a text, also to a deleted one; Esc shows all again")
+  func historyByText() throws {
+    var session = try Session()
+    try session.send("t", "/", "q", "u", "i", "c", "k")
+    #expect(text(session).contains("find › quick"))
+    try session.send("⏎")
+    let found = text(session)
+    #expect(
+      found.contains("Only “quick”") && found.contains("− Tag/p7  name was quick"), "\(found)")
+    #expect(!found.contains("08:00:00"))
+    // The deleted object's own history, by its line.
+    try session.send("G", "H")
+    #expect(text(session).contains("Only Tag/p7"))
+    try session.send("H", "/", "x", "y", "⏎")
+    #expect(text(session).contains("History has no change of “xy”."))
+    try session.send("Esc")
+    #expect(text(session).contains("08:00:00"))
+    try session.send("Esc")
+    #expect(session.state.layers.isEmpty)
   }
 
   @Test(

@@ -20,7 +20,7 @@ extension SampleStore {
     case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]
     case .place(let query, let place): [.placed(placed(query, place))]
     case .facts: [.facts(facts)]
-    case .transactions(let before, let object, _): [transactions(before, of: object)]
+    case .transactions(let before, let scope, _): [transactions(before, of: scope)]
     case .changes: [.changes(changes, labels: labels)]
     case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
     case .search(let text, _): search(text)
@@ -57,7 +57,7 @@ extension SampleStore {
     Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map { [.picture($0)] }
     ?? []
 
-  private static func object(_ id: ObjectID) throws -> StoredObject {
+  static func object(_ id: ObjectID) throws -> StoredObject {
     let columns = try summary().columns[id.entity] ?? []
     let values: [PropertyValue] =
       id.entity == "Person"
@@ -107,11 +107,14 @@ extension SampleStore {
 
   private static let labels = [ObjectID(entity: "Recipe", key: 3): "Leek soup"]
 
-  private static func transactions(_ before: Int64?, of object: ObjectID?) -> Answer {
+  private static func transactions(_ before: Int64?, of scope: HistoryScope) -> Answer {
     guard before == nil else { return .transactions([], labels: [:]) }
-    guard let object else { return .transactions(history, labels: [:]) }
+    guard scope != .all else { return .transactions(history, labels: [:]) }
     var entry = history[0]
-    entry.changes = changes.filter { $0.object == object }
+    entry.changes = changes.filter { change in
+      scope.object == change.object
+        || change.tombstones.contains { $0.value == .value(.string(scope.text ?? "")) }
+    }
     return .transactions(entry.changes.isEmpty ? [] : [entry], labels: labels)
   }
 

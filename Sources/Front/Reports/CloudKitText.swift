@@ -9,7 +9,9 @@ extension CloudKitState.Event {
       return succeeded ? "succeeded" : end == nil ? "did not end: running, or cut off" : "failed"
     }
     guard let meaning else { return "failed: \(error)" }
-    return "failed: \(error)" + (meaning.name.map { " (\($0))" } ?? "") + ": \(meaning.meaning)"
+    // Other words follow the sentence.
+    let words = meaning.meaning.hasSuffix(".") ? meaning.meaning.dropLast() : meaning.meaning[...]
+    return "failed: \(error)" + (meaning.name.map { " (\($0))" } ?? "") + ": \(words)"
   }
 
   /// The mark of what came of the run.

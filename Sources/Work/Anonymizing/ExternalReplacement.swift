@@ -48,13 +48,7 @@ struct ExternalReplacement {
 
   /// The mirror's copies of records, beside the store.
   private func noteAssets(_ report: inout AnonymizationReport) throws {
-    let base = store.files.path
-    for path in [
-      base + "_ckAssets", store.files.folder + "/." + FileSystem.name(of: base) + "_ckAssets",
-    ]
-    where FileSystem.isDirectory(path) {
-      report.leftOut.append(FileSystem.name(of: path))
-    }
+    report.leftOut += store.files.mirrorAssets.map(FileSystem.name)
   }
 
   /// Files whose content stays.

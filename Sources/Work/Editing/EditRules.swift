@@ -14,7 +14,7 @@ struct EditRules {
   /// - Throws: ``CoreDataError`` of kind refused for the first rule that is broken, with Core Data's code, the
   ///   property and the objects.
   func check() throws {
-    let numbers = try connection.rows("SELECT DISTINCT number FROM edit.changes ORDER BY 1")
+    let numbers = try connection.rows("SELECT DISTINCT number FROM listed.changes ORDER BY 1")
       .compactMap { $0.first?.integer }
     for number in numbers {
       guard let entity = store.entityNames[number], let table = store.table(of: entity) else {
@@ -22,7 +22,7 @@ struct EditRules {
       }
       let changed = Set(
         try connection.rows(
-          "SELECT DISTINCT property FROM edit.changes WHERE number = ?", [.integer(number)]
+          "SELECT DISTINCT property FROM listed.changes WHERE number = ?", [.integer(number)]
         ).compactMap { $0.first?.text })
       for entry in table.attributes where changed.contains(entry.attribute.name) {
         try check(
@@ -47,7 +47,7 @@ struct EditRules {
     let name = Value.text(property).literal
     let within = Value.text(property + ".").literal
     return """
-      t.Z_PK IN (SELECT key FROM edit.changes WHERE number = \(table.entityID) AND (property = \(name)
+      t.Z_PK IN (SELECT key FROM listed.changes WHERE number = \(table.entityID) AND (property = \(name)
       OR substr(property, 1, length(\(within))) = \(within)))
       """
   }
@@ -179,7 +179,7 @@ struct EditedConstraints {
       let kinds = table.kindRows() ?? "1"
       let changed = """
         SELECT \(list) FROM main.\(quoted(table.table)) WHERE Z_PK IN
-        (SELECT key FROM edit.changes WHERE number IN (\(table.numbers.list)))
+        (SELECT key FROM listed.changes WHERE number IN (\(table.numbers.list)))
         """
       let select = """
         SELECT * FROM main.\(quoted(table.table)) WHERE \(kinds) AND (\(list)) IN (\(changed))

@@ -12,7 +12,7 @@ struct EditVerification {
   let before: Store
   let after: Store
   let edit: StoreEdit
-  let list: EditList
+  let list: ChangeList
   let files: AddedFiles
   let meter: ProgressMeter
 

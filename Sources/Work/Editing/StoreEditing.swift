@@ -206,7 +206,7 @@ private struct EditRun {
     let file = try FileSystem.createEmpty(path)
     try meter.begin(.copy)
     try source.connection.clone(source.files, readAs: source.access, to: file, meter)
-    let list = try EditList()
+    let list = try ChangeList()
     try meter.begin(.edit)
     try apply(source, path, list, &receipt)
     guard !list.isEmpty else { throw Nothing() }
@@ -226,14 +226,15 @@ private struct EditRun {
 
   /// Edits the copy.
   private func apply(
-    _ source: Store, _ path: String, _ list: EditList, _ receipt: inout EditReceipt
+    _ source: Store, _ path: String, _ list: ChangeList, _ receipt: inout EditReceipt
   ) throws {
     let connection = try EditWork.open(path, beside: source, meter)
     try list.attach(to: connection)
     let trace = try RowTrace(source, on: connection)
+    try trace.follow()
     let work = EditWork(
       source: source, edit: edit, connection: connection, files: files, meter: meter)
-    let history = EditHistory(store: source, connection: connection, meter: meter)
+    let history = ChangeHistory(source, on: connection, check: meter.checkCancelled)
     try connection.transaction {
       let constraints = try EditedConstraints(of: edit, source, on: connection)
       do { try work.run() } catch let error as SQLiteError where error.isConstraint {
@@ -269,11 +270,11 @@ private struct EditRun {
         hint: "The store is as it was.")
     }
     receipt.verified.append(.init(what: "database integrity", count: 1))
-    try connection.execute("DETACH DATABASE edit; DETACH DATABASE src")
+    try connection.execute("DETACH DATABASE listed; DETACH DATABASE src")
     if source.isLogged { try connection.closeAsLogged() } else { connection.close() }
   }
 
-  private func tell(_ list: EditList, of source: Store, _ receipt: inout EditReceipt) {
+  private func tell(_ list: ChangeList, of source: Store, _ receipt: inout EditReceipt) {
     let numbers = Set(list.changed.keys).union(list.deleted.keys)
     receipt.entities = numbers.map { number in
       EditReceipt.EntityCount(

@@ -125,6 +125,9 @@ extension Advice.Choice {
   package static let mergePreference = Advice.Choice("mergePreference", "MergeOptions.preferences")
   /// A merge that writes nothing.
   package static let mergeRehearsal = Advice.Choice("mergeRehearsal", "output: nil")
+  /// What was deleted in the newer store stays deleted.
+  package static let mergeKeepsDeleted = Advice.Choice(
+    "mergeKeepsDeleted", "MergeOptions.keepsDeleted")
   /// Where another store is written.
   package static let mergeOutput = Advice.Choice("mergeOutput", "output")
 }

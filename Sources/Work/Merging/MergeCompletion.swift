@@ -1,8 +1,10 @@
+import Comparison
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
-/// What follows from the rows of a merged store: counts of saves, the last keys, derived attributes, R-trees.
+/// What follows from the rows of a merged store: counts of saves, the last keys, derived attributes, R-trees, history.
 struct MergeCompletion {
   let map: ObjectMap
   private let trees: [RTreeIndex]
@@ -55,7 +57,13 @@ struct MergeCompletion {
     self.derived = known
   }
 
-  func run() throws {
+  /// - Parameter check: throws where it was cancelled.
+  /// - Returns: the number of the transaction in history; `nil` where there is none.
+  func run(check: @escaping () throws -> Void) throws -> Int64? {
+    let list = try ChangeList()
+    try list.attach(to: connection)
+    try trace()
+    try list.count(on: connection)
     try countSaves()
     try raiseKeys()
     // What a value is derived from may be derived itself.
@@ -70,6 +78,30 @@ struct MergeCompletion {
       }
     }
     for tree in trees { try refill(tree) }
+    guard !list.isEmpty else { return nil }
+    return try ChangeHistory(map.stores.new, on: connection, original: "now", check: check).write()
+  }
+
+  /// Lists what differs from the newer store. Objects whose to-many relationships have others now are saved as well.
+  private func trace() throws {
+    let trace = try RowTrace(map.stores.new, on: connection, original: "now")
+    for (number, entity) in tables {
+      try trace.add(
+        """
+        SELECT r AS key FROM temp.merge_touched WHERE t = \(number)
+        UNION SELECT r FROM temp.merge_key WHERE t = \(number) AND kind > 0
+        """, of: entity.new.table)
+    }
+    try trace.addLinks()
+    try trace.tell()
+    for entity in map.entities {
+      try connection.execute(
+        """
+        INSERT OR IGNORE INTO temp.merge_touched
+        SELECT DISTINCT \(map.number(entity.old.table)), key FROM \(ChangeList.schema).changes
+        WHERE number = \(entity.new.entityID)
+        """)
+    }
   }
 
   /// The older store's tables with the newer store's names for them, and an entity of each.
@@ -83,7 +115,7 @@ struct MergeCompletion {
     for (number, entity) in tables {
       try connection.execute(
         """
-        UPDATE main.\(quoted(entity.new.table)) SET Z_OPT = CASE WHEN Z_OPT = \(Int64.max) THEN Z_OPT ELSE ifnull(Z_OPT, 0) + 1 END WHERE Z_PK IN (
+        UPDATE main.\(quoted(entity.new.table)) SET Z_OPT = \(HistoryWriter.raisedVersion) WHERE Z_PK IN (
         SELECT x.r FROM temp.merge_touched x WHERE x.t = \(number) AND NOT EXISTS (
         SELECT 1 FROM temp.merge_key k WHERE k.t = x.t AND k.r = x.r AND k.kind > 0))
         """)

@@ -2,7 +2,7 @@ import Comparison
 import ManagedStore
 
 /// What becomes of the objects of two stores in one.
-package struct MergeReport: Sendable {
+package struct MergeReport: Sendable, Equatable {
   /// Objects of one entity.
   package struct EntityCount: Sendable, Equatable {
     /// Name of the entity.
@@ -42,7 +42,7 @@ package struct MergeReport: Sendable {
   }
 
   /// Two objects that are one, and of which both stores changed something.
-  package struct Conflict: Sendable {
+  package struct Conflict: Sendable, Equatable {
     /// The properties that both changed, with the older store's value and the newer one's.
     package let change: ObjectChange
     /// Whose values are in the result.
@@ -64,7 +64,7 @@ package struct MergeReport: Sendable {
   }
 
   /// An object, or a value of one, that is not in the result.
-  package struct Loss: Sendable {
+  package struct Loss: Sendable, Equatable {
     /// Of kind delete the whole object as the older store has it; of kind update the values that lost, with what
     /// is in their place.
     package let change: ObjectChange
@@ -103,6 +103,9 @@ package struct MergeReport: Sendable {
   package internal(set) var unpaired: [EntityCount] = []
   /// What a person should know, as sentences.
   package internal(set) var notes: [String] = []
+  /// The number of the transaction that the merge adds to history; `nil` where the newer store keeps none, or where
+  /// nothing of it changes.
+  package internal(set) var transaction: Int64?
   /// Whether the newer store is mirrored to iCloud.
   package internal(set) var isMirrored = false
   /// How it is known what was deleted in the newer store; `nil` where it is not.
@@ -121,6 +124,8 @@ package struct MergeReport: Sendable {
 
   /// Objects of the older store that come in.
   package var added: Int { entities.reduce(0) { $0 + $1.added } }
+  /// Objects of the newer store that got something of the older one.
+  package var changed: Int { entities.reduce(0) { $0 + $1.changed } }
   /// Objects of the older store that are not in the result.
   package var leftOut: Int { entities.reduce(0) { $0 + $1.leftOut } }
   /// Whether the result would be made: everything is paired and decided.

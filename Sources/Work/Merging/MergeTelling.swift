@@ -24,6 +24,9 @@ final class MergeTelling {
     if isCancelled() { throw CoreDataError(.cancelled, "cancelled") }
   }
 
+  /// Whether a link between two objects was decided.
+  func isDecided(edge: Set<String>) -> Bool { edges.contains(edge) }
+
   /// Whether a link between two objects is decided for the first time.
   func isFirst(edge: Set<String>) -> Bool { edges.insert(edge).inserted }
 

@@ -152,12 +152,44 @@ final class ObjectMap {
     }
   }
 
-  /// How many objects of an entity are without a counterpart, and without a value of one of some attributes.
-  func lacking(_ names: [String], _ entity: MergedEntity) throws -> (old: Int, new: Int) {
-    let found = names.compactMap { name in
+  /// Pairs objects of an entity that are left under one key, which is that of an object of the base, where one of them
+  /// has no value of one of some attributes.
+  func pairByBase(lacking names: [String], _ entity: MergedEntity) throws {
+    let found = attributes(named: names, of: entity)
+    guard !found.isEmpty, let base = entity.base,
+      stores.base?.database.contains(base.table) == true
+    else { return }
+    let number = number(entity.old.table)
+    let isLacking = found.flatMap {
+      ["o.\(quoted($0.old)) IS NULL", "n.\(quoted($0.new)) IS NULL"]
+    }.joined(separator: " OR ")
+    let conditions =
+      [isUnpaired(entity), entity.new.ownRows("n"), base.ownRows("b")].compactMap { $0 } + [
+        "(\(isLacking))",
+        "NOT EXISTS (SELECT 1 FROM temp.merge_key k WHERE k.t = \(number) AND k.r = n.Z_PK)",
+      ]
+    try connection.execute(
+      """
+      INSERT OR IGNORE INTO temp.merge_key
+      SELECT \(number), o.Z_PK, n.Z_PK, \(entity.place), 0, 1, 0 FROM src.\(quoted(entity.old.table)) o
+      CROSS JOIN now.\(quoted(entity.new.table)) n ON n.Z_PK = o.Z_PK
+      CROSS JOIN base.\(quoted(base.table)) b ON b.Z_PK = o.Z_PK
+      WHERE \(conditions.joined(separator: " AND "))
+      """)
+  }
+
+  private func attributes(
+    named names: [String], of entity: MergedEntity
+  ) -> [MergedEntity.Attribute] {
+    names.compactMap { name in
       entity.attributes.first { $0.name == name }
         ?? entity.attributes.first { $0.path.last == name }
     }
+  }
+
+  /// How many objects of an entity are without a counterpart, and without a value of one of some attributes.
+  func lacking(_ names: [String], _ entity: MergedEntity) throws -> (old: Int, new: Int) {
+    let found = attributes(named: names, of: entity)
     guard !found.isEmpty else { return (0, 0) }
     let (one, other) = (
       found.map { "o.\(quoted($0.old)) IS NULL" }, found.map { "n.\(quoted($0.new)) IS NULL" }

@@ -91,7 +91,7 @@ extension StoreMerge {
         told.report.notes += try SupportTree.copy(
           of: stores.new.files, to: pending.folder.path(of: support), check: told.check)
       }
-      noteAssets()
+      try noteOthers()
       let data = FileSystem.name(of: files.externalDataFolder)
       try merge(into: file.path) {
         try pending.folder.makeFolder(support).makeFolder(data)
@@ -106,13 +106,17 @@ extension StoreMerge {
       return try pending.folder.entry(support) == nil ? nil : support
     }
 
-    /// The mirror's copies of records beside the newer store, which it makes again.
-    private func noteAssets() {
-      let files = stores.new.files
-      let name = FileSystem.name(of: files.path) + "_ckAssets"
-      for path in [files.folder + "/" + name, files.folder + "/." + name]
-      where FileSystem.isDirectory(path) {
-        told.report.notes.append("\(path) was not copied: it belongs to the mirror.")
+    /// Names what is beside the stores and does not come along: the mirror's copies of files, and what another program
+    /// put into the older store's support folder. That of the newer store comes whole.
+    private func noteOthers() throws {
+      for store in [stores.old, stores.new] {
+        told.report.notes += store.files.mirrorAssets.map {
+          "\($0) was not copied: it belongs to the mirror."
+        }
+      }
+      guard let support = try stores.old.files.openSupportFolder() else { return }
+      told.report.notes += try support.list().filter { $0 != StoreFiles.externalDataName }.map {
+        "\(support.path(of: $0)) was not copied: nothing in the older store refers to it."
       }
     }
 
@@ -121,6 +125,7 @@ extension StoreMerge {
       let folder = try PrivateFolder(.disk)
       let path = folder.path + "/merged.sqlite"
       _ = try FileSystem.createEmpty(path)
+      try noteOthers()
       try merge(into: path, files: nil)
       guard told.report.canRun else { return }
       progress("checking the result")
@@ -156,8 +161,10 @@ extension StoreMerge {
         try connection.execute("BEGIN")
         try map.addPairs { add in try comparison.eachPair { try add($0, $1, $2, $3) } }
       }
+      if stores.base != nil { try pairLacking(map) }
       try map.pairUnique()
-      try countLacking(map)
+      // Under keys that the base has not given out, two objects are two.
+      if stores.base == nil { try countLacking(map) }
       if !told.report.unpaired.isEmpty {
         if files == nil { return }
         throw MergeChecks.unpaired(told.report)
@@ -166,6 +173,8 @@ extension StoreMerge {
       if told.report.undecided > 0, files != nil { throw MergeChecks.undecided(told.report) }
       progress("verifying")
       try MergeVerification(map: map, told: told, keepsDeleted: options.keepsDeleted).run()
+      try PartnerVerification(map: map, told: told).run()
+      if files != nil { try FileVerification(map, told, result: StoreFiles(path: path)).run() }
       try connection.execute("COMMIT")
       connection.close()
     }
@@ -204,8 +213,10 @@ extension StoreMerge {
       try links.place()
       progress("copying files")
       for entity in included { try files.bringAll(of: entity) }
-      try completion.run()
+      // Before owners are saved again only because others refer to them.
       try count(map)
+      progress("bringing counts and history up to date")
+      told.report.transaction = try completion.run(check: told.check)
     }
 
     private func giveKeys(_ map: ObjectMap) throws {
@@ -260,6 +271,14 @@ extension StoreMerge {
         told.report.notes.append(
           "\(name): \(NumberText.counted(count, "object")) of the older store left out, as only other entities were asked for."
         )
+      }
+    }
+
+    /// Pairs by the base objects that have no value of what pairs the others of their entity.
+    private func pairLacking(_ map: ObjectMap) throws {
+      for count in told.report.entities where ![.key, .none].contains(count.pairing.by) {
+        guard let entity = map.entities.first(where: { $0.name == count.entity }) else { continue }
+        try map.pairByBase(lacking: count.pairing.on, entity)
       }
     }
 

@@ -100,6 +100,37 @@ struct StoreHistoryTests {
     #expect(try store.transactions(of: ObjectID(entity: "Nose", key: 1)) == [])
   }
 
+  @Test(
+    "a text finds the objects with it, deleted ones by what history kept, and authors",
+    arguments: [
+      ("vegan", ["Tag/p1"], [2, 1]), ("quick", ["Tag/p7"], [3]), ("Tag/p7", ["Tag/p7"], [3]),
+      ("p7", ["Tag/p7"], [3]), ("P8", ["Z_ENT 99/p8"], [3]), ("tag", [], [3, 2, 1]),
+      ("WIDGET", [], [2]), ("5", ["Tag/p7"], [3]), ("nothing", [], []),
+    ])
+  func found(text: String, objects: [String], transactions: [Int64]) throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(in: folder, changes: Self.changes)
+    let match = try store.historyMatch(for: text)
+    #expect(match.objects.map(\.description) == objects && !match.isCut)
+    #expect(try store.transactions(matching: match)?.map(\.number) == transactions)
+    let changed = try transactions.flatMap { try store.changes(of: $0, matching: match) }
+    let isOnlyThem = changed.allSatisfy { objects.contains($0.object.description) }
+    #expect(isOnlyThem || objects.isEmpty)
+  }
+
+  @Test("so many objects and no more are found by a text, and that is said")
+  func foundMany() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(
+      in: folder,
+      changes: (1...9).map {
+        "INSERT INTO ACHANGE VALUES (\($0), 16001, 1, 2, 1, \($0 + 10), 3, NULL, 'quick', 5);"
+      }.joined())
+    let match = try store.historyMatch(for: "quick", limit: 4)
+    #expect(match.isCut && match.objects.count == 4)
+    #expect(throws: CoreDataError.self) { try store.historyMatch(for: "  ") }
+  }
+
   @Test("changes name the properties that were written where the bits fit the entity")
   func changedProperties() throws {
     let folder = try TemporaryFolder()

@@ -124,6 +124,14 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     if tab == .against, differences != nil {
       bindings.append(
         Binding(
+          ["M"], "merge",
+          asks("merge") { layer, context in
+            guard let other = layer.differences?.path else { return [] }
+            return context.show(MergeLayer(other, context)) { $0.preview(in: &$1) }
+          },
+          command: "strata merge OTHER \(context.storeArgument) --output NEW"))
+      bindings.append(
+        Binding(
           [.backspace], "another file",
           changes("back") { layer in
             layer.differences = nil

@@ -45,6 +45,8 @@ package enum Effect: Sendable, Equatable {
   /// Compares another file, as it was before, with the store.
   case compare(TaskID, with: String)
   case writeChanges(TaskID, ChangesFile)
+  /// Makes one store of the open one and another, or finds out what that would be.
+  case merge(TaskID, MergeOrder)
   // Files
   /// Opens an encrypted backup with a password.
   case unlock(TaskID, path: String, Secret)

@@ -1,6 +1,7 @@
 import Lint
 import ManagedModel
 import ManagedStore
+import Merging
 import Migration
 import ModelSearch
 import Terminal
@@ -48,6 +49,9 @@ package enum Answer: Sendable {
   case compared(Comparison)
   /// What is different in another file.
   case differs(StoreDifferences)
+  /// What a merge is doing.
+  case merging(String)
+  case merged(MergeReport)
   /// What is known of a plan at once; it comes several times, with more counts.
   case outlined(PlanOutline)
   case planned(MigrationPlan)
@@ -122,7 +126,7 @@ package enum Answer: Sendable {
   var isLast: Bool {
     switch self {
     case .counted, .outlined, .progress, .verified, .folder, .peeked, .searching, .exporting,
-      .diagnosed, .rescuing, .unlocking:
+      .diagnosed, .rescuing, .unlocking, .merging:
       false
     default: true
     }

@@ -4,6 +4,18 @@ import ManagedStore
 import Migration
 import Terminal
 
+/// What of persistent history is read.
+package enum HistoryScope: Sendable, Equatable {
+  case all
+  /// What happened to one object, which may have been deleted.
+  case object(ObjectID)
+  /// What a text was found in.
+  case text(String)
+
+  var object: ObjectID? { if case .object(let id) = self { id } else { nil } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+}
+
 /// A question that the open store answers; it goes out as ``Effect/ask(_:_:)``.
 package enum StoreRequest: Sendable, Equatable {
   /// Counts every entity.
@@ -23,7 +35,7 @@ package enum StoreRequest: Sendable, Equatable {
   /// - Parameter versions: those that names of former versions are found among.
   case facts(versions: [ModelVersion])
   /// A page of history, newest first; of one object with what became of it.
-  case transactions(before: Int64?, of: ObjectID?, ObjectLabels)
+  case transactions(before: Int64?, of: HistoryScope, ObjectLabels)
   case changes(of: Int64, after: Int64?, ObjectLabels)
   case frequencies(entity: String, path: String, filter: RowFilter?)
   case search(String, isDeep: Bool)
@@ -99,11 +111,19 @@ package enum StoreRequest: Sendable, Equatable {
     case .place(let query, let place): return .placed(try PlacedRows(place, in: query, of: store))
     case .facts(let versions):
       return .facts(try StoreFacts(store, among: versions, localTime: localTime))
-    case .transactions(let before, let object, let labels):
-      let page = try store.transactions(before: before, of: object, limit: HistoryPages.page) ?? []
+    case .transactions(let before, let scope, let labels):
+      let match = try scope.text.map {
+        try store.historyMatch(for: $0, isCancelled: { Task.isCancelled })
+      }
+      let page =
+        try store.transactions(
+          before: before, of: scope.object, matching: match, limit: HistoryPages.page) ?? []
       let entries = try page.map { transaction in
         var entry = HistoryEntry(transaction, localTime: localTime)
-        if let object { entry.changes = try store.changes(of: transaction.number, to: object) }
+        if scope != .all {
+          entry.changes = try store.changes(
+            of: transaction.number, to: scope.object, matching: match, limit: HistoryPages.changes)
+        }
         return entry
       }
       return .transactions(

@@ -18,6 +18,7 @@ extension Advice {
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
     .password: "--password-file", .mergeBase: "--base", .mergeMatch: "--match",
     .mergePreference: "--prefer", .mergeRehearsal: "--dry-run", .mergeOutput: "--output",
+    .mergeKeepsDeleted: "--keep-deleted",
     .confirmedDeletions: "--confirm-deletions",
   ]
 

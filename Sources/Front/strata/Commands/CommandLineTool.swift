@@ -94,9 +94,12 @@ enum CommandLineTool {
     var text = """
       strata inspects, migrates and repairs Core Data stores.
 
-      usage: \(InterfaceCommand.command.synopsis)
+      usage: strata [STORE]              opens a store, or offers the stores there are
+             strata STORE_A STORE_B      opens B with what changed since A, to be merged too
+             strata MODEL_A [MODEL_B]    compares two versions of a model
              strata COMMAND …
 
+      strata STORE --help lists the options of the first three.
 
       """
     for group in Command.Group.allCases {

@@ -45,7 +45,8 @@ enum InterfaceCommand {
     arguments: [place, other],
     options: [Option.model, theme, Option.to, Option.via, Option.mapping, fresh, plain],
     details: """
-      Of two stores the second is opened, with what changed since the first: its rows are marked, and C lists them.
+      Of two stores the second is opened, with what changed since the first: its rows are marked, and C lists them. M in
+      that list makes one store of both.
       A model in the place of the store opens the comparison of two versions, without a store: strata
       Recipes.xcdatamodeld compares its current version with the one before, strata OLD.momd NEW.momd both.
       """,

@@ -16,9 +16,12 @@ extension Store {
   ///   - before: only those with a smaller number: the last one of the page before.
   ///   - author: only those of this author; `.some(nil)` for those without one.
   ///   - object: only those that changed this object, which need not be there any more.
+  ///   - match: only those that changed what a text was found in, or whose author, context, process or bundle
+  ///     contains it.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func transactions(
-    before: Int64? = nil, author: String?? = nil, of object: ObjectID? = nil, limit: Int = 100
+    before: Int64? = nil, author: String?? = nil, of object: ObjectID? = nil,
+    matching match: HistoryMatch? = nil, limit: Int = 100
   ) throws -> [HistoryTransaction]? {
     guard hasHistory else { return nil }
     var conditions: [String] = []
@@ -35,9 +38,16 @@ extension Store {
       conditions.append(
         "t.Z_PK IN (SELECT ZTRANSACTIONID FROM ACHANGE WHERE \(changes(of: object)))")
     }
+    if let match {
+      let texts = Self.historyTexts.map { "instr(lower(\(historyText($0))), lower(?)) > 0" }
+      conditions.append(
+        "(t.Z_PK IN (SELECT ZTRANSACTIONID FROM ACHANGE WHERE \(changes(matching: match))) OR \(texts.joined(separator: " OR ")))"
+      )
+      values += texts.map { _ in .text(match.text.trimmed) }
+    }
     values.append(.integer(Int64(max(0, limit))))
     let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-    let texts = ["AUTHOR", "CONTEXTNAME", "PROCESSID", "BUNDLEID"]
+    let texts = Self.historyTexts
       .map { "substr(\(historyText($0)), 1, 500)" }.joined(separator: ", ")
     return try reading {
       try connection.rows(
@@ -65,9 +75,11 @@ extension Store {
   /// - Parameters:
   ///   - after: only those after this ``HistoryChange/number``: the last of the page before.
   ///   - object: only what it did to this object.
+  ///   - match: only what it did to objects that a text was found in.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func changes(
-    of transaction: Int64, after: Int64? = nil, to object: ObjectID? = nil, limit: Int = 200
+    of transaction: Int64, after: Int64? = nil, to object: ObjectID? = nil,
+    matching match: HistoryMatch? = nil, limit: Int = 200
   ) throws -> [HistoryChange] {
     guard hasHistory else { return [] }
     let columns = database.columns(of: "ACHANGE")
@@ -80,9 +92,11 @@ extension Store {
         "length(\(name))",
       ]
     }
+    let restriction = [object.map(changes(of:)), match.map(changes(matching:))].compactMap { $0 }
+      .map { " AND " + $0 }.joined()
     let sql = """
       SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, \(([bitmap] + kept).joined(separator: ", "))
-      FROM ACHANGE WHERE ZTRANSACTIONID = ? AND Z_PK > ?\(object.map { " AND " + changes(of: $0) } ?? "")
+      FROM ACHANGE WHERE ZTRANSACTIONID = ? AND Z_PK > ?\(restriction)
       ORDER BY Z_PK LIMIT ?
       """
     return try reading {
@@ -157,10 +171,18 @@ extension Store {
   /// SQL that is true of the changes of one object: keys run through a whole hierarchy, so that a change may
   /// name any of its entities.
   private func changes(of object: ObjectID) -> String {
-    let root = layout.table(of: model.root(of: object.entity))
-    let unknown = entityNumber(unknown: object.entity).map { [$0] }
-    return "ZENTITY IN (\((root?.numbers ?? unknown ?? []).list)) AND ZENTITYPK = \(object.key)"
+    "\(changedEntities(of: object.entity)) AND ZENTITYPK = \(object.key)"
   }
+
+  /// SQL that is true of the changes of objects of an entity's hierarchy.
+  func changedEntities(of entity: String) -> String {
+    let root = layout.table(of: model.root(of: entity))
+    let unknown = entityNumber(unknown: entity).map { [$0] }
+    return "ZENTITY IN (\((root?.numbers ?? unknown ?? []).list))"
+  }
+
+  /// The texts of a transaction.
+  private static let historyTexts = ["AUTHOR", "CONTEXTNAME", "PROCESSID", "BUNDLEID"]
 
   /// What an entity is called of which the model has no name.
   private static let unknownEntity = "Z_ENT "
@@ -276,119 +298,4 @@ public struct HistoryAuthor: Sendable, Equatable {
   public var first: Double?
   /// Timestamp of the newest.
   public var last: Double?
-}
-
-/// A table of persistent history, as Core Data makes it: by the number that its rows have as Z_ENT.
-///
-/// Their columns are always the same, but for the tombstones (store-format-2 §7: 63 and 64 stores).
-package enum HistoryTable: Int64, CaseIterable, Sendable {
-  case change = 16001
-  case transaction = 16002
-  case string = 16003
-
-  /// The number behind the last.
-  static let end: Int64 = 16004
-
-  /// What the table is called.
-  package var name: String {
-    switch self {
-    case .change: "ACHANGE"
-    case .transaction: "ATRANSACTION"
-    case .string: "ATRANSACTIONSTRING"
-    }
-  }
-
-  /// What the entity is called in Z_PRIMARYKEY.
-  package var entity: String {
-    switch self {
-    case .change: "CHANGE"
-    case .transaction: "TRANSACTION"
-    case .string: "TRANSACTIONSTRING"
-    }
-  }
-
-  /// The columns of ``transaction`` that hold keys of ``string``.
-  private static let textKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
-
-  /// The columns that hold keys of other rows of history, as far as a store has them.
-  ///
-  /// - Parameter name: the prefix of tables, such as `main.`.
-  package static func keys(in database: DatabaseTables, as name: String = "") -> [KeyColumn] {
-    let all =
-      [(Self.change, "ZTRANSACTIONID", Self.transaction)]
-      + textKeys.map { (.transaction, $0, .string) }
-    return all.compactMap { table, column, other in
-      guard database.columns(of: table.name).isSuperset(of: [column, "Z_PK"]),
-        database.columns(of: other.name).contains("Z_PK")
-      else { return nil }
-      return KeyColumn(table: table.name, column: column, destination: other.name, in: name)
-    }
-  }
-
-  /// The CREATE statements of the table and its indexes; `nil` where rows of that length are of no form of it
-  /// that is known.
-  ///
-  /// - Parameters:
-  ///   - length: how many values its longest row has.
-  ///   - tombstones: how many tombstone columns the model asks for.
-  func statements(length: Int, tombstones: Int) -> (table: String, indexes: [(String, String)])? {
-    var columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
-    var indexes: [(String, String)] = []
-    func index(_ column: String) {
-      let index = "\(name)_\(column)_INDEX"
-      indexes.append((index, "CREATE INDEX \(index) ON \(name) (\(column))"))
-    }
-    switch self {
-    case .change:
-      columns += ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"].map { $0 + " INTEGER" }
-      columns += ["ZCOLUMNS BLOB"]
-      guard length >= columns.count else { return nil }
-      let kept = max(tombstones, length - columns.count)
-      guard kept <= Tombstones.limit else { return nil }
-      columns += (0..<kept).map { Tombstones.column($0) + " BLOB" }
-      index("ZTRANSACTIONID")
-    case .transaction:
-      let keys = Self.textKeys
-      let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
-      let short = columns.count + 1 + texts.count + 1
-      // Version 851 had the texts alone.
-      guard length == short || length == short + keys.count else { return nil }
-      if length > short {
-        columns += keys.map { $0 + " INTEGER" }
-        keys.forEach(index)
-      }
-      columns += ["ZTIMESTAMP FLOAT"] + texts.map { $0 + " VARCHAR" } + ["ZQUERYGEN BLOB"]
-      for (index, column) in [("Author", "ZAUTHOR"), ("Timestamp", "ZTIMESTAMP")] {
-        let index = "Z_TRANSACTION_Transaction\(index)Index"
-        indexes.append((index, "CREATE INDEX \(index) ON \(name) (\(column) COLLATE BINARY ASC)"))
-      }
-    case .string:
-      columns += ["ZNAME VARCHAR"]
-      guard length == columns.count else { return nil }
-      let index = "Z_TRANSACTIONSTRING_UNIQUE_NAME"
-      indexes.append(
-        (index, "CREATE UNIQUE INDEX \(index) ON \(name) (ZNAME COLLATE BINARY ASC)"))
-    }
-    return ("CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )", indexes)
-  }
-}
-
-extension Store {
-  /// The column with the entity of a change of history, and SQL that is true of a change `t` of an entity that
-  /// the store does not have; `nil` without history, and where nothing lists the entities.
-  ///
-  /// - Parameter name: the prefix of tables, such as `main.`.
-  package func unknownEntity(
-    in name: String = ""
-  ) -> (key: KeyColumn, condition: String)? {
-    let key = KeyColumn(
-      table: HistoryTable.change.name, column: "ZENTITY", destination: "Z_PRIMARYKEY",
-      key: "Z_ENT", in: name)
-    guard database.columns(of: key.table).contains(key.column),
-      database.contains(key.destination)
-    else { return nil }
-    // Rows of tables show numbers that the list lacks.
-    let known = schema.numbers.values.sorted().list
-    return (key, "(\(key.isDangling) AND \(key.value) NOT IN (\(known)))")
-  }
 }

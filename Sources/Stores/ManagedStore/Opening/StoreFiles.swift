@@ -36,6 +36,12 @@ public struct StoreFiles: Sendable, Equatable {
   /// The folder that the store is in.
   package var folder: String { FileSystem.parent(of: path) ?? "." }
 
+  /// Folders beside the store with the mirror's copies of files that it sends to iCloud; the mirror makes them again.
+  package var mirrorAssets: [String] {
+    let name = FileSystem.name(of: path) + "_ckAssets"
+    return [folder + "/" + name, folder + "/." + name].filter(FileSystem.isDirectory)
+  }
+
   /// How the files were read.
   public enum Access: Sendable, Equatable {
     /// The main file alone, as if it could not change.

@@ -154,7 +154,7 @@ struct VersionsLayer: LayerContent {
   /// Types what all completions have in common.
   private mutating func complete(in context: inout Context) -> [Effect] {
     guard case .path(var prompt, let completions) = mode else { return [] }
-    if let longest = Self.common(completions), longest.count > prompt.text.count {
+    if let longest = PathOffers.common(completions), longest.count > prompt.text.count {
       prompt = Prompt(longest)
       mode = .path(prompt, completions: completions)
     }
@@ -175,15 +175,6 @@ struct VersionsLayer: LayerContent {
 
   private mutating func complete(_ text: String, in context: inout Context) -> [Effect] {
     context.ask(&completing) { .find($0, .completions(path: text)) }
-  }
-
-  /// What all of several texts begin with.
-  private static func common(_ texts: [String]) -> String? {
-    guard var common = texts.first else { return nil }
-    for text in texts.dropFirst() {
-      common = String(zip(common, text).prefix { $0 == $1 }.map(\.0))
-    }
-    return common
   }
 
   mutating func type(_ key: Key, in context: inout Context) -> [Effect] {

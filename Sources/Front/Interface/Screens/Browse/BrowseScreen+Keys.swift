@@ -282,7 +282,7 @@ extension BrowseScreen {
 
   private func showHistory(in context: inout Context) -> [Effect] {
     guard let selectedObject else { return [] }
-    let history = HistoryPages(of: selectedObject, labels: labels)
+    let history = HistoryPages(of: .object(selectedObject), labels: labels)
     return context.show(StorePanel(.history, counts: counts, history)) { $0.read(in: &$1) }
   }
 

@@ -2,6 +2,7 @@ import Comparison
 import JSON
 import ManagedModel
 import ManagedStore
+import Reports
 import RowText
 import Terminal
 
@@ -64,7 +65,7 @@ struct ChangeWriter {
         [["entity", "paired by", "only in A", "only in B"]]
           + pairings.map {
             [
-              $0.entity, Self.way($0), NumberText.grouped($0.unpairedA),
+              $0.entity, $0.way, NumberText.grouped($0.unpairedA),
               NumberText.grouped($0.unpairedB),
             ]
           })
@@ -75,16 +76,6 @@ struct ChangeWriter {
   private static func grownApart(_ pairings: [EntityPairing]) -> [String] {
     pairings.filter(\.isGrownApart).map {
       "! \($0.entity) may have grown apart: \(NumberText.counted($0.splitKeys, "key")) of different objects in A and B, counted as deleted and inserted. --base STORE, the copy that both come from, settles it."
-    }
-  }
-
-  static func way(_ pairing: EntityPairing) -> String {
-    let names = pairing.on.joined(separator: ", ")
-    return switch pairing.by {
-    case .key: "key"
-    case .unique: "unique \(names)"
-    case .attribute, .match: names
-    case .none: "—"
     }
   }
 

@@ -48,7 +48,8 @@ enum MergeCommand {
     in NEW and is in OLD is restored. To-many relationships are united, and a to-one that only one store has set is
     kept. With --base, a value that only one store changed is that store's. Other differences are conflicts: --prefer
     decides them. A one-to-one or a unique value that is taken stays NEW's, and what lost is reported. History and
-    CloudKit records are those of NEW.
+    CloudKit records are those of NEW; where NEW keeps history, one transaction names what was added and changed, so that
+    the app and its mirror see it.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -69,8 +70,11 @@ enum MergeCommand {
     let place = arguments[isRehearsal] ? nil : path
     if let place { RecoveryNotice.write(forOutput: place, to: console) }
     if try stores[1].cloudKit() != nil {
+      let path = stores[1].path.printable
       console.note(
-        "! \(stores[1].path.printable) is mirrored to iCloud: the app will not upload what the merge added or changed by itself, since its history has no transaction of them."
+        stores[1].hasHistory
+          ? "! \(path) is mirrored to iCloud: the app will upload merged objects as new ones to all devices."
+          : "! \(path) is mirrored to iCloud and keeps no history: the app will not upload what the merge adds or changes by itself."
       )
     }
     let merged = try Waiting.tell("merging", on: console) {
@@ -85,7 +89,7 @@ enum MergeCommand {
     return stores.dropFirst().reduce(console.finish(stores[0], status)) { console.finish($1, $0) }
   }
 
-  private static func preference(_ word: String) throws -> MergeOptions.Preference {
+  static func preference(_ word: String) throws -> MergeOptions.Preference {
     guard let preference = MergeOptions.Preference(word) else {
       throw CoreDataError(
         .usage, "--prefer takes new, old or ENTITY=ATTRIBUTE:newest, not “\(word.printable)”")

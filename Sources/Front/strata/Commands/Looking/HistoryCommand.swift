@@ -10,6 +10,10 @@ enum HistoryCommand {
   private static let object = Argument(optional: "REF")
   private static let author = Option(
     "author", "AUTHOR", "only transactions of this author (\"\" for those without)")
+  private static let find = Option(
+    "find", "TEXT", .text,
+    "only changes of objects with TEXT in a value, of deleted ones by what history kept, and transactions with TEXT in the author or process"
+  )
   private static let limit = Option<Int?>(
     number: "limit", takesAll: true, "how many transactions, or all (default 20)")
   private static let changes = Option("changes", "list the objects that each transaction changed")
@@ -19,13 +23,14 @@ enum HistoryCommand {
   static let command = Command(
     "history", .look, "shows persistent history, newest first",
     arguments: [Argument.store, object],
-    options: [author, limit, changes, authors, versions, Option.json, Option.model],
+    options: [author, find, limit, changes, authors, versions, Option.json, Option.model],
     details: """
       With REF, such as Recipe/p12 or its URI, only the transactions that changed this object, and what each
-      of them did to it. The object may have been deleted.
+      of them did to it. The object may have been deleted. --find TEXT looks for objects by a name, number or UUID, by
+      a key such as p12, or by the name of their entity.
       """,
     example: "strata history Recipes.sqlite Recipe/p12",
-    statuses: "1 if the store keeps no history, or has none of REF", run: run)
+    statuses: "1 if the store keeps no history, or has none of REF or TEXT", run: run)
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.reading(arguments[.store], model: arguments[.model])
@@ -47,25 +52,33 @@ enum HistoryCommand {
     }
     let author = arguments[author].map { $0.isEmpty ? nil : $0 }
     let object = try arguments[object].map { try ObjectCommand.object($0, in: store) }
+    let match = try arguments[find].map { try store.historyMatch(for: $0) }
+    if match?.isCut == true {
+      console.note(
+        "only the first \(NumberText.grouped(match?.objects.count ?? 0)) objects with that text count"
+      )
+    }
     var left = arguments[limit] ?? 20
     var before: Int64?
     while left > 0 {
       let found =
-        try store.transactions(before: before, author: author, of: object, limit: min(page, left))
+        try store.transactions(
+          before: before, author: author, of: object, matching: match, limit: min(page, left))
         ?? []
       guard let last = found.last else { break }
       for transaction in found {
         isJSON
           ? console.json { write(transaction, to: &$0) } : print(transaction, console)
-        if arguments[changes] || object != nil {
-          try printChanges(of: transaction, to: object, store, isJSON, console)
+        if arguments[changes] || object != nil || match != nil {
+          try printChanges(
+            of: transaction, to: object, arguments[changes] ? nil : match, store, isJSON, console)
         }
       }
       left -= found.count
       before = last.number
     }
-    if let object, before == nil, left > 0 {
-      console.note("history has no change of \(object)")
+    if before == nil, left > 0, let what = object?.description ?? match.map({ "“\($0.text)”" }) {
+      console.note("history has no change of \(what.printable)")
       return console.finish(store, .no)
     }
     return console.finish(store)
@@ -126,13 +139,13 @@ enum HistoryCommand {
 
   /// Changes a page at a time: a transaction may have made a million objects.
   private static func printChanges(
-    of transaction: HistoryTransaction, to object: ObjectID?, _ store: Store, _ isJSON: Bool,
-    _ console: Console
+    of transaction: HistoryTransaction, to object: ObjectID?, _ match: HistoryMatch?,
+    _ store: Store, _ isJSON: Bool, _ console: Console
   ) throws {
     var after: Int64?
     while true {
       let changes = try store.changes(
-        of: transaction.number, after: after, to: object, limit: 500)
+        of: transaction.number, after: after, to: object, matching: match, limit: 500)
       guard let last = changes.last else { return }
       let labels = try store.names(of: changes.map(\.object))
       for change in changes {

@@ -3,6 +3,7 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import Merging
 import RowText
 
 /// What other programs saved, and what is different in another file.
@@ -59,6 +60,28 @@ extension EffectPerformer {
           StoreDifferences(
             path: path, counts: summary.entities, changes: changes,
             notes: comparison.notes + summary.notes))
+      }
+    }
+  }
+
+  /// Makes one store of the open one and another, or finds out what that would be.
+  func merge(_ id: TaskID, _ order: MergeOrder) {
+    rescue(id) { [source, mailbox] in
+      try await Self.onQueue("strata.merge") {
+        func store(_ path: String) throws -> Store {
+          try StoreSource(path: path, model: source.model).open()
+        }
+        let (own, other) = (try store(source.path), try store(order.other))
+        let (old, new) = order.isOtherNewer ? (own, other) : (other, own)
+        var options = MergeOptions()
+        options.matches = try MergeOrder.words(order.matches).map(CompareCommand.match)
+        options.preferences = try MergeOrder.words(order.preferences).map(MergeCommand.preference)
+        options.keepsDeleted = order.keepsDeleted
+        let report = try StoreMerge.run(
+          old, new, base: order.base.isEmpty ? nil : store(order.base), options: options,
+          to: order.output.isEmpty ? nil : order.output, isCancelled: { Task.isCancelled },
+          progress: { mailbox.post(.answer(id, .merging($0))) })
+        return Answer.merged(report)
       }
     }
   }

@@ -85,6 +85,7 @@ final class EffectPerformer: Sendable {
     case .refresh(let id): refresh(id)
     case .compare(let id, let path): compare(id, with: path)
     case .writeChanges(let id, let file): write(id, file)
+    case .merge(let id, let order): merge(id, order)
     case .ask(let id, let request): ask(id, request)
     case .find(let id, let request): find(id, request)
     case .unlock(let id, let path, let password):

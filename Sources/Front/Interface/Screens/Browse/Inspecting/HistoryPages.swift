@@ -7,8 +7,7 @@ struct HistoryPages: Sendable, Equatable {
   static let page = 100
   static let changes = 200
 
-  /// The only object whose changes are read; `nil` reads all.
-  private(set) var object: ObjectID?
+  private(set) var scope: HistoryScope
   /// The attributes that label objects.
   private let labels: ObjectLabels
   /// The labels that are known.
@@ -20,14 +19,14 @@ struct HistoryPages: Sendable, Equatable {
   private var complete: Set<Int64> = []
   private var changesTasks: [TaskID: Int64] = [:]
 
-  init(of object: ObjectID? = nil, labels: ObjectLabels) {
-    (self.object, self.labels) = (object, labels)
+  init(of scope: HistoryScope = .all, labels: ObjectLabels) {
+    (self.scope, self.labels) = (scope, labels)
   }
 
-  /// Reads history of one object, or all of it.
-  mutating func read(of object: ObjectID?, in context: inout Context) -> [Effect] {
+  /// Reads a part of history, or all of it.
+  mutating func read(_ scope: HistoryScope, in context: inout Context) -> [Effect] {
     let former = stop()
-    self = HistoryPages(of: object, labels: labels)
+    self = HistoryPages(of: scope, labels: labels)
     return former + wanted(isShown: true, 0, in: &context)
   }
 
@@ -37,8 +36,8 @@ struct HistoryPages: Sendable, Equatable {
   mutating func wanted(isShown: Bool, _ left: Int, in context: inout Context) -> [Effect] {
     guard isShown, !hasAll, pageTask == nil, left < 50 else { return [] }
     let last = entries.last?.transaction.number
-    return context.ask(&pageTask) { [object, labels] in
-      .ask($0, .transactions(before: last, of: object, labels))
+    return context.ask(&pageTask) { [scope, labels] in
+      .ask($0, .transactions(before: last, of: scope, labels))
     }
   }
 
@@ -92,7 +91,7 @@ struct HistoryPages: Sendable, Equatable {
 
   func lines(_ facts: StoreFacts) -> [PanelLine] {
     typealias Piece = PanelLine.Piece
-    var lines = object.map { [heading(of: $0)] } ?? Self.versions(facts) + Self.authors(facts)
+    var lines = heading(facts)
     var day: String?
     for entry in entries {
       if entry.day != day {
@@ -121,17 +120,32 @@ struct HistoryPages: Sendable, Equatable {
     if !hasAll { lines.append(.note("…")) }
     if entries.isEmpty, hasAll {
       lines.append(
-        .note(object.map { "History has no change of \($0)." } ?? "History has no transactions."))
+        .note(
+          scope == .all
+            ? "History has no transactions." : "History has no change of \(subject)."))
     }
     return lines
   }
 
-  private func heading(of object: ObjectID) -> PanelLine {
-    PanelLine(
-      [
-        .init(text: "Only \(object)", role: .title),
-        .init(text: names[object].map { "  \($0)" } ?? "", role: .string),
-      ], .none)
+  /// What is read, for a sentence.
+  private var subject: String {
+    switch scope {
+    case .all: "any object"
+    case .object(let id): "\(id)"
+    case .text(let text): "“\(text)”"
+    }
+  }
+
+  private func heading(_ facts: StoreFacts) -> [PanelLine] {
+    guard scope != .all else { return Self.versions(facts) + Self.authors(facts) }
+    let name = scope.object.flatMap { names[$0] }
+    return [
+      PanelLine(
+        [
+          .init(text: "Only \(subject)", role: .title),
+          .init(text: name.map { "  \($0)" } ?? "", role: .string),
+        ], .none)
+    ]
   }
 
   /// The log of migrations: when the store left a version.
@@ -188,7 +202,7 @@ struct HistoryPages: Sendable, Equatable {
       case nil: ("?", .dim)
       }
     // Of one object the heading says how it is labelled.
-    let label = object == nil ? names[change.object] : nil
+    let label = scope.object == nil ? names[change.object] : nil
     var rest = change.properties.map { "  " + $0.joined(separator: ", ") } ?? ""
     for tombstone in change.tombstones {
       let column = RowColumn(name: "", kind: .attribute(.binary))

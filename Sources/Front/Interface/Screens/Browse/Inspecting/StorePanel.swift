@@ -23,6 +23,8 @@ struct StorePanel: LayerContent {
   private var lists: [Section: List] = [:]
   private var factsTask: TaskID?
   private var error: CoreDataError?
+  /// What is looked for in history, while it is typed.
+  private var prompt: Prompt?
 
   /// Objects of each entity, as far as they are counted.
   var counts: [String: Int]
@@ -38,33 +40,72 @@ struct StorePanel: LayerContent {
   }
 
   func bindings(_ context: Context) -> [Binding] {
+    if let prompt {
+      return [
+        Binding(
+          [.enter], "find", asks("confirm") { $0.find(in: &$1) },
+          unless: prompt.text.allSatisfy(\.isWhitespace) ? "type a name, a value or a key" : nil),
+        Binding([.escape], "back", changes("cancel") { $0.prompt = nil }),
+      ]
+    }
     let store = context.storeArgument
     let command =
       section == .history
-      ? "strata history \(store)" + (history.object.map { " \($0)" } ?? "") : "strata info \(store)"
+      ? "strata history \(store)" + history.scope.argument : "strata info \(store)"
+    let isNarrowed = section == .history && history.scope.text != nil
     return [
       Binding(
         [.left, .right, .backTab, .tab], label: "← →", "section", turns, command: command),
       Binding(
         [.enter], opening(context), does("choose") { $0.choose(in: &$1) },
         unless: selected(context)?.opens == true ? nil : "nothing to open on this line"),
-    ] + (section == .history ? [filtering(context)] : []) + [
-      moving { $0.move($1, in: &$2) },
-      closing([.escape, "q", "i"]),
-    ]
+    ] + (section == .history ? [searching(context), filtering(context)] : [])
+      + (isNarrowed
+        ? [Binding([.escape], "all of history", asks("back") { $0.readHistory(.all, in: &$1) })]
+        : [])
+      + [
+        moving { $0.move($1, in: &$2) },
+        closing(isNarrowed ? ["q", "i"] : [.escape, "q", "i"]),
+      ]
+  }
+
+  /// Finds changes of objects, deleted ones too, by a text.
+  private func searching(_ context: Context) -> Binding {
+    Binding(
+      ["/"], "find", changes("search") { $0.prompt = Prompt($0.history.scope.text ?? "") },
+      unless: facts?.hasHistory == true ? nil : "the store keeps no history",
+      command: "strata history \(context.storeArgument) --find TEXT")
+  }
+
+  private mutating func find(in context: inout Context) -> [Effect] {
+    guard let text = prompt?.text else { return [] }
+    prompt = nil
+    return readHistory(.text(text), in: &context)
+  }
+
+  private mutating func readHistory(
+    _ scope: HistoryScope, in context: inout Context
+  ) -> [Effect] {
+    lists[.history] = nil
+    return history.read(scope, in: &context)
+  }
+
+  mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
+    prompt?.handle(key)
+    return []
   }
 
   /// Narrows history to one object, and widens it again.
   private func filtering(_ context: Context) -> Binding {
     let object = selected(context)?.object
+    let isOne = history.scope.object != nil
     return Binding(
-      ["H"], history.object == nil ? "this object only" : "all of history",
+      ["H"], isOne ? "all of history" : "this object only",
       asks("objectHistory") { panel, context in
-        let object = panel.history.object == nil ? panel.selected(context)?.object : nil
-        panel.lists[.history] = nil
-        return panel.history.read(of: object, in: &context)
+        let object = panel.history.scope.object == nil ? panel.selected(context)?.object : nil
+        return panel.readHistory(object.map { .object($0) } ?? .all, in: &context)
       },
-      unless: history.object == nil && object == nil ? "select a changed object first" : nil)
+      unless: !isOne && object == nil ? "select a changed object first" : nil)
   }
 
   private func opening(_ context: Context) -> String {
@@ -72,6 +113,7 @@ struct StorePanel: LayerContent {
     case .object: "go there"
     case .transaction(let number): history.isUnfolded(number) ? "fold" : "changes"
     case .moreChanges: "more"
+    case .rows: "go to the rows"
     default: "open"
     }
   }
@@ -96,6 +138,9 @@ struct StorePanel: LayerContent {
     case .transaction(let number): return .stay(history.toggle(number, in: &context))
     case .moreChanges(let number, let after):
       return .stay(history.readChanges(of: number, after: after, in: &context))
+    case .rows(let entity, let filter):
+      return .close(
+        context.on(BrowseScreen.self) { $0.goTo(entity: entity, filter: filter, in: &$1) })
     default: return .stay()
     }
   }
@@ -158,7 +203,7 @@ struct StorePanel: LayerContent {
     case .history:
       return facts.hasHistory
         ? history.lines(facts) : [.note("The store keeps no persistent history.")]
-    case .cloudKit: return StorePanelText.cloudKit(facts)
+    case .cloudKit: return CloudKitPanel(facts, width: context.size.width - 6).lines
     case .warnings: return []
     }
   }
@@ -177,6 +222,10 @@ struct StorePanel: LayerContent {
           theme[isShown ? .headerActive : .dim]))
     }
     grid.write(tabs, at: inside.origin, within: inside.width)
+    if let prompt {
+      prompt.draw(
+        in: &grid, inside.row(1), label: [Span("find › ", theme[.footerKey])], theme: theme)
+    }
     list(context).draw(lines(context), in: &grid, inside.droppingRows(2), theme: theme) {
       $0.spans(theme, isSelected: $1)
     }
@@ -191,6 +240,8 @@ struct PanelLine: Sendable, Equatable {
     /// An object that is not there any more.
     case deleted(ObjectID)
     case transaction(Int64)
+    /// Rows of an entity, those that match a predicate.
+    case rows(String, String?)
     /// The rest of a transaction's changes.
     case moreChanges(of: Int64, after: Int64)
   }
@@ -213,7 +264,7 @@ struct PanelLine: Sendable, Equatable {
   var opens: Bool {
     switch purpose {
     case .none, .deleted: false
-    case .object, .transaction, .moreChanges: true
+    case .object, .rows, .transaction, .moreChanges: true
     }
   }
 
@@ -221,7 +272,7 @@ struct PanelLine: Sendable, Equatable {
   var object: ObjectID? {
     switch purpose {
     case .object(let id), .deleted(let id): id
-    case .none, .transaction, .moreChanges: nil
+    case .none, .rows, .transaction, .moreChanges: nil
     }
   }
 
@@ -246,6 +297,17 @@ struct PanelLine: Sendable, Equatable {
     pieces.map { piece in
       let text = piece.width > 0 ? piece.text.fitted(to: piece.width) : piece.text
       return Span(text, isSelected ? .plain : piece.role.map { theme[$0] } ?? .plain)
+    }
+  }
+}
+
+extension HistoryScope {
+  /// What a command line has for it.
+  fileprivate var argument: String {
+    switch self {
+    case .all: ""
+    case .object(let id): " \(id)"
+    case .text(let text): " --find \(ShellText.quoted(text))"
     }
   }
 }

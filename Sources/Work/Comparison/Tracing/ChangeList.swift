@@ -3,9 +3,9 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// The list of what an edit changed: which properties of which objects, and which objects went; in a private file,
-/// since there may be millions.
-final class EditList {
+/// The list of what was changed in a copy of a store: which properties of which objects, and which objects came or
+/// went; in a private file, since there may be millions.
+package final class ChangeList {
   /// What of an object was written, as the bits of history name it.
   enum Subject {
     static let attribute = "a:"
@@ -17,18 +17,23 @@ final class EditList {
     static let toMany = "m:"
   }
 
+  /// The name that the connection of what is changed knows it by.
+  package static let schema = "listed"
+
   private let folder: PrivateFolder
   private let path: String
   private var reader: Connection?
-  /// How many objects were changed, and how many deleted, by Z_ENT.
-  private(set) var changed: [Int64: Int] = [:]
-  private(set) var deleted: [Int64: Int] = [:]
+  /// How many objects were changed, how many deleted, and how many came, by Z_ENT.
+  package private(set) var changed: [Int64: Int] = [:]
+  package private(set) var deleted: [Int64: Int] = [:]
+  package private(set) var inserted: [Int64: Int] = [:]
   /// How many of the changed objects have another order key, and are else as they were.
-  private(set) var moved = 0
+  package private(set) var moved = 0
 
-  init() throws {
+  /// An empty list.
+  package init() throws {
     folder = try PrivateFolder(.disk)
-    path = folder.path + "/edit"
+    path = folder.path + "/list"
     let connection = try Connection(path: path, mode: .create, isDefensive: false)
     try connection.execute(
       """
@@ -36,18 +41,20 @@ final class EditList {
       CREATE TABLE changes (number INTEGER, key INTEGER, subject TEXT, property TEXT,
         PRIMARY KEY (number, key, subject)) WITHOUT ROWID;
       CREATE TABLE deleted (number INTEGER, key INTEGER, PRIMARY KEY (number, key)) WITHOUT ROWID;
+      CREATE TABLE inserted (number INTEGER, key INTEGER, PRIMARY KEY (number, key)) WITHOUT ROWID;
       """)
     connection.close()
   }
 
-  /// Makes it known as `edit` to the connection of what is edited.
-  func attach(to connection: Connection) throws {
-    try connection.run("ATTACH DATABASE ? AS edit", [.text(path)])
-    try connection.execute("PRAGMA edit.journal_mode = OFF; PRAGMA edit.synchronous = OFF")
+  /// Makes it known to the connection of what is changed.
+  package func attach(to connection: Connection) throws {
+    try connection.run("ATTACH DATABASE ? AS \(Self.schema)", [.text(path)])
+    try connection.execute(
+      "PRAGMA \(Self.schema).journal_mode = OFF; PRAGMA \(Self.schema).synchronous = OFF")
   }
 
   /// Counts what is in it, once all is.
-  func count(on connection: Connection) throws {
+  package func count(on connection: Connection) throws {
     func counts(_ sql: String) throws -> [Int64: Int] {
       var counts: [Int64: Int] = [:]
       for row in try connection.rows(sql) {
@@ -56,17 +63,18 @@ final class EditList {
       }
       return counts
     }
-    changed = try counts("SELECT number, count(DISTINCT key) FROM edit.changes GROUP BY 1")
+    changed = try counts("SELECT number, count(DISTINCT key) FROM listed.changes GROUP BY 1")
     moved = try connection.number(
       """
-      SELECT count(*) FROM (SELECT 1 FROM edit.changes GROUP BY number, key
+      SELECT count(*) FROM (SELECT 1 FROM listed.changes GROUP BY number, key
       HAVING min(substr(subject, 1, 2) IN ('\(Subject.toOneOrder)', '\(Subject.ownerOrder)')))
       """)
-    deleted = try counts("SELECT number, count(*) FROM edit.deleted GROUP BY 1")
+    deleted = try counts("SELECT number, count(*) FROM listed.deleted GROUP BY 1")
+    inserted = try counts("SELECT number, count(*) FROM listed.inserted GROUP BY 1")
   }
 
   /// Whether nothing was changed.
-  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty }
+  package var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && inserted.isEmpty }
 
   private func connection() throws -> Connection {
     if let reader { return reader }
@@ -76,7 +84,7 @@ final class EditList {
   }
 
   /// Names of the properties that were changed of an object.
-  func properties(of number: Int64, _ key: Int64) throws -> Set<String> {
+  package func properties(of number: Int64, _ key: Int64) throws -> Set<String> {
     let rows = try connection().cached(
       "SELECT property FROM changes WHERE number = ? AND key = ?"
     ).rows([.integer(number), .integer(key)])
@@ -84,7 +92,7 @@ final class EditList {
   }
 
   /// Whether an object was deleted.
-  func tellsDeletion(of number: Int64, _ key: Int64) throws -> Bool {
+  package func tellsDeletion(of number: Int64, _ key: Int64) throws -> Bool {
     try !connection().cached("SELECT 1 FROM deleted WHERE number = ? AND key = ?")
       .firstRow([.integer(number), .integer(key)]).isEmpty
   }

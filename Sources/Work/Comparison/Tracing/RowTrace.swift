@@ -3,22 +3,26 @@ import ManagedStore
 import Migration
 import SQLite
 
-/// Follows what statements, and the store's own triggers, write into a copy of a store, and makes the list of it by
-/// comparing the rows that were touched with those of the original, which is attached as `src`.
+/// Makes the list of what was written into a copy of a store, by comparing the rows that were touched with those of the
+/// original, which is attached beside it. Which rows those are it finds by following statements, and the store's own
+/// triggers; or whoever wrote says it.
 ///
 /// So the list holds what differs in the end, whatever wrote it: both sides of a relationship, positions, and objects
 /// that lost a partner.
-struct RowTrace {
-  let store: Store
-  let connection: Connection
+package struct RowTrace {
+  private let store: Store
+  private let connection: Connection
+  private let original: String
   private let tables: [String]
   private let joins: [StoreSchema.JoinTable]
 
   private var schema: StoreSchema { store.schema }
 
-  /// Begins to follow.
-  init(_ store: Store, on connection: Connection) throws {
-    (self.store, self.connection) = (store, connection)
+  /// - Parameters:
+  ///   - store: the original, which is attached as `original` says.
+  ///   - connection: has the copy as `main`, and a ``ChangeList``.
+  package init(_ store: Store, on connection: Connection, original: String = "src") throws {
+    (self.store, self.connection, self.original) = (store, connection, original)
     tables = store.schema.tables.map(\.name).filter { store.database.contains($0) }
     joins = store.schema.joins.filter { store.database.contains($0.name) }
     try connection.execute(
@@ -26,6 +30,10 @@ struct RowTrace {
       CREATE TEMP TABLE strata_touched (place INTEGER, key INTEGER, other INTEGER,
         PRIMARY KEY (place, key, other)) WITHOUT ROWID
       """)
+  }
+
+  /// Begins to follow.
+  package func follow() throws {
     for (place, table) in tables.enumerated() {
       for event in ["UPDATE", "DELETE"] {
         try watch(table, event, ["(\(place), OLD.Z_PK, 0)"])
@@ -54,7 +62,7 @@ struct RowTrace {
   }
 
   /// Ends following.
-  func stop() throws {
+  package func stop() throws {
     for table in tables {
       for event in ["UPDATE", "DELETE"] {
         try connection.execute("DROP TRIGGER temp.\(name(table, event))")
@@ -67,20 +75,57 @@ struct RowTrace {
     }
   }
 
-  /// Writes what differs into the list, which is attached as `edit`.
-  func tell() throws {
+  /// Notes that rows of a table were written, or came.
+  ///
+  /// - Parameter keys: SQL of their keys.
+  package func add(_ keys: String, of table: String) throws {
+    guard let place = tables.firstIndex(of: table) else { return }
+    try connection.execute(
+      "INSERT OR IGNORE INTO temp.strata_touched SELECT \(place), key, 0 FROM (\(keys))")
+  }
+
+  /// Notes all rows of join tables that differ.
+  package func addLinks() throws {
+    for (index, join) in joins.enumerated() {
+      let (first, second) = (quoted(join.first), quoted(join.second))
+      let columns = store.database.tables[join.name] ?? []
+      let rest = columns.map(\.name).filter { $0 != join.first && $0 != join.second }
+      let keys = ["o.\(first) = n.\(first)", "o.\(second) = n.\(second)"]
+      let isEqual = (keys + rest.map { "o.\(quoted($0)) IS n.\(quoted($0))" })
+        .joined(separator: " AND ")
+      for (one, other) in [("main", original), (original, "main")] {
+        try connection.execute(
+          """
+          INSERT OR IGNORE INTO temp.strata_touched
+          SELECT \(tables.count + index), n.\(first), n.\(second) FROM \(one).\(quoted(join.name)) n
+          WHERE NOT EXISTS (SELECT 1 FROM \(other).\(quoted(join.name)) o WHERE \(isEqual))
+          """)
+      }
+    }
+  }
+
+  /// Writes what differs into the list.
+  package func tell() throws {
     for (place, table) in tables.enumerated() {
       try connection.execute(
         """
-        INSERT INTO edit.deleted SELECT s.Z_ENT, s.Z_PK FROM temp.strata_touched e
-        CROSS JOIN src.\(quoted(table)) s ON s.Z_PK = e.key
+        INSERT INTO listed.deleted SELECT s.Z_ENT, s.Z_PK FROM temp.strata_touched e
+        CROSS JOIN \(original).\(quoted(table)) s ON s.Z_PK = e.key
         LEFT JOIN main.\(quoted(table)) t ON t.Z_PK = e.key
         WHERE e.place = \(place) AND t.Z_PK IS NULL
         """)
+      try connection.execute(
+        """
+        INSERT INTO listed.inserted SELECT t.Z_ENT, t.Z_PK FROM temp.strata_touched e
+        CROSS JOIN main.\(quoted(table)) t ON t.Z_PK = e.key
+        LEFT JOIN \(original).\(quoted(table)) s ON s.Z_PK = e.key
+        WHERE e.place = \(place) AND s.Z_PK IS NULL
+        """)
       let numbers = try connection.rows(
         """
-        SELECT DISTINCT s.Z_ENT FROM temp.strata_touched e
-        CROSS JOIN src.\(quoted(table)) s ON s.Z_PK = e.key WHERE e.place = \(place)
+        SELECT DISTINCT coalesce(s.Z_ENT, t.Z_ENT) FROM temp.strata_touched e
+        LEFT JOIN \(original).\(quoted(table)) s ON s.Z_PK = e.key
+        LEFT JOIN main.\(quoted(table)) t ON t.Z_PK = e.key WHERE e.place = \(place)
         """
       ).compactMap { $0.first?.integer }
       for number in numbers { try tellRows(of: number, in: table, place) }
@@ -97,16 +142,25 @@ struct RowTrace {
         }
       }
     }
+    // What of an object that came leads to others is no change of it.
+    try connection.execute(
+      """
+      DELETE FROM listed.changes WHERE EXISTS (SELECT 1 FROM listed.inserted i
+      WHERE i.number = listed.changes.number AND i.key = listed.changes.key)
+      """)
   }
 
   /// Rows of one entity, before and after.
+  ///
+  /// - Parameter orOne: those too that came or went.
   private func rows(
-    of number: Int64, in table: String, _ place: Int, orGone: Bool = false
+    of number: Int64, in table: String, _ place: Int, orOne: Bool = false
   ) -> String {
     """
-    FROM temp.strata_touched e CROSS JOIN src.\(quoted(table)) s ON s.Z_PK = e.key
-    \(orGone ? "LEFT JOIN" : "CROSS JOIN") main.\(quoted(table)) t ON t.Z_PK = e.key
-    WHERE e.place = \(place) AND s.Z_ENT = \(number)
+    FROM temp.strata_touched e
+    \(orOne ? "LEFT JOIN" : "CROSS JOIN") \(original).\(quoted(table)) s ON s.Z_PK = e.key
+    \(orOne ? "LEFT JOIN" : "CROSS JOIN") main.\(quoted(table)) t ON t.Z_PK = e.key
+    WHERE e.place = \(place) AND \(orOne ? "coalesce(s.Z_ENT, t.Z_ENT)" : "s.Z_ENT") = \(number)
     """
   }
 
@@ -115,7 +169,7 @@ struct RowTrace {
   ) throws {
     try connection.execute(
       """
-      INSERT OR IGNORE INTO edit.changes SELECT \(object), \(Value.text(subject + name).literal),
+      INSERT OR IGNORE INTO listed.changes SELECT \(object), \(Value.text(subject + name).literal),
       \(Value.text(name).literal) \(rows)
       """)
   }
@@ -126,20 +180,20 @@ struct RowTrace {
     func differs(_ column: String) -> String { "t.\(quoted(column)) IS NOT s.\(quoted(column))" }
     for entry in own.attributes where !entry.attribute.isDerived {
       try add(
-        EditList.Subject.attribute, entry.attribute.name, both + " AND " + differs(entry.column))
+        ChangeList.Subject.attribute, entry.attribute.name, both + " AND " + differs(entry.column))
     }
     for entry in own.relationships {
       guard let storage = entry.storage, let column = storage.toOneColumn else { continue }
       let name = entry.relationship.name
-      try add(EditList.Subject.toOne, name, both + " AND " + differs(column))
+      try add(ChangeList.Subject.toOne, name, both + " AND " + differs(column))
       if let other = storage.entityColumn {
         // Its bit stands beside the key's.
         try add(
-          EditList.Subject.toOneEntity, name,
+          ChangeList.Subject.toOneEntity, name,
           both + " AND (\(differs(column)) OR \(differs(other)))")
       }
       if let order = storage.inversePosition {
-        try add(EditList.Subject.toOneOrder, name, both + " AND " + differs(order))
+        try add(ChangeList.Subject.toOneOrder, name, both + " AND " + differs(order))
       }
       guard let (_, inverse) = schema.inverse(of: entry.relationship), inverse.isToMany,
         let destination = store.table(of: entry.relationship.destination)
@@ -147,8 +201,8 @@ struct RowTrace {
       let moved = ([column] + [storage.inversePosition].compactMap { $0 }).map(differs)
       try tellToMany(
         inverse.name, in: destination.table, column,
-        rows(of: number, in: table, place, orGone: true)
-          + " AND (t.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
+        rows(of: number, in: table, place, orOne: true)
+          + " AND (t.Z_PK IS NULL OR s.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
     }
   }
 
@@ -158,7 +212,7 @@ struct RowTrace {
   ) throws {
     for row in ["s", "t"] {
       try add(
-        EditList.Subject.toMany, name, object: "d.Z_ENT, d.Z_PK",
+        ChangeList.Subject.toMany, name, object: "d.Z_ENT, d.Z_PK",
         """
         FROM (SELECT DISTINCT \(row).\(quoted(column)) k \(rows)) k
         CROSS JOIN main.\(quoted(table)) d ON d.Z_PK = k.k
@@ -176,23 +230,24 @@ struct RowTrace {
     let name = relationship.name
     func rows(_ join: String) -> String {
       """
-      FROM temp.strata_touched e CROSS JOIN src.\(quoted(storage.table)) s ON s.Z_PK = e.key
+      FROM temp.strata_touched e \(join) \(original).\(quoted(storage.table)) s ON s.Z_PK = e.key
       \(join) main.\(quoted(storage.table)) t ON t.Z_PK = e.key WHERE e.place = \(place)
       """
     }
     func differs(_ column: String) -> String { "t.\(quoted(column)) IS NOT s.\(quoted(column))" }
     try add(
-      EditList.Subject.owner, "\(entity).\(name)",
+      ChangeList.Subject.owner, "\(entity).\(name)",
       rows("CROSS JOIN") + " AND " + differs(storage.owner))
     if let order = storage.position {
       try add(
-        EditList.Subject.ownerOrder, "\(entity).\(name)",
+        ChangeList.Subject.ownerOrder, "\(entity).\(name)",
         rows("CROSS JOIN") + " AND " + differs(order))
     }
     let moved = ([storage.owner] + [storage.position].compactMap { $0 }).map(differs)
     try tellToMany(
       name, in: own.table, storage.owner,
-      rows("LEFT JOIN") + " AND (t.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
+      rows("LEFT JOIN")
+        + " AND (t.Z_PK IS NULL OR s.Z_PK IS NULL OR \(moved.joined(separator: " OR ")))")
   }
 
   /// A relationship whose links are rows of a join table.
@@ -215,10 +270,10 @@ struct RowTrace {
     if storage.kind == .reflexive { owners = ["e.key", "e.other"] }
     for owner in owners {
       try add(
-        EditList.Subject.toMany, relationship.name, object: "o.Z_ENT, o.Z_PK",
+        ChangeList.Subject.toMany, relationship.name, object: "o.Z_ENT, o.Z_PK",
         """
         FROM temp.strata_touched e CROSS JOIN main.\(quoted(own.table)) o ON o.Z_PK = \(owner)
-        WHERE e.place = \(tables.count + index) AND \(link("main")) IS NOT \(link("src"))
+        WHERE e.place = \(tables.count + index) AND \(link("main")) IS NOT \(link(original))
         """)
     }
   }

@@ -1,0 +1,197 @@
+import Comparison
+import ManagedModel
+import Merging
+import Reports
+import Terminal
+
+/// How a merge looks: whose objects come where, what is asked for, and what becomes of the objects.
+extension MergeLayer {
+  enum Line {
+    case field(Field)
+    case text(String, Theme.Role)
+    case change(ObjectChange, note: String)
+  }
+
+  private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 4)) }
+
+  func lines(_ context: Context) -> [Line] {
+    let width = Self.width(in: context.body)
+    func text(_ report: Report) -> [Line] {
+      ReportText.lines(report.worded(Self.words), width: width - 1).map { .text($0.text, $0.role) }
+    }
+    var lines: [Line] = Field.allCases.map { .field($0) } + [.text("", .text)]
+    if task != nil {
+      return lines + [.text("\(doing) …  ^C stops", .dim)]
+    }
+    if let error {
+      let hint = error.advice.map { [$0.text(naming: Self.words)] } ?? []
+      let path = error.path.map { [context.known.named($0)] } ?? []
+      lines += Wrapping.lines("✗ " + error.message, .error, width: width).map {
+        .text($0.text, $0.role)
+      }
+      lines += (path + hint).flatMap { Wrapping.lines($0, width: width) }.map { .text($0, .text) }
+    }
+    guard let report else { return lines }
+    let outcome = Report(outcomeOf: report).sections
+    // The verdict comes first: the rest may be long.
+    lines += text(Report(Array(outcome.suffix(1)))) + text(Report(countsOf: report))
+    if report.conflictCount > 0 {
+      lines.append(
+        .text(
+          "\(NumberText.counted(report.conflictCount, "conflict")): OLD’s value → NEW’s value",
+          .columnTitle))
+      lines += report.conflicts.map { .change($0.change, note: $0.winner.sentence ?? "") }
+      let rest = report.conflictCount - report.conflicts.count
+      if rest > 0 { lines.append(.text("… and \(NumberText.grouped(rest)) more", .dim)) }
+    }
+    if !report.losses.isEmpty {
+      lines.append(.text("not in the result", .columnTitle))
+      lines += report.losses.map { .change($0.change, note: $0.sentence) }
+    }
+    return lines + text(Report(Array(outcome.dropLast())))
+  }
+
+  /// What the popup has for what a command line takes.
+  private static func words(_ choice: Advice.Choice, _ values: [String]) -> String {
+    switch choice {
+    case .mergeBase: "“base”"
+    case .mergeMatch: "“paired by”" + (values.first.map { " \($0)" } ?? "")
+    case .mergePreference: values.map { "“\($0)”" }.joined(separator: " ")
+    case .mergeKeepsDeleted: "“deleted in NEW”"
+    case .mergeRehearsal: "this list"
+    default: Advice.typed(choice, values)
+    }
+  }
+
+  private func title(_ field: Field) -> String {
+    switch field {
+    case .output: "new store"
+    case .base: "base"
+    case .matches: "paired by"
+    case .preferences: "conflicts"
+    case .deleted: "deleted in NEW"
+    }
+  }
+
+  /// What is chosen, and what that means.
+  private func value(_ field: Field) -> (text: String, about: String) {
+    switch field {
+    case .output: (output, "")
+    case .base:
+      order.base.isEmpty
+        ? ("none", "a copy that both come from, such as a backup of before")
+        : (order.base, "shows which of both changed a value")
+    case .matches:
+      switch order.matches {
+      case "":
+        order.base.isEmpty
+          ? ("what identifies", "unique values, UUIDs, names that end in ID")
+          : ("keys", "up to the last one of the base")
+      case "key": ("key", "equal keys are one object")
+      default: (order.matches, "")
+      }
+    case .preferences:
+      switch order.preferences {
+      case "": ("not decided", "a value that both changed")
+      case "new": ("new", "NEW’s values count")
+      case "old": ("old", "OLD’s values count")
+      default: (order.preferences, "")
+      }
+    case .deleted:
+      order.keepsDeleted
+        ? ("stays deleted", "where the base or NEW’s history shows it")
+        : ("comes back from OLD", "")
+    }
+  }
+
+  /// What may be typed.
+  private func hint(_ field: Field) -> String {
+    switch field {
+    case .output: "Path of the new store. OLD and NEW are only read."
+    case .base: "Path of the copy that OLD and NEW come from. Empty: there is none."
+    case .matches:
+      "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: what identifies an object."
+    case .preferences:
+      "new, old or ENTITY=ATTRIBUTE:newest, which takes the later date or greater number; several, separated by spaces."
+    case .deleted: ""
+    }
+  }
+
+  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let width = Self.width(in: body)
+    let title = report?.outputPath == nil ? "Make one store of two" : "Merged"
+    let inside = Popup(title, width, body.height - 2).draw(in: &grid, body, theme: theme)
+    guard inside.height > 4 else { return }
+    let own = context.storePath
+    let other = context.known.named(order.other)
+    for (row, name, path, about) in [
+      (0, "OLD", order.isOtherNewer ? own : other, "its other objects and values come in"),
+      (
+        1, "NEW", order.isOtherNewer ? other : own,
+        "is copied, with its keys, history, iCloud state"
+      ),
+    ] {
+      let room = max(1, inside.width - 5 - TextWidth.of(about) - 2)
+      let shown = TextWidth.of(path) <= room ? path : "…" + path.suffix(max(1, room - 1))
+      grid.write(
+        [
+          Span(name + "  ", theme[.attribute]), Span(Sanitize.text(shown), theme[.entity]),
+          Span("  " + about, theme[.dim]),
+        ], at: inside.row(row).origin, within: inside.width)
+    }
+    let rest = inside.droppingRows(3)
+    if let typed {
+      drawPrompt(typed.field, typed.prompt, with: theme, in: &grid, rest)
+      return
+    }
+    list.draw(lines(context), in: &grid, rest, theme: theme) { line, isSelected in
+      spans(line, isSelected, context, theme)
+    }
+  }
+
+  private func drawPrompt(
+    _ field: Field, _ prompt: Prompt, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
+    prompt.draw(
+      in: &grid, rect.row(0), label: [Span(title(field) + " › ", theme[.footerKey])], theme: theme)
+    grid.write(
+      Wrapping.lines(hint(field), width: rect.width), in: rect.droppingRows(2), style: theme[.dim])
+  }
+
+  private func spans(
+    _ line: Line, _ isSelected: Bool, _ context: Context, _ theme: Theme
+  ) -> [Span] {
+    switch line {
+    case .text(let text, let role): return [theme.span(isSelected, text, role)]
+    case .field(let field):
+      let (text, about) = value(field)
+      return [
+        theme.span(isSelected, title(field).padded(to: 16), .attribute),
+        theme.span(isSelected, Sanitize.text(text), .text),
+        theme.span(isSelected, about.isEmpty ? "" : "  " + about, .dim),
+      ]
+    case .change(let change, let note):
+      return [
+        theme.span(isSelected, change.title + "  ", .entity),
+        theme.span(isSelected, note.isEmpty ? "" : note + "  ", .dim),
+        theme.span(isSelected, change.summary(context.store), .text),
+      ]
+    }
+  }
+}
+
+extension Report {
+  /// The same with other words for what a person may choose.
+  fileprivate func worded(_ words: (Advice.Choice, [String]) -> String) -> Report {
+    Report(
+      sections.map { section in
+        var section = section
+        section.lines = section.lines.map { line in
+          var line = line
+          line.text = "\(line.text.text(naming: words))"
+          return line
+        }
+        return section
+      })
+  }
+}
