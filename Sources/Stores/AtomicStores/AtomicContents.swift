@@ -82,7 +82,7 @@ package final class AtomicContents {
       switch form {
       case .xml:
         let reader = try XMLStoreReader.read(file, take)
-        isMetadataPlain = true
+        isMetadataPlain = reader.isMetadataPlain
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
         if let breach = reader.breach {
           losses.append(.init(.damage, "The file is damaged: \(breach)."))

@@ -96,16 +96,13 @@ enum GivenStores {
           AtomicStoreForm(at: copy.path) != nil
         {
           let atomic = try atomicCopy(
-            of: copy.path, model: arguments[.model] ?? arguments[.from], console)
+            of: copy.path, model: arguments[.model] ?? arguments[.from],
+            reports: command.name != DoctorCommand.command.name, console)
           arguments[slot.parameter][slot.index] = atomic.path
           atomicCopies.append(atomic)
-          shown.append((atomic.root, path + "//"))
+          shown.append((atomic.root, container(path) + FileSystem.prefix(of: copy.name)))
         }
-        shown.append(
-          (
-            copy.root,
-            (path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path) + "//"
-          ))
+        shown.append((copy.root, container(path)))
       }
       return try withExtendedLifetime((copies, atomicCopies)) {
         try ShownPaths.showing(shown) {
@@ -126,6 +123,11 @@ enum GivenStores {
         }
       }
     }
+  }
+
+  /// What stands before an inner path.
+  private static func container(_ path: String) -> String {
+    (path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path) + "//"
   }
 
   /// A private copy of a store, put together with a bar where that takes long.
@@ -222,11 +224,15 @@ enum GivenStores {
     return copy
   }
 
+  private static let dryRun = Option<Bool>("dry-run", "")
+
   /// - Parameter noun: what the place is.
   private static func refuseChanges(
     _ path: String, _ noun: String, _ command: Command, _ arguments: Arguments
   ) throws {
     let isAtomic = AtomicStoreForm(at: path) != nil
+    // The private copy is what is tried on.
+    guard !arguments[dryRun] else { return }
     let hint: String
     switch command.effect {
     case .readsStore: return
