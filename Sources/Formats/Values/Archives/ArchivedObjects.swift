@@ -144,7 +144,13 @@ package struct ArchivedObjects {
     switch value {
     case .uid(let uid): .uid(number(uid))
     case .array(let values): .array(values.map { renumbered($0, number) })
-    case .dictionary(let fields): .dictionary(fields.mapValues { renumbered($0, number) })
+    case .dictionary(let fields):
+      // In an order, so that equal objects become equal archives.
+      .dictionary(
+        Dictionary(
+          uniqueKeysWithValues: fields.sortedByBytes(\.key).map {
+            ($0.key, renumbered($0.value, number))
+          }))
     default: value
     }
   }

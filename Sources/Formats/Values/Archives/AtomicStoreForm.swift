@@ -12,6 +12,14 @@ package enum AtomicStoreForm: String, Sendable, CaseIterable {
   /// How many of the first bytes tell.
   package static let headSize = 512
 
+  /// What it is called.
+  package var noun: String {
+    switch self {
+    case .xml: "an XML store"
+    case .binary: "a binary store"
+    }
+  }
+
   /// Whether a file that begins with these few bytes may be an XML store, which only more of them tell.
   package static func needsMore(than head: [UInt8]) -> Bool {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -54,7 +54,7 @@ enum AtomicRepair {
         ?? options.output
     else {
       throw CoreDataError(
-        .usage, "\(origin.form.noun) is never changed in place", path: origin.path,
+        .refused, "\(origin.form.noun) is never changed in place", path: origin.path,
         hint: "Name the repaired copy with --output.")
     }
     if trial == nil { RecoveryNotice.write(forOutput: output, to: console) }
