@@ -46,7 +46,7 @@ struct CloudKitFlagTests {
         try withExtendedLifetime(folder) {
           let state = try #require(try Store(path: path).cloudKitState())
           #expect(state.zones.map(\.needs) == [isSet ? [words] : []], "\(column) \(value)")
-          #expect(Captured("cloudkit", path).flat.contains(words) == isSet)
+          #expect(Captured("cloudkit", path).flat.contains("! " + words) == isSet)
         }
       }
     }

@@ -17,6 +17,8 @@ struct BinaryStoreReader {
   /// another again and again.
   private var metadataRoom = 0
   /// Why the metadata cannot be read.
+  private(set) var metadataBreach: String?
+  /// Why the objects cannot be read, or not all.
   private(set) var breach: String?
   /// Objects that could not be read.
   private(set) var lostObjects = 0
@@ -55,7 +57,7 @@ struct BinaryStoreReader {
     if let place = range(head, at: 16, of: file.size), place.count == number(head, at: 24) {
       reader.takeMetadata(try file.read(at: place.lowerBound, count: place.count))
     } else {
-      reader.breach = "the metadata are cut off"
+      reader.metadataBreach = "they are cut off"
     }
     let bytes = try file.read(at: map.lowerBound, count: map.count)
     var archive: ArchivedObjects
@@ -79,17 +81,17 @@ struct BinaryStoreReader {
     do {
       let archive = try KeyedArchive(bytes)
       guard case .dictionary = archive.root.value else {
-        breach = "the metadata are no dictionary"
+        metadataBreach = "they are no dictionary"
         return
       }
       guard case .dictionary(let values) = list(archive.root.value, depth: 0), metadataRoom > 0
       else {
-        breach = "the metadata refer to their values too often"
+        metadataBreach = "they refer to their values too often"
         return
       }
       metadata = values
       uuid = values["NSStoreUUID"]?.string
-    } catch { breach = "the metadata cannot be read: \(error.message)" }
+    } catch { metadataBreach = error.message }
   }
 
   /// A value of the metadata as a property list; what is none is left out.

@@ -42,7 +42,7 @@ struct AtomicCommandTests {
     case "model", "hash", "lint": return [([store], .noModel, [.unreadable])]
     case "diff": return [([store, place.model], .noModel, [.unreadable])]
     case "seed": return [([store, output], .noModel, [.unreadable])]
-    case "mapping": return [([store], .noModel, [.unreadable])]
+    case "mapping": return [([store], .noModel, [.usage, .unreadable])]
     case "compare":
       return [
         ([store, store] + model, .works, [.done]),
@@ -108,7 +108,9 @@ struct AtomicCommandTests {
           #expect(run.err.contains("strata convert"), "\(one.words): \(run.err)")
           #expect(try FileSystem.list(results.path("")).isEmpty, "\(one.words)")
         case .noModel:
-          #expect(run.err.contains("holds no model") || run.err.contains("mapping"), "\(run.err)")
+          #expect(
+            run.err.contains("holds no model") || run.err.contains("no mapping")
+              || run.err.contains("recipe"), "\(run.err)")
         }
       }
     }
@@ -122,7 +124,7 @@ struct AtomicCommandTests {
       var made = Entity(entity)
       made.attributes = names.map { Attribute($0, .string, optional: true) }
       let model = try Model(entities: [made])
-      let path = folder.path("\(entity)\(names.count).xcdatamodel")
+      let path = folder.path("models/\(entity)\(names.count).xcdatamodel")
       try FileSystem.makeDirectory(path)
       try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: path + "/contents")
       return model
@@ -140,10 +142,10 @@ struct AtomicCommandTests {
     let paths = [folder.path("M.xml"), folder.path("M.bin")]
     try AtomicSamples.writeXML(store, to: paths[0])
     try AtomicSamples.writeBinary(store, to: paths[1])
-    let both = ["Album1", "Person1"].map { folder.path("\($0).xcdatamodel") }
-    let next = ["Album2", "Person2"].map { folder.path("\($0).xcdatamodel") }
+    let both = ["Album1", "Person1"].map { folder.path("models/\($0).xcdatamodel") }
+    let next = ["Album2", "Person2"].map { folder.path("models/\($0).xcdatamodel") }
     for path in paths {
-      let search = Captured("find-model", path, folder.path(""))
+      let search = Captured("find-model", path, folder.path("models"))
       #expect(search.flat.contains("made of 2 models"), "\(search.out)")
       let given = both.flatMap { ["--model", $0] }
       let info = Captured(["info", path] + given)

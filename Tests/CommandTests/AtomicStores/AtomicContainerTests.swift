@@ -24,7 +24,8 @@ private struct AtomicLuggage {
       ),
     ]
     for file in try Tree(place.model).files {
-      files.append(("Documents/Album.xcdatamodel/" + file.name, file.bytes))
+      files.append(
+        ("Documents/Album.xcdatamodeld/Album.xcdatamodel/" + file.name, file.bytes))
     }
     self.files = files
   }

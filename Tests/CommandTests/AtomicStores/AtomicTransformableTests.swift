@@ -80,3 +80,39 @@ struct AtomicTransformableTests {
     for word in ["keys", "Transformable", "NSKeyedArchiver"] { #expect(help.contains(word)) }
   }
 }
+
+@Suite("Uniqueness in XML and binary stores")
+struct AtomicUniquenessTests {
+  @Test("objects that a constraint asks to differ are all read, and doctor names them")
+  func broken() throws {
+    var tag = Entity("Tag")
+    tag.attributes = [Attribute("name", .string, optional: true)]
+    let folder = try TemporaryFolder()
+    let plain = try Model(entities: [tag])
+    tag.uniquenessConstraints = [["name"]]
+    let model = try Model(entities: [tag])
+    let place = folder.path("Tag.xcdatamodel")
+    try FileSystem.makeDirectory(place)
+    try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: place + "/contents")
+    let sqlite = folder.path("Tag.sqlite")
+    let writer = try StoreWriter(
+      creating: sqlite, model: plain, uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    for name in ["a", "b", "a", "c", "a"] {
+      _ = try writer.insert("Tag", attributes: ["name": .string(name)])
+    }
+    try writer.finish()
+    let (xml, binary) = (folder.path("Tag.xml"), folder.path("Tag.bin"))
+    try AtomicSamples.writeXML(try Store(path: sqlite), to: xml)
+    try AtomicSamples.writeBinary(try Store(path: sqlite), to: binary)
+    for source in [xml, binary] {
+      let made = source + ".sqlite"
+      let run = Captured("convert", source, "--output", made, "--model", place)
+      #expect(run.flat.contains("lacks the index Z_Tag_UNIQUE_name"), "\(run.out)\(run.err)")
+      #expect(Captured("rows", source, "Tag", "--model", place, "--format", "csv").lines.count == 6)
+      let doctor = Captured("doctor", source, "--model", place, "--json")
+      #expect(doctor.out.contains("\"kind\":\"uniqueness\""), "\(doctor.out)")
+      #expect(Captured("repair", made, "--keep", "newest").status == .done)
+      #expect(Captured("rows", made, "Tag", "--format", "csv").lines.count == 4)
+    }
+  }
+}

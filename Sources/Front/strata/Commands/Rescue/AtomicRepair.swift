@@ -58,7 +58,7 @@ enum AtomicRepair {
         hint: "Name the repaired copy with --output.")
     }
     if trial == nil { RecoveryNotice.write(forOutput: output, to: console) }
-    let objects = try withExtendedLifetime(trial) {
+    let made = try withExtendedLifetime(trial) {
       try NewStorePlace.require(output, besides: [origin.path])
       return try AtomicMetadata.write(origin.path, with: model, to: output)
     }
@@ -67,13 +67,17 @@ enum AtomicRepair {
         "repaired",
         [
           "store": origin.path, "output": trial == nil ? output : nil,
-          "entities": model.versionHashes.count, "objects": objects,
+          "entities": model.versionHashes.count, "objects": made.objects,
+          "keepsMetadata": made.keepsMetadata,
         ])
     }
     let hashes = NumberText.counted(
       model.versionHashes.count, "entity", plural: "entities")
+    let objects = "all \(NumberText.counted(made.objects, "object")) stay as they were"
     let rest =
-      "the other metadata and all \(NumberText.counted(objects, "object")) stay as they were"
+      made.keepsMetadata
+      ? "the other metadata and \(objects)"
+      : "other metadata could not be read and are not in it; \(objects)"
     if asJSON {
       console.write(line)
     } else if trial != nil {
