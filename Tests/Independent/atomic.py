@@ -58,7 +58,7 @@ def xml_value(attribute, written):
         return float(text)
     if kind == 400:
         return ("decimal", text)
-    if kind == 1000:
+    if kind in (1000, 1800):
         return base64.b64decode("".join(text.split()))
     if kind == 1100:
         return uuid.UUID(text).bytes

@@ -44,7 +44,13 @@ extension CloudObjectState {
 extension CloudObject {
   /// What the mirroring knows of it in a line: its state, the record's name, and what is odd.
   package var line: String {
-    var parts = [state.words, record.map { "record \($0)" } ?? "no record"]
+    var parts = [
+      isUncertain
+        ? "has changes that may not be analysed yet: the history token cannot be read"
+        : state.words,
+      record.map { "record \($0)" }
+        ?? (hasRecord ? "its record has no name: it waits for its first export" : "no record"),
+    ]
     if let zone { parts.append("zone \(zone)") }
     if !exists { parts.append("the object is not in the store") }
     if isToBeDeletedHere { parts.append("was deleted in iCloud, still to be deleted here") }

@@ -26,7 +26,7 @@ extension Report {
       Line(
         outcome.isInPlace
           ? "\(receipt.resultPath), \(size)"
-          : "\(receipt.resultPath): the result has \(size), and is has not replaced the store",
+          : "\(receipt.resultPath): the result has \(size), and has not replaced the store",
         as: .detail),
     ]
     if outcome.isInPlace {

@@ -82,7 +82,7 @@ package final class AtomicContents {
       switch form {
       case .xml:
         let reader = try XMLStoreReader.read(file, take)
-        isMetadataPlain = true
+        isMetadataPlain = reader.isMetadataPlain
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
         if let breach = reader.breach {
           losses.append(.init(.damage, "The file is damaged: \(breach)."))
@@ -93,6 +93,9 @@ package final class AtomicContents {
         let reader = try BinaryStoreReader.read(file) { try take($0, [:]) }
         isMetadataPlain = reader.isMetadataPlain
         (uuid, metadata, lastKey) = (reader.uuid, reader.metadata, reader.lastKey)
+        if let breach = reader.metadataBreach {
+          losses.append(.init(.metadata, "The metadata cannot be read: \(breach)."))
+        }
         if let breach = reader.breach {
           losses.append(.init(.damage, "The file is damaged: \(breach)."))
         }
@@ -116,7 +119,9 @@ package final class AtomicContents {
       try staging.settle(lastKey: lastKey)
       self.losses = losses + staging.losses
       warnings = staging.warnings
-      if metadata?["NSStoreModelVersionHashes"] == nil {
+      if metadata?["NSStoreModelVersionHashes"] == nil,
+        !losses.contains(where: { $0.kind == .metadata })
+      {
         warnings.append(
           .init(
             .metadata,

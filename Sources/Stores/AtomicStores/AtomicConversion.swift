@@ -67,9 +67,12 @@ package final class AtomicConversion {
       try prepare()
       let writer = try StoreWriter(
         creating: path, model: model, uuid: contents.uuid?.uppercased(), metadata: metadata)
+      // Nothing keeps objects of an atomic store apart.
+      writer.allowsBrokenConstraints = true
       try writeObjects(writer, progress)
       try writeLinks(writer)
       try writer.finish()
+      tally.brokenConstraints = writer.brokenConstraints
       return report()
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
@@ -362,7 +365,8 @@ package final class AtomicConversion {
       tally.objects[entity.name].map { (entity.name, $0) }
     }
     report.losses = (contents.losses + tally.losses).map(\.sentence)
-    report.warnings = (contents.warnings + tally.warnings).map(\.sentence)
+    report.warnings =
+      (contents.warnings + tally.warnings).map(\.sentence) + tally.brokenConstraintWarnings
     report.faults = contents.losses + contents.warnings + tally.faults
     report.notes = names.notes(of: contents) + tally.notes
     return report

@@ -80,12 +80,4 @@ extension AtomicStoreForm {
     else { return nil }
     self.init(head: head)
   }
-
-  /// What it is called.
-  package var noun: String {
-    switch self {
-    case .xml: "an XML store"
-    case .binary: "a binary store"
-    }
-  }
 }

@@ -10,15 +10,20 @@ package enum AtomicMetadata {
   ///   - path: the store.
   ///   - model: a model that fits its objects, which the caller has to know.
   ///   - output: where nothing may be.
-  /// - Throws: ``CoreDataError``: unreadable where the metadata have no place in the file, or what writing ends in.
-  package static func write(_ path: String, with model: Model, to output: String) throws {
+  /// - Returns: how many objects the copy has, and whether other metadata could be read and stayed.
+  /// - Throws: ``CoreDataError``: unreadable where the metadata have no place in the file; refused where they would not
+  ///   stay as they are; or what writing ends in. Nothing is left then.
+  @discardableResult
+  package static func write(
+    _ path: String, with model: Model, to output: String
+  ) throws -> (
+    objects: Int, keepsMetadata: Bool
+  ) {
     let contents = try AtomicContents(path: path)
-    guard contents.isMetadataPlain else {
-      throw CoreDataError(
-        .refused,
-        "the metadata hold more than a property list can, and would not stay as they are",
-        path: path, hint: "Make a store of the SQLite type of it, and repair that.")
-    }
+    let refusal = CoreDataError(
+      .refused, "the metadata hold more than a property list can, and would not stay as they are",
+      path: path, hint: "Make a store of the SQLite type of it, and repair that.")
+    guard contents.isMetadataPlain else { throw refusal }
     var values = contents.metadata ?? [:]
     values["NSStoreModelVersionHashes"] = .dictionary(
       model.versionHashes.mapValues { .data($0.bytes) })
@@ -37,7 +42,12 @@ package enum AtomicMetadata {
       try writeBinary(file, values, path) { try made.append($0) }
     }
     try made.sync()
+    let written = try AtomicContents(path: place.folder.path + "/" + name)
+    guard written.isMetadataPlain, written.metadata == values, written.objects == contents.objects,
+      written.losses == contents.losses.filter({ $0.kind != .metadata })
+    else { throw refusal }
     try place.finish()
+    return (written.objects, contents.metadata != nil)
   }
 
   /// Most bytes before the end of an XML store's metadata.

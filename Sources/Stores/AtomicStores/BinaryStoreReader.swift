@@ -13,9 +13,12 @@ struct BinaryStoreReader {
   private(set) var metadata: [String: PropertyListValue]?
   /// Whether the metadata hold nothing but what a property list has.
   private(set) var isMetadataPlain = true
-  /// Values of the metadata that may still be read: they may refer to one another again and again.
-  private var metadataRoom = 100_000
+  /// Values of the metadata that may still be read, every 64 bytes of their content for one more: they may refer to one
+  /// another again and again.
+  private var metadataRoom = 0
   /// Why the metadata cannot be read.
+  private(set) var metadataBreach: String?
+  /// Why the objects cannot be read, or not all.
   private(set) var breach: String?
   /// Objects that could not be read.
   private(set) var lostObjects = 0
@@ -54,7 +57,7 @@ struct BinaryStoreReader {
     if let place = range(head, at: 16, of: file.size), place.count == number(head, at: 24) {
       reader.takeMetadata(try file.read(at: place.lowerBound, count: place.count))
     } else {
-      reader.breach = "the metadata are cut off"
+      reader.metadataBreach = "they are cut off"
     }
     let bytes = try file.read(at: map.lowerBound, count: map.count)
     var archive: ArchivedObjects
@@ -74,26 +77,36 @@ struct BinaryStoreReader {
   }
 
   private mutating func takeMetadata(_ bytes: [UInt8]) {
+    metadataRoom = 100_000 + bytes.count
     do {
       let archive = try KeyedArchive(bytes)
-      guard case .dictionary = archive.root.value,
-        case .dictionary(let values) = list(archive.root.value, depth: 0)
-      else {
-        breach = "the metadata are no dictionary"
+      guard case .dictionary = archive.root.value else {
+        metadataBreach = "they are no dictionary"
         return
       }
-      guard metadataRoom > 0 else {
-        breach = "the metadata refer to their values too often"
+      guard case .dictionary(let values) = list(archive.root.value, depth: 0), metadataRoom > 0
+      else {
+        metadataBreach = "they refer to their values too often"
         return
       }
       metadata = values
       uuid = values["NSStoreUUID"]?.string
-    } catch { breach = "the metadata cannot be read: \(error.message)" }
+    } catch { metadataBreach = error.message }
   }
 
   /// A value of the metadata as a property list; what is none is left out.
   private mutating func list(_ value: ArchivedValue, depth: Int) -> PropertyListValue? {
     metadataRoom -= 1
+    switch value {
+    case .data(let bytes): metadataRoom -= bytes.count / 64
+    case .string(let text), .url(let text): metadataRoom -= text.utf8.count / 64
+    case .array(let places), .set(let places): metadataRoom -= places.count
+    case .dictionary(let pairs):
+      metadataRoom -= pairs.count
+      // A key that is no text, or one that is there twice.
+      if Set(value.entries.map(\.key)).count < pairs.count { isMetadataPlain = false }
+    default: break
+    }
     guard depth < 16, metadataRoom > 0 else {
       isMetadataPlain = false
       return nil
@@ -112,15 +125,24 @@ struct BinaryStoreReader {
     case .data(let bytes): .data(bytes)
     case .uuid(let bytes): .string(UUIDText.text(bytes))
     case .array(let places), .set(let places):
-      .array(places.compactMap { list($0.value, depth: depth + 1) })
+      .array(places.compactMap { list(at: $0, depth: depth + 1) })
     case .dictionary:
       .dictionary(
         Dictionary(
           value.entries.compactMap { entry in
-            list(entry.value.value, depth: depth + 1).map { (entry.key, $0) }
+            list(at: entry.value, depth: depth + 1).map { (entry.key, $0) }
           }
         ) { first, _ in first })
     }
+  }
+
+  /// The same of what a place refers to, which is not looked at where there is no room for it.
+  private mutating func list(at place: ArchivedReference, depth: Int) -> PropertyListValue? {
+    guard metadataRoom > 0 else {
+      isMetadataPlain = false
+      return nil
+    }
+    return list(place.value, depth: depth)
   }
 
   private mutating func takeObjects(

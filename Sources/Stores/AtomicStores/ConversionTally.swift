@@ -10,6 +10,7 @@ struct ConversionTally {
   var oneSided: [String: Int] = [:]
   var archived: [String: (count: Int, isArchived: Bool, attribute: Attribute)] = [:]
   var classes: [String: Int] = [:]
+  var brokenConstraints: [String] = []
 
   var losses: [AtomicFault] {
     var faults = unknownEntities.sorted { $0.key < $1.key }.map {
@@ -46,6 +47,13 @@ struct ConversionTally {
         .links,
         "\(NumberText.counted($0.value, "reference")) of \($0.key) \($0.value == 1 ? "is" : "are") missing on the other side: kept where that side names no other object.",
         count: $0.value)
+    }
+  }
+
+  /// What looks at the new store finds the objects themselves.
+  var brokenConstraintWarnings: [String] {
+    brokenConstraints.map {
+      "Objects are equal that a uniqueness constraint asks to differ: the store of the SQLite type lacks the index \($0)."
     }
   }
 

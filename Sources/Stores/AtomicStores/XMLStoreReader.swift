@@ -15,6 +15,8 @@ final class XMLStoreReader {
   private(set) var lastKey: Int64 = 0
   /// The metadata; `nil` where there is none that can be read.
   private(set) var metadata: [String: PropertyListValue]?
+  /// Whether the metadata are missing, or could be read.
+  private(set) var isMetadataPlain = true
   /// Why the document is broken; `nil` where it is whole.
   private(set) var breach: String?
   /// Objects that could not be read.
@@ -65,7 +67,7 @@ final class XMLStoreReader {
     switch event {
     case .start(let name, let attributes):
       path.append(name)
-      if path.count > 3, path[1] == "databaseInfo", path[2] == "metadata" { list += "<\(name)>" }
+      if isInMetadata, path.count > 3 { note("<\(name)>") }
       var tag = XMLTag(name: name, attributes: attributes, xml: xml)
       switch path.count {
       case 1:
@@ -85,13 +87,13 @@ final class XMLStoreReader {
       default: break
       }
     case .text(let piece):
-      if path.count > 2, path[1] == "databaseInfo", path[2] == "metadata" {
-        list += Self.escaped(piece)
+      if isInMetadata {
+        note(Self.escaped(piece))
       } else {
         text += piece
       }
     case .end(let name):
-      if path.count > 3, path[1] == "databaseInfo", path[2] == "metadata" { list += "</\(name)>" }
+      if isInMetadata, path.count > 3 { note("</\(name)>") }
       path.removeLast()
       switch path.count {
       case 2 where path[1] == "databaseInfo": takeInfo(name)
@@ -108,6 +110,15 @@ final class XMLStoreReader {
       }
       if path.count < 3 { text = "" }
     }
+  }
+
+  private var isInMetadata: Bool {
+    path.count > 2 && path[1] == "databaseInfo" && path[2] == "metadata"
+  }
+
+  /// Takes note of a piece of the metadata. What is too large cannot be read, and its end is missing.
+  private func note(_ piece: String) {
+    if list.utf8.count < Self.mostBytes / 4 { list += piece }
   }
 
   private func pass(_ object: AtomicObject) throws(CoreDataError) {
@@ -136,8 +147,12 @@ final class XMLStoreReader {
     case "nextObjectID": lastKey = Int64(text.trimmed) ?? 0
     case "metadata":
       let bytes = Array(("<?xml version=\"1.0\"?>" + list).utf8)
-      if list.contains("<"), case .dictionary(let values) = try? PropertyList.read(bytes) {
-        metadata = values
+      if !list.trimmed.isEmpty {
+        if case .dictionary(let values) = try? PropertyList.read(bytes) {
+          metadata = values
+        } else {
+          isMetadataPlain = false
+        }
       }
       list = ""
     default: break
@@ -186,11 +201,12 @@ extension XMLStoreReader {
     guard var begin = try next(Self.opening, from: 0) else { return }
     while true {
       let following = try next(Self.opening, from: begin + Self.opening.count)
-      var end = following ?? window.count
-      if let close = ByteSearch.place(of: Self.closing, in: window, from: begin), close < end {
-        end = close + Self.closing.count
+      let end = following ?? window.count
+      var bytes = Array(window[begin..<end])
+      if let close = ByteSearch.place(of: Self.closing, in: bytes) {
+        bytes.removeSubrange((close + Self.closing.count)...)
       }
-      try readAlone(Array(window[begin..<end]))
+      try readAlone(bytes)
       guard let following else { return }
       begin = following
       if begin > Self.mostBytes / 4 {

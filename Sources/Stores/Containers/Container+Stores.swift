@@ -13,6 +13,8 @@ extension Container {
     var external: [ContainerEntry]
     /// Placeholders of companions that are not downloaded.
     var placeholders: [ContainerEntry]
+    /// The kind of atomic store that the main file is by its first bytes.
+    var atomic: AtomicStoreForm?
 
     var log: ContainerEntry? { companions.first { $0.name.hasSuffix("-wal") } }
     var all: [ContainerEntry] { [main] + companions + external + placeholders }
@@ -37,15 +39,21 @@ extension Container {
         notes.append("\(EntryName.quoted(entry.name)) is in a format that strata does not read.")
       }
       guard entry.kind == .file else { continue }
-      let isDatabase =
-        entry.bytes >= 100 && FileSystem.isDatabaseHead(head(of: entry))
+      let head = entry.bytes < AtomicStoreForm.binaryMagic.count ? [] : head(of: entry)
+      let isDatabase = entry.bytes >= 100 && FileSystem.isDatabaseHead(head)
+      // A mapping model of Xcode's is an XML store that no app opens.
+      let atomic =
+        FileSystem.name(of: entry.name) == MappingModelCopies.file
+        ? nil : AtomicStoreForm(head: head)
       guard placeholder(of: entry.name) == nil,
-        isDatabase || isAtomic(entry)
+        isDatabase || atomic != nil
           || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true)
       else {
         continue
       }
-      candidates.append(try group(of: entry))
+      var group = try group(of: entry)
+      group.atomic = atomic
+      candidates.append(group)
     }
     let looks = try self.looks(at: candidates)
     if candidates.isEmpty {
@@ -66,16 +74,6 @@ extension Container {
     }
     let missing = self.notDownloaded
     return missing.isEmpty ? stores : (stores + missing).sorted { $0.name < $1.name }
-  }
-
-  /// Whether a file of a folder is an XML or binary store by its first bytes; a mapping model of Xcode's is none that
-  /// an app opens.
-  private func isAtomic(_ entry: ContainerEntry) -> Bool {
-    guard form == .folder, entry.cipher == nil, case .file(let path) = entry.place,
-      FileSystem.name(of: path) != MappingModelCopies.file,
-      let head = try? FileSystem.read(path, limit: AtomicStoreForm.headSize)
-    else { return false }
-    return AtomicStoreForm(head: head) != nil
   }
 
   /// Stores of which a placeholder of iCloud Drive is there and no more.
@@ -120,6 +118,11 @@ extension Container {
     var wanted: [(ContainerEntry, String)] = []
     var paths: [(main: String, log: String?)] = []
     for (index, group) in groups.enumerated() {
+      // The first bytes have told.
+      guard group.atomic == nil || group.main.cipher != nil else {
+        paths.append(("", nil))
+        continue
+      }
       func path(_ entry: ContainerEntry, _ suffix: String) -> String {
         if case .file(let path) = entry.place { return path }
         let path = (folder?.path ?? "") + "/\(index)" + suffix
@@ -132,7 +135,7 @@ extension Container {
     return try withExtendedLifetime(folder) {
       if !wanted.isEmpty { try unpack(wanted) }
       return zip(groups, paths).map { group, paths in
-        look(atEncrypted: group, paths.main, paths.log)
+        look(atEncrypted: group, paths.main, paths.log) ?? group.atomic.map { .atomic($0) }
           ?? StoreLook(at: paths.main, log: paths.log ?? "")
       }
     }

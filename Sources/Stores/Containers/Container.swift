@@ -17,6 +17,7 @@ package final class Container {
   private(set) var zipArchive: ZipArchive?
   /// The first bytes of the members of a tar archive, which come along with their names.
   private var heads: [Int: [UInt8]] = [:]
+  private var longHeads = 0
   /// The places of files in ``entries`` by their names.
   private var places: [String: Int] = [:]
   /// What members were called before they got the names that they have here, by their numbers.
@@ -147,8 +148,16 @@ package final class Container {
       },
       data: { [self] piece in
         let index = entries.count - 1
-        let missing = Self.headSize - (heads[index]?.count ?? 0)
-        if missing > 0 { heads[index, default: []] += piece.prefix(missing) }
+        let had = heads[index]?.count ?? 0
+        if had < Self.shortHeadSize {
+          heads[index, default: []] += piece.prefix(Self.shortHeadSize - had)
+        }
+        // Of all members together they are in memory.
+        guard longHeads < Self.mostLongHeads, let head = heads[index],
+          AtomicStoreForm.needsMore(than: head), head.count < Self.headSize
+        else { return }
+        heads[index] = head + piece.dropFirst(head.count - had).prefix(Self.headSize - head.count)
+        longHeads += 1
       }, end: { [self] in whole = entries.count - 1 })
     guard let fault = try tar.read(visitor) else { return }
     // What came before is there all the same.
@@ -157,7 +166,11 @@ package final class Container {
     notes.append(fault.message + Self.rest)
   }
 
-  static let headSize = 16
+  static let headSize = AtomicStoreForm.headSize
+  /// What is kept of each member of a tar archive: enough to know an SQLite file.
+  private static let shortHeadSize = 16
+  /// How many members of a tar archive may have more kept.
+  private static let mostLongHeads = 20_000
   /// What is said behind why an archive is not whole.
   private static let rest = ": only what precedes it is listed."
 

@@ -176,6 +176,13 @@ public struct ModelReference: Sendable, Equatable {
   package static func requireXML(
     _ bytes: [UInt8], path: String, or other: String = ""
   ) throws {
+    if let form = AtomicStoreForm(head: Array(bytes.prefix(AtomicStoreForm.headSize))) {
+      throw CoreDataError(
+        .unreadable, "this is \(form.noun), which holds no model", path: path,
+        hint:
+          "Give the model that the app has for it: a .xcdatamodeld, .momd, .xcdatamodel, .mom or Swift source."
+      )
+    }
     let first = bytes.first { ![9, 10, 13, 32].contains($0) }
     if first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return }
     throw CoreDataError(

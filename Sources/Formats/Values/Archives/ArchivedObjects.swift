@@ -5,7 +5,8 @@ package struct ArchivedObjects {
   package let top: [String: PropertyListValue]
   private var reader: BinaryPropertyListReader
   private let places: [Int]
-  /// Objects that may still be taken along by ``archive(of:)``: each is counted as often as it is.
+  /// Values that may still be read, every 64 bytes of their content for one more: each is counted as often as it is
+  /// read, since values that share others could unfold to any size.
   private var room: Int
 
   /// Reads the list of objects.
@@ -22,8 +23,11 @@ package struct ArchivedObjects {
     }
     self.top = fields
     self.places = try reader.places(inArray: objects)
-    room = 1_000_000 + self.places.count * 16
+    room = Self.room(for: bytes.count)
   }
+
+  /// A sound archive has few values that are shared, and those are small: 16 a byte are many times what it needs.
+  private static func room(for size: Int) -> Int { 1_000_000 + size * 16 }
 
   /// Reads what is left of an archive that was cut off, or whose table of objects is damaged: its objects lie one after
   /// the other in the order of their numbers. Nothing is at its top; objects that are gone throw when they are asked
@@ -40,7 +44,7 @@ package struct ArchivedObjects {
       top = [:]
       self.reader = reader
       self.places = places
-      room = 1_000_000 + places.count * 16
+      room = Self.room(for: bytes.count)
       return
     }
     return nil
@@ -51,12 +55,20 @@ package struct ArchivedObjects {
 
   /// An object as the archive has it, with its references as numbers.
   ///
-  /// - Throws: ``CoreDataError`` if no object has that number, or if it is damaged.
+  /// - Throws: ``CoreDataError`` if no object has that number, if it is damaged, or if all that was asked for is far
+  ///   larger together than the archive.
   package mutating func object(_ uid: Int) throws(CoreDataError) -> PropertyListValue {
     guard places.indices.contains(uid) else {
       throw CoreDataError(.unreadable, "the archive has no object \(uid)")
     }
-    return try reader.object(alone: places[uid])
+    // Once it is used up nothing smaller is taken either.
+    if room >= 0 {
+      let (value, weight) = try reader.weighed(alone: places[uid])
+      room -= weight
+      if room >= 0 { return value }
+    }
+    throw CoreDataError(
+      .unreadable, "the archive has values that share too much: unfolded they would be too large")
   }
 
   /// The references in an array that an object has in a field; `nil` where the field is missing. An element that is no
@@ -115,12 +127,6 @@ package struct ArchivedObjects {
       numbers[uid] = 1
       var next = 0
       while next < waiting.count {
-        room -= 1
-        guard room >= 0 else {
-          throw CoreDataError(
-            .unreadable,
-            "the archive has values that share too much: unfolded they would be too large")
-        }
         objects.append(renumbered(try object(waiting[next]), number))
         next += 1
       }
@@ -138,7 +144,13 @@ package struct ArchivedObjects {
     switch value {
     case .uid(let uid): .uid(number(uid))
     case .array(let values): .array(values.map { renumbered($0, number) })
-    case .dictionary(let fields): .dictionary(fields.mapValues { renumbered($0, number) })
+    case .dictionary(let fields):
+      // In an order, so that equal objects become equal archives.
+      .dictionary(
+        Dictionary(
+          uniqueKeysWithValues: fields.sortedByBytes(\.key).map {
+            ($0.key, renumbered($0.value, number))
+          }))
     default: value
     }
   }

@@ -12,6 +12,21 @@ package enum AtomicStoreForm: String, Sendable, CaseIterable {
   /// How many of the first bytes tell.
   package static let headSize = 512
 
+  /// What it is called.
+  package var noun: String {
+    switch self {
+    case .xml: "an XML store"
+    case .binary: "a binary store"
+    }
+  }
+
+  /// Whether a file that begins with these few bytes may be an XML store, which only more of them tell.
+  package static func needsMore(than head: [UInt8]) -> Bool {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = head.starts(with: mark) ? head.dropFirst(3) : head[...]
+    return ["<?xml", "<!DOC", "<data"].contains { text.starts(with: $0.utf8) }
+  }
+
   /// - Parameter head: the first bytes of a file, ``headSize`` of them where it has so many.
   /// - Returns: `nil` for any other file.
   package init?(head: [UInt8]) {

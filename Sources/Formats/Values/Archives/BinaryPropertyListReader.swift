@@ -54,9 +54,16 @@ struct BinaryPropertyListReader {
 
   /// One object with all that is in it, read by itself: nothing of it is kept.
   mutating func object(alone index: Int) throws(CoreDataError) -> PropertyListValue {
+    try weighed(alone: index).value
+  }
+
+  /// The same with what it holds once unfolded: values, and every 64 bytes of their content.
+  mutating func weighed(
+    alone index: Int
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
     (objects, open, budget) = ([:], [], bytes.count)
     defer { objects = [:] }
-    return try object(index, depth: 0).value
+    return try object(index, depth: 0)
   }
 
   /// The number of the object that the list consists of.

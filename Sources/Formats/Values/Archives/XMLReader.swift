@@ -2,8 +2,9 @@ import CExpat
 
 /// Reads XML as a stream of tags, over expat.
 ///
-/// A document that declares entities is refused, so that none can expand without bound, and
-/// nothing outside the document is ever fetched.
+/// A document that declares entities or attributes is refused, so that none can expand without bound, and
+/// nothing outside the document is ever fetched. One that uses an entity of such an outside place is refused as well:
+/// its text would be missing.
 package final class XMLReader {
   /// A tag's beginning or its end, or the text between two tags.
   package enum Event {
@@ -87,6 +88,15 @@ package final class XMLReader {
     XML_SetEntityDeclHandler(parser) { data, _, _, _, _, _, _, _, _ in
       guard let reader = XMLReader.from(data) else { return }
       reader.stop(reader.error("entity declarations are not accepted"))
+    }
+    XML_SetAttlistDeclHandler(parser) { data, _, _, _, _, _ in
+      // A default of one would be in every tag.
+      guard let reader = XMLReader.from(data) else { return }
+      reader.stop(reader.error("attribute declarations are not accepted"))
+    }
+    XML_SetSkippedEntityHandler(parser) { data, name, isParameter in
+      guard let reader = XMLReader.from(data), isParameter == 0, let name else { return }
+      reader.stop(reader.error("the entity &\(String(cString: name)); is not declared"))
     }
     var isAtEnd = false
     repeat {

@@ -30,12 +30,16 @@ struct Command: Sendable {
   let effect: Effect
   /// Whether it reads XML and binary stores as they are: all others get a private copy of the SQLite type.
   let readsAtomicStores: Bool
+  /// Why there is nothing for it to do with an XML or binary store, as what follows the kind of store; `nil` where
+  /// there is.
+  let atomicRefusal: String?
   let run: Run
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [any Parameter] = [],
     options: [any Parameter] = [], details: String = "", example: String, statuses: String = "",
-    effect: Effect = .readsStore, readsAtomicStores: Bool = false, run: @escaping Run
+    effect: Effect = .readsStore, readsAtomicStores: Bool = false,
+    atomicRefusal: String? = nil, run: @escaping Run
   ) {
     self.name = name
     self.group = group
@@ -53,6 +57,7 @@ struct Command: Sendable {
     self.statuses = statuses
     self.effect = effect
     self.readsAtomicStores = readsAtomicStores
+    self.atomicRefusal = atomicRefusal
     self.run = run
   }
 

@@ -39,7 +39,7 @@ enum GivenStores {
         if !isModel, !isLog(slot.parameter), !command.readsAtomicStores,
           let form = AtomicStoreForm(at: path)
         {
-          try refuseChanges(path, form.noun, command, arguments)
+          try refuseAtomic(form, path, command, arguments)
           whole.append((slot, path))
         }
       case .folder(let folder):
@@ -53,7 +53,8 @@ enum GivenStores {
           return (store, container.distantLogs(of: [store]))
         }
         let file = folder + "/" + store
-        if !command.readsAtomicStores, AtomicStoreForm(at: file) != nil {
+        if !command.readsAtomicStores, let form = AtomicStoreForm(at: file) {
+          try refuseAtomic(form, file, command, arguments)
           whole.append((slot, file))
         } else if FileSystem.isFile(file) {
           note(logs, in: folder, arguments, console)
@@ -93,19 +94,17 @@ enum GivenStores {
         arguments[slot.parameter][slot.index] = copy.path
         copies.append(copy)
         if !isLog(slot.parameter), slot.parameter.kind != .model, !command.readsAtomicStores,
-          AtomicStoreForm(at: copy.path) != nil
+          let form = AtomicStoreForm(at: copy.path)
         {
+          try refuseAtomic(form, container(path) + copy.name, command, arguments)
           let atomic = try atomicCopy(
-            of: copy.path, model: arguments[.model] ?? arguments[.from], console)
+            of: copy.path, model: arguments[.model] ?? arguments[.from],
+            reports: command.name != DoctorCommand.command.name, console)
           arguments[slot.parameter][slot.index] = atomic.path
           atomicCopies.append(atomic)
-          shown.append((atomic.root, path + "//"))
+          shown.append((atomic.root, container(path) + FileSystem.prefix(of: copy.name)))
         }
-        shown.append(
-          (
-            copy.root,
-            (path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path) + "//"
-          ))
+        shown.append((copy.root, container(path)))
       }
       return try withExtendedLifetime((copies, atomicCopies)) {
         try ShownPaths.showing(shown) {
@@ -126,6 +125,11 @@ enum GivenStores {
         }
       }
     }
+  }
+
+  /// What stands before an inner path.
+  private static func container(_ path: String) -> String {
+    (path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path) + "//"
   }
 
   /// A private copy of a store, put together with a bar where that takes long.
@@ -222,11 +226,38 @@ enum GivenStores {
     return copy
   }
 
+  /// Refuses what cannot be done with an XML or binary store, and says what can.
+  private static func refuseAtomic(
+    _ form: AtomicStoreForm, _ path: String, _ command: Command, _ arguments: Arguments
+  ) throws {
+    let conversion =
+      "Make a store of the SQLite type of it: "
+      + ShellText.command("convert", path, "--output", "NEW.sqlite")
+    if let refusal = command.atomicRefusal {
+      throw CoreDataError(
+        .refused, "\(form.noun) \(refusal)", path: path, hint: conversion)
+    }
+    let needsOutput = command.effect == .changesStoreWithoutOutput
+    // A repair has its own sentence: its result is of the same kind.
+    guard command.effect == .changesStore || needsOutput && arguments[.output] == nil,
+      !arguments[dryRun], command.name != RepairCommand.command.name
+    else { return }
+    throw CoreDataError(
+      .refused, "\(command.name) would write into \(form.noun), which is never changed",
+      path: path,
+      hint: needsOutput
+        ? "Name where the result goes, which is a store of the SQLite type: --output FILE. Or change a copy. \(conversion)"
+        : conversion)
+  }
+
+  private static let dryRun = Option<Bool>("dry-run", "")
+
   /// - Parameter noun: what the place is.
   private static func refuseChanges(
     _ path: String, _ noun: String, _ command: Command, _ arguments: Arguments
   ) throws {
-    let isAtomic = AtomicStoreForm(at: path) != nil
+    // The private copy is what is tried on.
+    guard !arguments[dryRun] else { return }
     let hint: String
     switch command.effect {
     case .readsStore: return
@@ -234,10 +265,7 @@ enum GivenStores {
       guard arguments[.output] == nil else { return }
       hint = "Name where the result goes: --output FILE."
     case .changesStore:
-      hint =
-        isAtomic
-        ? "Make a store of the SQLite type of it first: \(ShellText.command("convert", path, "--output", "NEW.sqlite"))"
-        : "Take the store out of it first; strata migrate --output FILE writes a new one."
+      hint = "Take the store out of it first; strata migrate --output FILE writes a new one."
     }
     throw CoreDataError(
       .refused, "\(command.name) would write into \(noun), which is never changed", path: path,

@@ -26,6 +26,20 @@ extension StoreCopy: ReadCopy {
   }
 }
 
+/// An XML or binary store of a container: a private copy of its file, and one of the SQLite type that was made of that.
+final class ContainedAtomicCopy: ReadCopy {
+  private let file: StoreCopy
+  private let store: AtomicCopy
+
+  init(_ store: AtomicCopy, of file: StoreCopy) { (self.store, self.file) = (store, file) }
+
+  var path: String { store.path }
+  var root: String { store.root }
+  var prefix: String { file.prefix + FileSystem.prefix(of: file.name) }
+  var noun: String { "\(store.noun) in \(file.noun)" }
+  var warning: String? { store.report.losses.first ?? file.warning ?? store.warning }
+}
+
 extension AtomicCopy: ReadCopy {
   var prefix: String { FileSystem.prefix(of: original) }
 

@@ -187,10 +187,13 @@ extension Runtime {
         }, path
       )
     }
-    let copy = try Interruption.removingCopies {
-      try GivenStores.copy(of: inner, in: container, passwords, .process)
+    return try Interruption.removingCopies {
+      let copy = try GivenStores.copy(of: inner, in: container, passwords, .process)
+      let name = copy.container + "//" + copy.name
+      guard AtomicStoreForm(at: copy.path) != nil else { return (copy, name) }
+      let store = try GivenStores.atomicCopy(of: copy.path, model: model, .process)
+      return (ContainedAtomicCopy(store, of: copy), name)
     }
-    return (copy, copy.container + "//" + copy.name)
   }
 
   /// What a run ended in.

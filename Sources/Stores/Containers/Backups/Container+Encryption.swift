@@ -126,6 +126,7 @@ extension Container {
       guard FileEnd.kept(of: last, total: file.size, stated: cipher.stated) != nil else {
         return .damaged("it is shorter than the backup's list says")
       }
+      if let form = group.atomic { return .atomic(form) }
       let tables = try EncryptedTables(file)
       if tables.areOfStore { return .store(entities: [], versionIdentifiers: []) }
     } catch EncryptedTables.Fault.notDatabase {

@@ -12,7 +12,9 @@ public enum CloudObjectState: String, Sendable, CaseIterable {
   case pendingUpload
   /// An export deletes its record.
   case pendingDelete
-  /// It has no record, and nothing of history will make one: an export does not send it.
+  /// It has no record, or one that has no name yet, and nothing of history will make one.
+  ///
+  /// A record without a name waits for its first export; whether that sends it is not known.
   case neverExported
   /// The mirroring has still to look at a change of it in history.
   case unanalysed
@@ -90,17 +92,35 @@ package struct MirrorTables: Sendable, Equatable {
   /// True of records of objects that an import has still to delete here.
   var localDeletes: String { isSet("ZNEEDSLOCALDELETE") }
 
+  /// True of records that have no name: no export has sent them yet.
+  var lacksName: String { recordColumns.contains("ZCKRECORDNAME") ? "ZCKRECORDNAME IS NULL" : "0" }
+
+  /// The last transaction that the token names.
+  private var last: String {
+    "strata_history_token(ZTRANSFORMEDVALUE, \(Value.text(uuid).literal))"
+  }
+
+  private var hasToken: Bool { entryColumns.isSuperset(of: ["ZKEY", "ZTRANSFORMEDVALUE"]) }
+
+  /// Rows where the token is there and names no transaction of this store: how much of history was looked at is not
+  /// known then, and all of it is taken as not.
+  var unreadableTokens: String {
+    hasToken
+      ? """
+      SELECT 1 FROM \(Self.entries) WHERE ZKEY = '\(Self.token)' AND ZTRANSFORMEDVALUE NOTNULL \
+      AND \(last) IS NULL
+      """ : "SELECT 1 WHERE 0"
+  }
+
   /// The keys of transactions that the mirroring has still to look at: after the token, and not by itself.
   ///
   /// - Parameter schema: the prefix of tables, such as `src.`.
   func unanalysedTransactions(in schema: String = "") -> String {
     guard hasHistory else { return "SELECT NULL WHERE 0" }
     let last =
-      entryColumns.isSuperset(of: ["ZKEY", "ZTRANSFORMEDVALUE"])
-      ? """
-      (SELECT strata_history_token(ZTRANSFORMEDVALUE, \(Value.text(uuid).literal)) \
-      FROM \(schema)\(Self.entries) WHERE ZKEY = '\(Self.token)' LIMIT 1)
-      """ : "NULL"
+      hasToken
+      ? "(SELECT \(last) FROM \(schema)\(Self.entries) WHERE ZKEY = '\(Self.token)' LIMIT 1)"
+      : "NULL"
     let author = HistoryTable.text("AUTHOR", in: database, as: schema)
     return """
       SELECT t.Z_PK FROM \(schema)ATRANSACTION t WHERE t.Z_PK > ifnull(\(last), 0) \

@@ -266,12 +266,21 @@ public struct CloudKitBacklog: Sendable, Equatable {
   public var unanalysedTransactions = 0
   /// Changes that the mirroring looked at, and of which it made no record yet.
   public var analysedChanges = 0
+  /// Records without a name, which wait for their first export and have no flag that an export goes by.
+  public var unnamedRecords = 0
+  /// Whether the token that says how much of history was looked at cannot be read: all of history is counted then.
+  public var isTokenUnreadable = false
 
   /// A backlog of nothing.
   public init() {}
 
   /// Whether anything waits.
-  public var isEmpty: Bool { self == CloudKitBacklog() }
+  public var isEmpty: Bool { parts.isEmpty }
+
+  private var unanalysedWords: String {
+    isTokenUnreadable
+      ? "at most not analysed yet: the token that says it cannot be read" : "not analysed yet"
+  }
 
   /// What waits, each with its number and words for one and for several.
   package var parts: [(count: Int, one: String, several: String)] {
@@ -285,10 +294,14 @@ public struct CloudKitBacklog: Sendable, Equatable {
         "imported links that wait for an object"
       ),
       (
-        unanalysedTransactions, "transaction of history not analysed yet",
-        "transactions of history not analysed yet"
+        unanalysedTransactions, "transaction of history \(unanalysedWords)",
+        "transactions of history \(unanalysedWords)"
       ),
       (analysedChanges, "change without a record yet", "changes without a record yet"),
+      (
+        unnamedRecords, "record without a name, which waits for its first export",
+        "records without a name, which wait for their first export"
+      ),
     ].filter { $0.count > 0 }
   }
 }
@@ -322,7 +335,12 @@ extension Store {
       backlog.unanalysedTransactions = Int(
         try connection.value("SELECT count(*) FROM (\(mirror.unanalysedTransactions()))")?.integer
           ?? 0)
+      backlog.isTokenUnreadable =
+        try connection.value("SELECT EXISTS (\(mirror.unreadableTokens))")?.integer == 1
       backlog.analysedChanges = try count(MirrorTables.analysed, where: "1")
+      backlog.unnamedRecords = try count(
+        MirrorTables.records,
+        where: "\(mirror.lacksName) AND NOT \(mirror.uploads) AND NOT \(mirror.deletes)")
       return backlog
     }
   }

@@ -9,6 +9,10 @@ public struct CloudObject: Sendable, Equatable {
   public var state: CloudObjectState
   /// The name of its record; `nil` where it has none.
   public var record: String?
+  /// Whether it has a record, be it without a name.
+  public var hasRecord: Bool
+  /// Whether its state may be another one: the token that says how much of history was looked at cannot be read.
+  public var isUncertain: Bool
   /// The zone of its record.
   public var zone: String?
   /// Whether the object is in the store.
@@ -69,10 +73,12 @@ extension Store {
       WHERE z.Z_PK = \(field("ZRECORDZONE")))
       """ : "NULL"
     return try reading {
+      let isTokenUnreadable =
+        try connection.value("SELECT EXISTS (\(mirror.unreadableTokens))")?.integer == 1
       let statement = try connection.prepare(
         """
         SELECT e, k, s, p, substr(\(field("ZCKRECORDNAME")), 1, 300), \(zone),
-        \(field("ZNEEDSLOCALDELETE")) FROM (\(all.sql)) WHERE \(condition) ORDER BY e, k LIMIT ?
+        \(field("ZNEEDSLOCALDELETE")), \(field("Z_PK")) FROM (\(all.sql)) WHERE \(condition) ORDER BY e, k LIMIT ?
         """)
       try statement.bind(all.values + [.integer(Int64(max(0, limit)))])
       func text(_ column: Int) -> String? {
@@ -85,7 +91,8 @@ extension Store {
           CloudObject(
             object: ObjectID(
               entity: entityName(statement.integer(at: 0)), key: statement.integer(at: 1)),
-            state: state, record: text(4), zone: text(5),
+            state: state, record: text(4), hasRecord: !statement.isNull(at: 7),
+            isUncertain: isTokenUnreadable && state == .unanalysed, zone: text(5),
             exists: statement.integer(at: 3) != 0,
             isToBeDeletedHere: statement.integer(at: 6) != 0))
       }

@@ -64,9 +64,22 @@ extension StoreSchema {
   /// Makes what a fresh store has besides tables: indexes, R-trees of the rows that are there, and
   /// triggers. Where this SQLite has no R-trees, those are left out with their triggers.
   ///
-  /// - Parameter fills: whether derived attributes of rows without a value are computed, too.
-  func makeIndexes(on connection: Connection, fills: Bool = false) throws {
-    for index in indexStatements() { try connection.execute(index.sql) }
+  /// - Parameters:
+  ///   - fills: whether derived attributes of rows without a value are computed, too.
+  ///   - leavesOutBroken: whether an index whose uniqueness constraint objects break is left out; else it is an error.
+  /// - Returns: the names of indexes that were left out.
+  @discardableResult
+  func makeIndexes(
+    on connection: Connection, fills: Bool = false, leavesOutBroken: Bool = false
+  ) throws -> [String] {
+    var broken: [String] = []
+    for index in indexStatements() {
+      do { try connection.execute(index.sql) } catch let error as SQLiteError
+        where leavesOutBroken && error.isConstraint
+      {
+        broken.append(index.name)
+      }
+    }
     if fills, model.entities.contains(where: { $0.attributes.contains(where: \.isDerived) }) {
       try StoreFunctions.define(on: connection)
       // Counting the objects of an owner needs the indexes.
@@ -79,6 +92,7 @@ extension StoreSchema {
     }
     let triggers = triggerGroups.flatMap(\.statements) + trees.flatMap(\.triggers)
     for trigger in triggers { try connection.execute(trigger.sql) }
+    return broken
   }
 
   /// Computes the derived attributes of rows that have no value for them.

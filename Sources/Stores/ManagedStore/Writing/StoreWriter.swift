@@ -27,6 +27,11 @@ public final class StoreWriter {
   /// Objects written so far.
   public private(set) var count = 0
 
+  /// Whether objects may break a uniqueness constraint: its index is left out then.
+  package var allowsBrokenConstraints = false
+  /// Indexes that ``finish()`` left out.
+  package private(set) var brokenConstraints: [String] = []
+
   private let schema: StoreSchema
   private let output: PendingOutput
   /// Names of the folder of external data and of the one in it that Core Data uses.
@@ -254,7 +259,8 @@ public final class StoreWriter {
         try PrimaryKeys(connection).raise(schema.numbers[root] ?? 0, to: key)
       }
       // With the last rows: a commit after each index writes what the next one changes again.
-      try schema.makeIndexes(on: connection, fills: true)
+      brokenConstraints = try schema.makeIndexes(
+        on: connection, fills: true, leavesOutBroken: allowsBrokenConstraints)
       try connection.execute("COMMIT")
       pending = 0
       try connection.execute("PRAGMA journal_mode = WAL;")

@@ -266,7 +266,12 @@ extension PlanNotes {
       (cloud.pendingUploads, "record", "to be uploaded"),
       (cloud.pendingDeletes, "record", "to be deleted in iCloud"),
       (cloud.pendingLinks, "link", "to be uploaded"),
-      (cloud.unanalysedTransactions, "transaction", "to be analysed"),
+      (
+        cloud.unanalysedTransactions, "transaction",
+        cloud.isTokenUnreadable
+          ? "to be analysed, or was: the mirroring's history token cannot be read"
+          : "to be analysed"
+      ),
       (cloud.analysedChanges, "change", "to become a record"),
     ].filter { $0.0 > 0 }.map { count, noun, rest in
       "\(NumberText.counted(count, noun)) \(count == 1 ? "waits" : "wait") \(rest)"

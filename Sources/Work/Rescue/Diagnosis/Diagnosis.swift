@@ -234,6 +234,11 @@ public struct Diagnosis: Sendable {
     rank()
   }
 
+  /// Takes out findings of kinds that mean nothing for the store.
+  package mutating func remove(_ kinds: Set<FindingKind>) {
+    findings.removeAll { kinds.contains($0.kind) }
+  }
+
   /// How many there are of a severity.
   public func count(_ severity: Finding.Severity) -> Int {
     findings.count { $0.severity == severity }

@@ -94,7 +94,7 @@ extension Finding {
 
 extension String {
   /// A sentence as a part of another.
-  var asClause: String {
+  package var asClause: String {
     guard let first else { return "" }
     // Names of Core Data's tables begin as they do.
     let isName = dropFirst().first.map { $0.isUppercase || $0 == "_" } ?? false

@@ -30,6 +30,8 @@ enum WatchCommand {
       the copy is in /var/tmp. ^C ends the command.
       """,
     example: "strata watch Recipes.sqlite Recipe --where 'title CONTAINS \"soup\"'",
+    atomicRefusal:
+      "is replaced as a whole with each save, which is not followed: strata compare shows what differs between two copies",
     run: Interruption.watched(run))
 
   /// Milliseconds between two looks where nothing wakes the command.

@@ -31,8 +31,11 @@ enum CloudKitCommand {
         pendingUpload  an export sends its record
         pendingDelete  an export deletes its record in iCloud; the object is usually gone
         unanalysed     the mirroring has still to look at a change of it in history
-        neverExported  it has no record, and nothing in history will make one
+        neverExported  it has no record, or one without a name, and nothing in history will make one
         synced         none of these
+
+      A record without a name waits for its first export; whether that sends it is not known. If the history token
+      cannot be read, all of history counts as not analysed, and the output says so.
 
       Filters know the state as @cloud: strata rows STORE Recipe --where '@cloud == "pendingUpload"'. With --json the
       first line is the store's, each further line an object's. Nothing is written.
@@ -207,9 +210,10 @@ enum CloudKitCommand {
 
   private static func write(_ object: CloudObject, _ label: String?, to json: inout JSONWriter) {
     json.fields([
-      "exists": object.exists, "isToBeDeletedHere": object.isToBeDeletedHere, "label": label,
-      "object": object.object.description, "record": object.record,
-      "state": object.state.rawValue, "zone": object.zone,
+      "exists": object.exists, "hasRecord": object.hasRecord,
+      "isToBeDeletedHere": object.isToBeDeletedHere, "label": label,
+      "isUncertain": object.isUncertain, "object": object.object.description,
+      "record": object.record, "state": object.state.rawValue, "zone": object.zone,
     ])
   }
 }
@@ -221,7 +225,8 @@ extension CloudKitBacklog {
       "pendingUploads": pendingUploads, "pendingDeletes": pendingDeletes,
       "pendingLinks": pendingLinks, "pendingLinkDeletes": pendingLinkDeletes,
       "incompleteLinks": incompleteLinks, "unanalysedTransactions": unanalysedTransactions,
-      "analysedChanges": analysedChanges,
+      "analysedChanges": analysedChanges, "unnamedRecords": unnamedRecords,
+      "isTokenUnreadable": isTokenUnreadable,
     ]
   }
 }

@@ -1,4 +1,3 @@
-import AtomicStores
 import Files
 import Interface
 import JSON
@@ -35,9 +34,7 @@ enum DoctorCommand {
         of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    for fault in AtomicCopy.origin(ofCopyAt: arguments[.store])?.faults ?? [] {
-      diagnosis.add(fault.kind.finding, fault.sentence, count: fault.count, modelName: name)
-    }
+    diagnosis.takeAtomicStore(at: arguments[.store], modelName: name)
     if arguments[.json] {
       console.json { diagnosis.write(to: &$0) }
     } else {
@@ -48,20 +45,6 @@ enum DoctorCommand {
     }
     guard diagnosis.isReadable else { return .unreadable }
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
-  }
-}
-
-extension AtomicFault.Kind {
-  /// The kind of finding that it is.
-  fileprivate var finding: FindingKind {
-    switch self {
-    case .damage: .atomicDamage
-    case .metadata: .atomicMetadata
-    case .classes: .atomicClasses
-    case .ids: .atomicIDs
-    case .links: .atomicLinks
-    case .values: .atomicValues
-    }
   }
 }
 

@@ -52,7 +52,8 @@ enum RepairCommand {
     strata undelete; --force repairs anyway, --output leaves the store unchanged.
 
     Of an XML or binary store only lost version hashes are repaired: --model names a model that fits its
-    objects, and --output the copy that gets its hashes.
+    objects, and --output the copy that gets its hashes. Other faults are repaired in a store that
+    strata convert makes of it.
 
     A file that SQLite cannot read needs strata salvage. The old store is kept as NAME.unrepaired-1, and
     strata rollback restores it. The receipt lists each change with entity, key, property, old and new value.
@@ -63,7 +64,7 @@ enum RepairCommand {
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)
     if let origin = AtomicCopy.origin(ofCopyAt: path) {
-      return try repair(origin, options, arguments, console)
+      return try AtomicRepair.run(origin, options, file, asJSON: arguments[.json], console)
     }
     console.warn(options.model?.warnings ?? [])
     let isJSON = arguments[.json]
@@ -84,46 +85,6 @@ enum RepairCommand {
     }
     try file.map { try repaired.write(to: $0) }
     return repaired.receipt.left.contains { $0.severity == .error } ? .no : .done
-  }
-
-  /// Puts version hashes into a copy of an XML or binary store: all else of it is repaired by a conversion.
-  private static func repair(
-    _ origin: AtomicCopy.Origin, _ options: RepairOptions, _ arguments: Arguments,
-    _ console: Console
-  ) throws -> CommandStatus {
-    guard origin.faults.contains(where: { $0.kind == .metadata }) else {
-      throw CoreDataError(
-        .refused, "of \(origin.form.noun) only lost version hashes are repaired", path: origin.path,
-        hint: "Make a store of the SQLite type of it, and repair that: "
-          + ShellText.command("convert", origin.path, "--output", "NEW.sqlite"))
-    }
-    guard let model = options.model, let output = options.output else {
-      throw CoreDataError(
-        .usage, "the version hashes are those of a model, which has to be given", path: origin.path,
-        hint: "Name the model with --model, and the repaired copy with --output.")
-    }
-    if let misfit = origin.faults.first(where: { $0.kind == .values || $0.kind == .damage }) {
-      throw CoreDataError(
-        .refused, "the model does not fit the store: \(misfit.sentence)", path: origin.path,
-        hint: "Give the model that made the store.")
-    }
-    guard !options.isRehearsal else {
-      console.line("the model fits: its version hashes would be written")
-      return .done
-    }
-    RecoveryNotice.write(forOutput: output, to: console)
-    try NewStorePlace.require(output, besides: [origin.path])
-    try AtomicMetadata.write(origin.path, with: model, to: output)
-    arguments[.json]
-      ? console.json {
-        $0.object(
-          "repaired",
-          ["store": origin.path, "output": output, "entities": model.versionHashes.count])
-      }
-      : console.line(
-        "✓ \(output): the version hashes of \(NumberText.counted(model.versionHashes.count, "entity", plural: "entities")) were written, nothing else was changed"
-      )
-    return .done
   }
 
   private static func options(_ arguments: Arguments) throws -> RepairOptions {

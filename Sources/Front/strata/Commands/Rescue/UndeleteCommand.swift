@@ -30,6 +30,7 @@ enum UndeleteCommand {
     example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
     statuses:
       "1 if a part of the store is lost or an object was refused, 3 if what was found may never have been in the store and --only names no objects, 4 if nothing of it can be read, 130 if it was cancelled",
+    atomicRefusal: "is written whole with each save: no deleted object is left in it",
     run: Interruption.watched(run))
 
   private static let help = """

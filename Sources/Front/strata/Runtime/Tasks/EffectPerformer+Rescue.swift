@@ -50,8 +50,9 @@ extension EffectPerformer {
     let (path, model) = (path, try await givenModel())
     let named = model == nil ? nil : source.model
     return try await Self.onQueue("strata.doctor") {
-      StoreCondition(
-        try Diagnosis(of: path, model: model, modelName: named) { Task.isCancelled })
+      var diagnosis = try Diagnosis(of: path, model: model, modelName: named) { Task.isCancelled }
+      diagnosis.takeAtomicStore(at: path, modelName: named)
+      return StoreCondition(diagnosis)
     }
   }
 

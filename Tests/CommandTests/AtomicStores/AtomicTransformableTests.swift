@@ -1,0 +1,118 @@
+import AtomicStores
+import Files
+import ManagedModel
+import ManagedStore
+import ModelWriting
+import TestSupport
+import Testing
+
+@testable import strata
+
+@Suite("Transformables of XML and binary stores")
+struct AtomicTransformableTests {
+  private static let reader =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false)
+    .dropLast(3).joined(separator: "/") + "/Independent/atomic.py"
+
+  @Test("they keep their bytes, or are archived again; the help says so")
+  func converted() throws {
+    var box = Entity("Box")
+    var own = Attribute("mine", .transformable, optional: true)
+    own.valueTransformerName = "MyTransformer"
+    box.attributes = [Attribute("shape", .transformable, optional: true), own]
+    let model = try Model(entities: [box])
+    let folder = try TemporaryFolder()
+    let place = folder.path("Box.xcdatamodel")
+    try FileSystem.makeDirectory(place)
+    try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: place + "/contents")
+    let sqlite = folder.path("Box.sqlite")
+    let writer = try StoreWriter(
+      creating: sqlite, model: model, uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    let bytes: [[UInt8]] = (1...20).map { count in (0..<count * 20).map { UInt8($0 & 0xFF) } }
+    for one in bytes {
+      _ = try writer.insert("Box", attributes: ["shape": .bytes(one), "mine": .bytes([1])])
+    }
+    _ = try writer.insert("Box", attributes: [:])
+    try writer.finish()
+    let (xml, binary) = (folder.path("Box.xml"), folder.path("Box.bin"))
+    let keys = try AtomicSamples.writeXML(try Store(path: sqlite), to: xml)
+    try AtomicSamples.writeBinary(try Store(path: sqlite), to: binary)
+    for source in [xml, binary] {
+      let made = source + ".sqlite"
+      let run = Captured("convert", source, "--output", made, "--model", place)
+      #expect(run.status == .done, "\(run.err)")
+      #expect(run.flat.contains("20 values of Box.shape archived") == (source == binary))
+      #expect(run.flat.contains("MyTransformer may expect another form") == (source == binary))
+      let cursor = try ObjectCursor(try Store(path: made), entity: "Box")
+      var found: [Int64: [UInt8]] = [:]
+      while let object = try cursor.next() {
+        for (attribute, value) in zip(cursor.table.attributes, object.attributes)
+        where attribute.attribute.name == "shape" {
+          switch value {
+          case .data(let data): found[object.key] = data.bytes
+          case .value(.bytes(let bytes)): found[object.key] = bytes
+          default: break
+          }
+        }
+      }
+      #expect(found.count == 20)
+      for (index, one) in bytes.enumerated() {
+        let kept = found[try #require(keys["Box/p\(index + 1)"])] ?? []
+        if source == xml {
+          #expect(kept == one)
+        } else {
+          // The writer's object is a list of the bytes.
+          let elements = try KeyedArchive(kept).root.value.elements
+          guard elements.count == 1, case .data(let data) = elements[0] else {
+            Issue.record("not the list that was archived")
+            continue
+          }
+          #expect(data == one)
+        }
+      }
+      if Tool.python3.isAvailable {
+        #expect(OtherProgram.run(Tool.python3.path, ["-B", Self.reader, source, made]) == 0)
+      }
+    }
+    // Equal objects become equal archives, so that a store equals itself.
+    #expect(Captured("compare", binary, binary, "--model", place).status == .done)
+    let help = Captured("convert", "--help").out
+    for word in ["keys", "Transformable", "NSKeyedArchiver"] { #expect(help.contains(word)) }
+  }
+}
+
+@Suite("Uniqueness in XML and binary stores")
+struct AtomicUniquenessTests {
+  @Test("objects that a constraint asks to differ are all read, and doctor names them")
+  func broken() throws {
+    var tag = Entity("Tag")
+    tag.attributes = [Attribute("name", .string, optional: true)]
+    let folder = try TemporaryFolder()
+    let plain = try Model(entities: [tag])
+    tag.uniquenessConstraints = [["name"]]
+    let model = try Model(entities: [tag])
+    let place = folder.path("Tag.xcdatamodel")
+    try FileSystem.makeDirectory(place)
+    try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: place + "/contents")
+    let sqlite = folder.path("Tag.sqlite")
+    let writer = try StoreWriter(
+      creating: sqlite, model: plain, uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    for name in ["a", "b", "a", "c", "a"] {
+      _ = try writer.insert("Tag", attributes: ["name": .string(name)])
+    }
+    try writer.finish()
+    let (xml, binary) = (folder.path("Tag.xml"), folder.path("Tag.bin"))
+    try AtomicSamples.writeXML(try Store(path: sqlite), to: xml)
+    try AtomicSamples.writeBinary(try Store(path: sqlite), to: binary)
+    for source in [xml, binary] {
+      let made = source + ".sqlite"
+      let run = Captured("convert", source, "--output", made, "--model", place)
+      #expect(run.flat.contains("lacks the index Z_Tag_UNIQUE_name"), "\(run.out)\(run.err)")
+      #expect(Captured("rows", source, "Tag", "--model", place, "--format", "csv").lines.count == 6)
+      let doctor = Captured("doctor", source, "--model", place, "--json")
+      #expect(doctor.out.contains("\"kind\":\"uniqueness\""), "\(doctor.out)")
+      #expect(Captured("repair", made, "--keep", "newest").status == .done)
+      #expect(Captured("rows", made, "Tag", "--format", "csv").lines.count == 4)
+    }
+  }
+}
