@@ -184,6 +184,8 @@ final class Baseline {
   }
 
   /// Rows are read before and after a part at a time: objects of a save need the memory of one part.
+  ///
+  /// Each part begins with the state in which the part before it ended, so that the pages are written once for each.
   private func save(
     _ found: [Int: [Int64]], _ pages: [Int: [UInt8]], _ pageCount: Int, _ reader: RowReader,
     _ outlet: SaveOutlet
@@ -200,24 +202,32 @@ final class Baseline {
     try copy.keep(pages.keys)
     let parts = RowReader.parts(of: rows)
     var done: Set<RowReader.Candidate> = []
-    for (place, part) in parts.enumerated() {
-      if place > 0 { try copy.restore() }
+    var moment = RowReader.Moment.before
+    func turn() throws {
+      moment = moment.other
+      if moment == .after { try write(pages, pageCount) } else { try copy.restore() }
+    }
+    for part in parts {
       reader.clear()
-      let before = try reader.values(of: part)
-      try reader.readBefore(reader.candidates(part, [:], [:]).subtracting(done))
-      try write(pages, pageCount)
-      let candidates = reader.candidates(part, before, try reader.values(of: part))
-        .subtracting(done)
-      let unread = candidates.filter { !reader.isRead($0) }
+      let first = moment
+      var values = [first: try reader.values(of: part)]
+      try reader.read(reader.candidates(part, [:], [:]).subtracting(done), first)
+      try turn()
+      values[moment] = try reader.values(of: part)
+      let candidates = reader.candidates(
+        part, values[.before] ?? [:], values[.after] ?? [:]
+      ).subtracting(done)
+      try reader.read(candidates, moment)
+      let unread = candidates.filter { !reader.isRead($0, first) }
       if !unread.isEmpty {
-        // What new links lead from is read as it was.
-        try copy.restore()
-        try reader.readBefore(unread)
-        try write(pages, pageCount)
+        // What links lead from in the other state only.
+        try turn()
+        try reader.read(unread, first)
       }
-      try reader.readAfter(candidates, into: &save, outlet)
+      try reader.compare(candidates, into: &save, outlet)
       if parts.count > 1 { done.formUnion(candidates) }
     }
+    if moment == .before { try turn() }
     reader.clear()
     if parts.count > 1 { save.sort() }
     try addTransactions(transactions, to: &save)

@@ -13,6 +13,14 @@ final class RowReader {
     var key: Int64
   }
 
+  /// Which of the two states of the store is read.
+  enum Moment {
+    case before, after
+
+    /// The other one.
+    var other: Moment { self == .before ? .after : .before }
+  }
+
   /// What a candidate is in one state.
   private struct State {
     var side: ObjectSide
@@ -34,7 +42,7 @@ final class RowReader {
   private let links: [String: [Link]]
   private let entities: [String: EntityTable]
   private var sides: [String: ObjectSide] = [:]
-  private var states: [Candidate: State?] = [:]
+  private var states: [Moment: [Candidate: State?]] = [:]
 
   init(_ store: Store, _ request: WatchRequest) {
     (self.store, self.request) = (store, request)
@@ -62,7 +70,7 @@ final class RowReader {
   }
 
   /// Forgets what objects were, for the next change.
-  func clear() { states.removeAll(keepingCapacity: true) }
+  func clear() { states = [:] }
 
   /// Looks again for what is outside of rows: files of external data.
   func lookAgain() { sides.removeAll() }
@@ -137,23 +145,26 @@ final class RowReader {
 
   // MARK: Objects
 
-  /// Reads objects as they are before the change; each of them once.
-  func readBefore(_ candidates: Set<Candidate>) throws {
-    for candidate in candidates where states[candidate] == nil {
-      states.updateValue(try state(of: candidate), forKey: candidate)
+  /// Reads objects as they are now, which is before or after the change; each of them once.
+  func read(_ candidates: Set<Candidate>, _ moment: Moment) throws {
+    for candidate in candidates where !isRead(candidate, moment) {
+      states[moment, default: [:]].updateValue(try state(of: candidate), forKey: candidate)
     }
   }
 
-  /// Whether an object was read as it was before.
-  func isRead(_ candidate: Candidate) -> Bool { states[candidate] != nil }
+  /// Whether an object was read as it was before or is after the change.
+  func isRead(_ candidate: Candidate, _ moment: Moment) -> Bool {
+    states[moment]?[candidate] != nil
+  }
 
-  /// Reads objects as they are after the change, and adds what differs.
-  func readAfter(
+  /// Adds what differs of objects that were read both before and after the change.
+  func compare(
     _ candidates: Set<Candidate>, into save: inout ObservedSave, _ outlet: SaveOutlet
   ) throws {
     var found: [(entity: String, key: Int64, old: State?, new: State?)] = []
     for candidate in candidates {
-      let (old, new) = (states[candidate] ?? nil, try state(of: candidate))
+      let old = states[.before]?[candidate] ?? nil
+      let new = states[.after]?[candidate] ?? nil
       let isSame = old?.side.table.entity == new?.side.table.entity
       if isSame || old == nil || new == nil {
         guard let side = (new ?? old)?.side else { continue }
