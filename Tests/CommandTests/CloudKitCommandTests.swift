@@ -178,7 +178,7 @@ struct CloudKitCommandTests {
       Issue.record("no facts")
       return
     }
-    let text = StorePanelText.cloudKit(facts).map { line in
+    let text = CloudKitPanel(facts, width: 200).lines.map { line in
       line.pieces.map(\.text).joined(separator: " ")
     }.joined(separator: "\n")
     for part in ["_account", "CKError.partialFailure", "to upload", "needs import"] {
