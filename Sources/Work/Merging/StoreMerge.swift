@@ -198,7 +198,9 @@ extension StoreMerge {
       if let base = stores.base { try connection.attach(base.connection, as: "base") }
     }
 
-    private func write(_ map: ObjectMap, _ list: ChangeList, _ output: (() throws -> Folder)?) throws {
+    private func write(
+      _ map: ObjectMap, _ list: ChangeList, _ output: (() throws -> Folder)?
+    ) throws {
       let completion = try MergeCompletion(map, list)
       let files = MergedFiles(map, told, output: output)
       let rows = RowMerge(map: map, options: options, files: files, told: told)
