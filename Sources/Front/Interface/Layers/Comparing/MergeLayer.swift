@@ -112,7 +112,8 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if let busy { return busy }
     if task != nil { return "what would become of the objects is being worked out" }
     if output.isEmpty { return "the new store needs a name" }
-    if error != nil { return "the stores cannot be merged so" }
+    // What was stopped is begun again.
+    if let error { return error.kind == .cancelled ? nil : "the stores cannot be merged so" }
     guard let report else { return "what would become of the objects is not known" }
     if !report.unpaired.isEmpty { return "objects are not paired: see below" }
     if report.undecided > 0 {
@@ -126,7 +127,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if case .change(let change, _)? = lines(context).element(list.selected) { change } else { nil }
   }
 
-  func room(_ context: Context) -> Int? { max(1, context.body.height - 6) }
+  func room(_ context: Context) -> Int? { max(1, context.body.height - 5) }
 
   var movement: Binding {
     scrolling { $0.list.handle($1, count: $0.lines($2).count, height: $0.room($2)) }
@@ -208,6 +209,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   }
 
   private mutating func merge(in context: inout Context) -> [Effect] {
+    guard report?.canRun == true else { return preview(in: &context) }
     (isWriting, doing, error) = (true, "reading both stores", nil)
     var order = order
     order.output = output
