@@ -42,12 +42,15 @@ extension CloudObjectState {
 }
 
 extension CloudObject {
-  /// What the mirroring knows of it in a line: its state, the record's name, and what is odd.
-  package var line: String {
+  /// What the mirroring knows of it in a line.
+  package var line: String { parts.joined(separator: " · ") }
+
+  /// What the mirroring knows of it: its state, the record's name, and what is odd.
+  package var parts: [String] {
     var parts = [state.words, record.map { "record \($0)" } ?? "no record"]
     if let zone { parts.append("zone \(zone)") }
     if !exists { parts.append("the object is not in the store") }
     if isToBeDeletedHere { parts.append("was deleted in iCloud, still to be deleted here") }
-    return parts.joined(separator: " · ")
+    return parts
   }
 }
