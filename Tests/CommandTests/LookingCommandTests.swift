@@ -169,6 +169,22 @@ struct LookingCommandTests {
     #expect(Captured("history", path, "Nose/p1").status == .usage)
   }
 
+  @Test("history --find prints what happened to objects with a text, a key or that are deleted")
+  func historyOfText() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    let one = Captured("history", path, "Note/p1").out
+    #expect(Captured("history", path, "--find", "brulee").out == one)
+    #expect(Captured("history", path, "--find", "p1").out == one)
+    #expect(Captured("history", path, "--find", "p9").out.hasSuffix("widget\n  - Note/p9\n"))
+    // An author's transactions are told without the objects that nothing was found in.
+    let author = Captured("history", path, "--find", "WIDG").out
+    #expect(author == "2  2023-03-08T20:27:40Z  +0 ~0 -1  widget\n", "\(author)")
+    let none = Captured("history", path, "--find", "nothing like it")
+    #expect(none.status == .no && none.out.isEmpty)
+    #expect(none.err.contains("no change of “nothing like it”"))
+  }
+
   @Test("history names the model that a migration found instead of its author's long name")
   func migratedFrom() throws {
     let folder = try TemporaryFolder()

@@ -106,7 +106,30 @@ struct MergeCommandTests {
     #expect(
       two.out.contains("It is unknown which of the 2 added objects were deleted in NEW"),
       "\(two.out)")
-    #expect(two.err.contains("the app will not upload what the merge added"), "\(two.err)")
+    #expect(two.err.contains("the app will not upload what the merge adds"), "\(two.err)")
+  }
+
+  @Test("a mirrored store that keeps history is told that its app will upload what came in")
+  func mirrored() throws {
+    try shelves.add(shelves.a, title: "Only in A", pages: 7)
+    try shelves.change(
+      shelves.b,
+      """
+      CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+        ZENTITYID INTEGER, ZENTITYPK INTEGER, ZNEEDSUPLOAD INTEGER, ZNEEDSCLOUDDELETE INTEGER);
+      CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTIMESTAMP FLOAT,
+        ZAUTHOR VARCHAR);
+      CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER,
+        ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB);
+      """)
+    let run = merge("--output", output, "--match", "Person=name")
+    #expect(run.status == .done, "\(run.err)")
+    #expect(run.err.contains("will upload merged objects as new ones to all devices"), "\(run.err)")
+    #expect(run.out.contains("the app will upload the 1 added"), "\(run.out)")
+    let found = try Store(path: output).transactions()
+    #expect(found?.map(\.author) == ["strata"] && found?.first?.counts.inserted == 1)
+    let again = Captured("history", output, "--find", "Only in A")
+    #expect(again.out.contains("+ Book/"), "\(again.out)")
   }
 
   @Test("wrong words are wrong usage, and stores of two versions get the command that migrates one")

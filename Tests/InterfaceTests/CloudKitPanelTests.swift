@@ -62,7 +62,10 @@ struct CloudKitPanelTests {
   func whole(width: Int) throws {
     let folder = try TemporaryFolder()
     let session = try Self.opened(folder, width: width, height: 100)
-    #expect(!session.screen().description.contains("…"), "\(session.screen())")
+    // A run that did not end has the sign itself.
+    let cut = session.screen().description.split(separator: "\n")
+      .filter { $0.contains("…") && !$0.contains("… setup") }
+    #expect(cut.isEmpty, "\(cut)")
   }
 
   @Test("Enter on an entity lists its objects that are not synced")

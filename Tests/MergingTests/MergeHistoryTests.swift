@@ -57,7 +57,7 @@ struct MergeHistoryTests {
     }
     #expect(
       updated == [
-        "Film/p6": ["place", "title"], "Book/p3": ["likes"], "Book/p9": ["likedBy"],
+        "Film/p6": ["place.x", "title"], "Book/p3": ["likes"], "Book/p9": ["likedBy"],
         "Shelf/p1": ["things"],
       ], "\(updated)")
     #expect(changes.count == 5)

@@ -42,8 +42,11 @@ extension CloudObjectState {
 }
 
 extension CloudObject {
-  /// What the mirroring knows of it in a line: its state, the record's name, and what is odd.
-  package var line: String {
+  /// What the mirroring knows of it in a line.
+  package var line: String { parts.joined(separator: " · ") }
+
+  /// What the mirroring knows of it: its state, the record's name, and what is odd.
+  package var parts: [String] {
     var parts = [
       isUncertain
         ? "has changes that may not be analysed yet: the history token cannot be read"
@@ -54,6 +57,6 @@ extension CloudObject {
     if let zone { parts.append("zone \(zone)") }
     if !exists { parts.append("the object is not in the store") }
     if isToBeDeletedHere { parts.append("was deleted in iCloud, still to be deleted here") }
-    return parts.joined(separator: " · ")
+    return parts
   }
 }

@@ -45,11 +45,13 @@ extension Report {
               .error,
               "nothing pairs the objects of \(count.entity)\(count.lack): \(NumberText.grouped(count.old)) in OLD, \(NumberText.grouped(count.new)) in NEW"
             )
-          } + [
-            Line(
-              "Give the copy that both stores come from with \(.mergeBase, "FILE"), or attributes that identify an object with \(.mergeMatch, "ENTITY=NAME"). \(.mergeMatch, "key") takes objects with equal keys for one."
-            )
-          ])
+          }),
+        Section([
+          Line(
+            .error,
+            "\(NumberText.counted(merge.unpaired.count, "entity", plural: "entities")) \(merge.unpaired.count == 1 ? "has" : "have") objects that nothing pairs. Give the copy that both stores come from with \(.mergeBase, "FILE"), or attributes that identify an object with \(.mergeMatch, "ENTITY=NAME"). \(.mergeMatch, "key") takes objects with equal keys for one."
+          )
+        ]),
       ])
       return
     }

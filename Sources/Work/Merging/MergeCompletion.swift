@@ -7,6 +7,7 @@ import SQLite
 /// What follows from the rows of a merged store: counts of saves, the last keys, derived attributes, R-trees, history.
 struct MergeCompletion {
   let map: ObjectMap
+  private let list: ChangeList
   private let trees: [RTreeIndex]
   private let derived: [(table: String, column: String, numbers: [Int64], sql: String)]
 
@@ -14,8 +15,10 @@ struct MergeCompletion {
 
   /// To be made before anything is changed: it notes which derived values are not what they are derived from, as in
   /// stores in which another framework computed them. Those stay.
-  init(_ map: ObjectMap) throws {
-    self.map = map
+  ///
+  /// - Parameter list: is attached to the connection that writes.
+  init(_ map: ObjectMap, _ list: ChangeList) throws {
+    (self.map, self.list) = (map, list)
     let store = map.stores.new
     let connection = map.connection
     trees = store.database.virtual.sorted().compactMap {
@@ -60,8 +63,6 @@ struct MergeCompletion {
   /// - Parameter check: throws where it was cancelled.
   /// - Returns: the number of the transaction in history; `nil` where there is none.
   func run(check: @escaping () throws -> Void) throws -> Int64? {
-    let list = try ChangeList()
-    try list.attach(to: connection)
     try trace()
     try list.count(on: connection)
     try countSaves()

@@ -141,6 +141,7 @@ extension StoreMerge {
       progress("pairing objects")
       let connection: Connection
       let map: ObjectMap
+      let list: ChangeList
       do {
         var request = ComparisonRequest()
         request.ignoresBookkeeping = true
@@ -157,6 +158,9 @@ extension StoreMerge {
         }
         connection = try stores.new.connection.clone(to: path)
         try prepare(connection)
+        // In a transaction no database takes its settings.
+        list = try ChangeList()
+        try list.attach(to: connection)
         map = try ObjectMap(connection, stores, entities)
         try connection.execute("BEGIN")
         try map.addPairs { add in try comparison.eachPair { try add($0, $1, $2, $3) } }
@@ -169,7 +173,7 @@ extension StoreMerge {
         if files == nil { return }
         throw MergeChecks.unpaired(told.report)
       }
-      try write(map, files)
+      try write(map, list, files)
       if told.report.undecided > 0, files != nil { throw MergeChecks.undecided(told.report) }
       progress("verifying")
       try MergeVerification(map: map, told: told, keepsDeleted: options.keepsDeleted).run()
@@ -194,8 +198,10 @@ extension StoreMerge {
       if let base = stores.base { try connection.attach(base.connection, as: "base") }
     }
 
-    private func write(_ map: ObjectMap, _ output: (() throws -> Folder)?) throws {
-      let completion = try MergeCompletion(map)
+    private func write(
+      _ map: ObjectMap, _ list: ChangeList, _ output: (() throws -> Folder)?
+    ) throws {
+      let completion = try MergeCompletion(map, list)
       let files = MergedFiles(map, told, output: output)
       let rows = RowMerge(map: map, options: options, files: files, told: told)
       let links = LinkMerge(map: map, options: options, rows: rows, told: told)

@@ -30,7 +30,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   /// Whether what differs is marked at once.
   private var marksAll = false
   /// The path of the other file while it is typed.
-  private var prompt: Prompt?
+  private var prompt: PathPrompt?
 
   init(_ context: Context) {
     if !context.prepared.isEmpty { tab = .prepared }
@@ -80,6 +80,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       return [
         Binding(
           [.enter], "compare", chooses, unless: prompt.text.isEmpty ? "type a path first" : nil),
+        Binding([.tab], "complete", asks("complete") { $0.prompt?.complete(in: &$1) ?? [] }),
         Binding([.escape], "back", changes("back") { $0.prompt = nil }),
       ]
     }
@@ -219,8 +220,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
-    prompt?.handle(key)
-    return []
+    prompt?.handle(key, in: &context) ?? []
   }
 
   mutating func choose(in context: inout Context) -> LayerOutcome {
@@ -231,7 +231,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     switch selected(context) {
     case .other(let other): return .stay(compare(other.path, in: &context))
     case .typed:
-      prompt = Prompt("")
+      prompt = PathPrompt()
       return .stay()
     case .change(let change):
       guard let id = change.b else { return .stay() }
@@ -272,6 +272,13 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   // MARK: Answers
+
+  mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
+    if prompt?.take(answer, to: task) == true { return [] }
+    guard task == self.task else { return [] }
+    if answer.isLast { self.task = nil }
+    return take(answer, in: &context)
+  }
 
   mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     switch answer {
@@ -319,7 +326,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       tabs + [Span(summary(context), theme[error == nil ? .dim : .error])],
       at: inside.row(0).origin, within: inside.width)
     let rest = inside.droppingRows(2)
-    if let prompt {
+    if let prompt = prompt?.prompt {
       prompt.draw(in: &grid, rest.row(0), label: [Span("file › ", theme[.footerKey])], theme: theme)
       return
     }

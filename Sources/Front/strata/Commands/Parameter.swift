@@ -259,7 +259,8 @@ struct Arguments: Sendable {
     for option in command.options {
       if option.isRequired, words[option.name] == nil {
         throw CoreDataError(
-          .usage, "missing \(option.usage)", hint: "\(option.word): \(option.help).")
+          .usage, "missing \(option.usage)",
+          hint: "\(option.word): \(option.help). For example: \(command.example)")
       }
       if let refusal = words[option.name]?.lazy.compactMap(option.refusal).first {
         throw CoreDataError(.usage, refusal)

@@ -141,7 +141,7 @@ extension MergeLayer {
     }
     let rest = inside.droppingRows(3)
     if let typed {
-      drawPrompt(typed.field, typed.prompt, with: theme, in: &grid, rest)
+      drawPrompt(typed.field, typed.path.prompt, with: theme, in: &grid, rest)
       return
     }
     list.draw(lines(context), in: &grid, rest, theme: theme) { line, isSelected in

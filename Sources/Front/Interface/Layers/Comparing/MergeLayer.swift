@@ -14,7 +14,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   /// A line while it is typed.
   struct Typing: Sendable, Equatable {
     var field: Field
-    var prompt: Prompt
+    var path: PathPrompt
   }
 
   private(set) var order: MergeOrder
@@ -31,8 +31,6 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   private(set) var error: CoreDataError?
   /// The line that is typed.
   private(set) var typed: Typing?
-  private var completions: [String] = []
-  private var completing: TaskID?
 
   init(_ other: String, _ context: Context) {
     order = MergeOrder(other: other)
@@ -55,7 +53,9 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if let typed {
       var bindings = [Binding([.enter], "take it", chooses)]
       if typed.field.isPath {
-        bindings.append(Binding([.tab], "complete", asks("complete") { $0.complete(in: &$1) }))
+        bindings.append(
+          Binding(
+            [.tab], "complete", asks("complete") { $0.typed?.path.complete(in: &$1) ?? [] }))
       }
       return bindings + [Binding([.escape], "back", changes("cancel") { $0.typed = nil })]
     }
@@ -112,7 +112,8 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if let busy { return busy }
     if task != nil { return "what would become of the objects is being worked out" }
     if output.isEmpty { return "the new store needs a name" }
-    if error != nil { return "the stores cannot be merged so" }
+    // What was stopped is begun again.
+    if let error { return error.kind == .cancelled ? nil : "the stores cannot be merged so" }
     guard let report else { return "what would become of the objects is not known" }
     if !report.unpaired.isEmpty { return "objects are not paired: see below" }
     if report.undecided > 0 {
@@ -126,7 +127,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if case .change(let change, _)? = lines(context).element(list.selected) { change } else { nil }
   }
 
-  func room(_ context: Context) -> Int? { max(1, context.body.height - 6) }
+  func room(_ context: Context) -> Int? { max(1, context.body.height - 5) }
 
   var movement: Binding {
     scrolling { $0.list.handle($1, count: $0.lines($2).count, height: $0.room($2)) }
@@ -135,7 +136,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   mutating func choose(in context: inout Context) -> LayerOutcome {
     if let line = typed {
       typed = nil
-      return .stay(set(line.field, to: line.prompt.text, in: &context))
+      return .stay(set(line.field, to: line.path.text, in: &context))
     }
     guard let field = selectedField(context) else {
       if let change = selectedChange(context) {
@@ -160,8 +161,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   private mutating func type() {
     guard let field = Field.allCases.element(list.selected) else { return }
-    completions = []
-    typed = Typing(field: field, prompt: Prompt(text(field)))
+    typed = Typing(field: field, path: PathPrompt(text(field)))
   }
 
   private func text(_ field: Field) -> String {
@@ -192,22 +192,15 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   }
 
   mutating func type(_ key: Key, in context: inout Context) -> [Effect] {
-    guard let former = typed?.prompt.text else { return [] }
-    typed?.prompt.handle(key)
-    guard let line = typed, line.field.isPath, line.prompt.text != former else { return [] }
-    completions = []
-    return context.ask(&completing) { .find($0, .completions(path: line.prompt.text)) }
-  }
-
-  /// Types what all completions have in common.
-  private mutating func complete(in context: inout Context) -> [Effect] {
-    guard var text = typed?.prompt.text else { return [] }
-    if let longest = PathOffers.common(completions), longest.count > text.count { text = longest }
-    typed?.prompt = Prompt(text)
-    return context.ask(&completing) { .find($0, .completions(path: text)) }
+    guard typed?.field.isPath == true else {
+      typed?.path.edit(key)
+      return []
+    }
+    return typed?.path.handle(key, in: &context) ?? []
   }
 
   private mutating func merge(in context: inout Context) -> [Effect] {
+    guard report?.canRun == true else { return preview(in: &context) }
     (isWriting, doing, error) = (true, "reading both stores", nil)
     var order = order
     order.output = output
@@ -217,11 +210,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
   // MARK: Answers
 
   mutating func take(_ answer: Answer, to task: TaskID, in context: inout Context) -> [Effect] {
-    if task == completing {
-      completing = nil
-      if case .completions(let paths) = answer { completions = paths }
-      return []
-    }
+    if typed?.path.take(answer, to: task) == true { return [] }
     guard task == self.task else { return [] }
     if answer.isLast { self.task = nil }
     return take(answer, in: &context)
@@ -259,16 +248,4 @@ extension MergeLayer.Field {
   /// Whether Enter goes on to the next value.
   var isChoice: Bool { self != .output && self != .base }
   var isPath: Bool { self == .output || self == .base }
-}
-
-/// What path completion offers.
-enum PathOffers {
-  /// What all of several texts begin with.
-  static func common(_ texts: [String]) -> String? {
-    guard var common = texts.first else { return nil }
-    for text in texts.dropFirst() {
-      common = String(zip(common, text).prefix { $0 == $1 }.map(\.0))
-    }
-    return common
-  }
 }

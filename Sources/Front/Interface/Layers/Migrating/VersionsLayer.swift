@@ -154,7 +154,7 @@ struct VersionsLayer: LayerContent {
   /// Types what all completions have in common.
   private mutating func complete(in context: inout Context) -> [Effect] {
     guard case .path(var prompt, let completions) = mode else { return [] }
-    if let longest = PathOffers.common(completions), longest.count > prompt.text.count {
+    if let longest = PathPrompt.common(completions), longest.count > prompt.text.count {
       prompt = Prompt(longest)
       mode = .path(prompt, completions: completions)
     }

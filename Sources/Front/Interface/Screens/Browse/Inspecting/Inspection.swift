@@ -45,9 +45,12 @@ package struct Inspection: Sendable, Equatable {
   ) {
     id = object.id
     add(PropertyTree(object.columns.map(\.path)).nodes, of: object, depth: 0, localTime)
-    if let cloud {
+    // A line each: a record's name is long.
+    for (index, part) in (cloud?.parts ?? []).enumerated() {
       lines.append(
-        Line(id: "@cloud", label: "@cloud", type: "CloudKit", value: ValueText(cloud.line, .dim)))
+        Line(
+          id: "@cloud/\(index)", label: index == 0 ? "@cloud" : "",
+          type: index == 0 ? "CloudKit" : "", value: ValueText(part, .dim)))
     }
   }
 

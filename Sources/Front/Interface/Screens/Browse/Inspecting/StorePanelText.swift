@@ -55,6 +55,13 @@ enum StorePanelText {
         Piece(text: context.known.named(file.path) + count, role: .dim),
       ])
     }
+    if context.ownStore?.isRaw == false {
+      let command = "strata anonymize \(context.storeArgument) --output FILE"
+      lines += [
+        .blank, .note("To send the store to a developer, with other values in it:"),
+        PanelLine([Piece(text: "  " + command, role: nil)]),
+      ]
+    }
     guard let header = facts.header else { return lines }
     lines += [
       .blank, .title("SQLite"),
