@@ -116,7 +116,7 @@ enum EditCommand {
       console.json { $0.edit(receipt) }
     } else {
       for line in list.rest { console.line(line) }
-      print(receipt, console)
+      console.report(Report(receipt))
     }
     try file?.write(JSONWriter.line { $0.edit(receipt) })
     return .done
@@ -195,41 +195,9 @@ enum EditCommand {
   // MARK: What was done
 
   private static func totals(_ receipt: EditReceipt) -> [String] {
-    let room = receipt.bytesFree.map { ", and \(NumberText.bytes($0)) are free" } ?? ""
-    return [
-      "\(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted, in \(NumberText.seconds(receipt.seconds)). It takes about \(NumberText.bytes(receipt.bytesNeeded)) beside the store\(room)."
+    [
+      "\(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted, in \(NumberText.seconds(receipt.seconds)). \(receipt.roomSentence)"
     ] + (receipt.mirrored.map { ["! " + $0.sentence] } ?? [])
-  }
-
-  private static func print(_ receipt: EditReceipt, _ console: Console) {
-    guard !receipt.isNothing else {
-      return console.line("nothing to do: the store is as was asked")
-    }
-    console.table(
-      [.left, .right, .right],
-      [["entity", "changed", "deleted"]]
-        + receipt.entities.map {
-          [$0.entity.printable, NumberText.grouped($0.changed), NumberText.grouped($0.deleted)]
-        })
-    for check in receipt.verified {
-      console.line("✓ \(check.what): \(NumberText.grouped(check.count))")
-    }
-    if let transaction = receipt.transaction {
-      console.line("· history: transaction \(transaction) of the author strata")
-    }
-    for note in receipt.notes { console.line("note: " + note) }
-    guard let result = receipt.resultPath else {
-      for line in totals(receipt) { console.line(line.hasPrefix("!") ? line : "· " + line) }
-      return console.line("nothing was changed: this was a dry run")
-    }
-    if let mirrored = receipt.mirrored { console.line("! " + mirrored.sentence) }
-    console.line(
-      "✓ \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted in \(NumberText.seconds(receipt.seconds)): \(result.printable)"
-    )
-    if let backup = receipt.backupPath {
-      console.line("  backup: \(backup.printable)")
-      console.line("  undo: \(Report.rollback(receipt.storePath).typed)")
-    }
   }
 }
 
