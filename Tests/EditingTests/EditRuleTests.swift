@@ -16,6 +16,15 @@ struct EditRuleTests {
     .init(entity, where: predicate, sets.map { .init($0.0, $0.1) })
   }
 
+  @Test("of several rules that would be broken the first is the refusal, and the others are named")
+  func several() throws {
+    let scene = try EditScene()
+    let refusal = try scene.refusal(of: "Item/p1", "name=x", "small=20")
+    let codes = [refusal.code?.rawValue, refusal.hint?.contains("1670") == true ? 1670 : 1620]
+    #expect(codes == [1670, 1620] || codes == [1620, 1670])
+    #expect(refusal.hint?.contains(codes[0] == 1670 ? "small" : "name") == true)
+  }
+
   @Test("a broken rule is refused with the object, the property and Core Data's code")
   func rules() throws {
     let scene = try EditScene()
