@@ -16,6 +16,14 @@ struct EditRuleTests {
     .init(entity, where: predicate, sets.map { .init($0.0, $0.1) })
   }
 
+  @Test("of several rules that would be broken the first is the refusal, and the others are named")
+  func several() throws {
+    let scene = try EditScene()
+    let refusal = try scene.refusal(of: "Item/p1", "name=x", "small=20")
+    #expect([1610, 1670].contains(refusal.code?.rawValue))
+    #expect(refusal.hint?.contains(refusal.code == 1610 ? "(name, 1670)" : "(small, 1610)") == true)
+  }
+
   @Test("a broken rule is refused with the object, the property and Core Data's code")
   func rules() throws {
     let scene = try EditScene()

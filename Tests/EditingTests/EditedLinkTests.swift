@@ -31,6 +31,45 @@ struct EditedLinkTests {
     try scene.requireSound()
   }
 
+  @Test("a to-one of many objects is set, in lists, derived values and verification as of one")
+  func toOneOfMany() throws {
+    let scene = try EditScene()
+    let store = try Store(path: scene.path)
+    let third = try store.objectID("Person/p3")
+    let done = try scene.edit(
+      selection: .init("Item", where: "code <= 4", [], links: [.init("owner", third)]))
+    #expect(try scene.value("Person/p3", "items") == "Item/p1 Item/p2 Item/p3 Item/p4")
+    #expect(try scene.value("Person/p2", "items") == "Item/p5")
+    #expect(try scene.value("Person/p3", "total") == "4")
+    #expect(done.receipt.changed == 7)
+    try scene.requireSound()
+    try scene.edit(
+      selection: .init(
+        "Item", where: nil, [.init("middle", "code")], links: [.init("owner", nil)]))
+    #expect(try scene.number("SELECT count(*) FROM ZITEM WHERE ZOWNER IS NOT NULL") == 0)
+    #expect(try scene.number("SELECT count(*) FROM ZITEM WHERE ZMIDDLE = ZCODE") == 6)
+    try scene.requireSound()
+    // Only one object can have a pass.
+    let pass = try store.objectID("Pass/p1")
+    let refusal = try scene.refusal(
+      selection: .init("Item", where: nil, [], links: [.init("pass", pass)]))
+    #expect(refusal.kind == .refused && refusal.property == "pass")
+    let tags = try scene.refusal(
+      selection: .init("Item", where: nil, [], links: [.init("tags", nil)]))
+    #expect(tags.kind == .usage && tags.property == "tags")
+  }
+
+  @Test("objects that come in do not keep those that go out from being looked at")
+  func removedAndAdded() throws {
+    let scene = try EditScene()
+    let done = try scene.edit("Person/p2", "items-=Item/p1", "items+=Item/p2")
+    #expect(try scene.value("Person/p2", "items") == "Item/p3 Item/p5 Item/p2")
+    #expect(
+      done.receipt.verified.contains {
+        $0.what == "values and references that were asked for" && $0.count == 2
+      })
+  }
+
   @Test("an ordered to-many of to-ones is set, added to and taken from")
   func inverseOfToOne() throws {
     let scene = try EditScene()

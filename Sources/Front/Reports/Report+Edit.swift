@@ -22,6 +22,12 @@ extension Report {
       head += Self.sum("result", receipt.checksums.result)
       head += Self.backup(receipt.backupPath, sum: receipt.checksums.backup, of: receipt.storePath)
     }
+    if !isDone {
+      head += [
+        Line(.note, "\(receipt.roomSentence)"),
+        Line("nothing was changed: this was a dry run"),
+      ]
+    }
     if let transaction = receipt.transaction {
       head.append(
         Line(.note, "history: transaction \(transaction.description) of the author strata"))
@@ -37,5 +43,13 @@ extension Report {
             numbers: [NumberText.grouped($0.changed), NumberText.grouped($0.deleted)])
         }), Self.compared("verified", receipt.verified), notes,
     ])
+  }
+}
+
+extension EditReceipt {
+  /// The room that it takes and that there is, as a sentence.
+  package var roomSentence: String {
+    let room = bytesFree.map { ", and \(NumberText.bytes($0)) are free" } ?? ""
+    return "It takes about \(NumberText.bytes(bytesNeeded)) beside the store\(room)."
   }
 }

@@ -115,10 +115,20 @@ extension Subprocess {
     #endif
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // What is ignored here is not to be ignored there.
+    // What is ignored here is not to be ignored there. Keys that interrupt are meant for the program.
+    let keys = [SIGINT, SIGQUIT]
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
+    for number in keys + [SIGPIPE] { sigaddset(&signals, number) }
+    var ignoring = sigaction()
+    var former = keys.map { _ in sigaction() }
+    #if canImport(Darwin)
+      ignoring.__sigaction_u.__sa_handler = SIG_IGN
+    #else
+      ignoring.__sigaction_handler.sa_handler = SIG_IGN
+    #endif
+    for (index, number) in keys.enumerated() { sigaction(number, &ignoring, &former[index]) }
+    defer { for (index, number) in keys.enumerated() { sigaction(number, &former[index], nil) } }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     guard posix_spawnp(&process, program, nil, &attributes, &words, environ) == 0 else {

@@ -12,8 +12,14 @@ struct EditRules {
   let connection: Connection
 
   /// - Throws: ``CoreDataError`` of kind refused for the first rule that is broken, with Core Data's code, the
-  ///   property and the objects.
+  ///   property and the objects; its hint has the others.
   func check() throws {
+    var broken: [CoreDataError] = []
+    func collect(_ work: () throws -> Void) throws {
+      do { try work() } catch let error as CoreDataError where error.kind == .refused {
+        broken.append(error)
+      }
+    }
     let numbers = try connection.rows("SELECT DISTINCT number FROM listed.changes ORDER BY 1")
       .compactMap { $0.first?.integer }
     for number in numbers {
@@ -25,22 +31,39 @@ struct EditRules {
           "SELECT DISTINCT property FROM listed.changes WHERE number = ?", [.integer(number)]
         ).compactMap { $0.first?.text })
       for entry in table.attributes where changed.contains(entry.attribute.name) {
-        try check(
-          DestinationRule.all(
-            of: entry.attribute, in: entity,
-            AskedValue(column: "t." + quoted(entry.column), isComputed: true)), table)
+        try collect {
+          try check(
+            DestinationRule.all(
+              of: entry.attribute, in: entity,
+              AskedValue(column: "t." + quoted(entry.column), isComputed: true)), table)
+        }
       }
-      try check(
-        DestinationRule.composites(of: entity, in: store.model) { path in
-          table.column(of: path).map { "t." + quoted($0) }
-        }.filter { rule in
-          changed.contains { $0 == rule.property || $0.hasPrefix((rule.property ?? "") + ".") }
-        }, table)
+      try collect {
+        try check(
+          DestinationRule.composites(of: entity, in: store.model) { path in
+            table.column(of: path).map { "t." + quoted($0) }
+          }.filter { rule in
+            changed.contains { $0 == rule.property || $0.hasPrefix((rule.property ?? "") + ".") }
+          }, table)
+      }
       for entry in table.relationships where changed.contains(entry.relationship.name) {
-        try checkCount(entry, table)
+        try collect { try checkCount(entry, table) }
       }
     }
+    guard var first = broken.first else { return }
+    let others = broken.dropFirst().prefix(Self.mostNamed).map { error in
+      error.message + (error.code.map { " (\(error.property ?? ""), \($0.rawValue))" } ?? "")
+    }
+    if !others.isEmpty {
+      let more = broken.count - 1 - others.count
+      first.hint =
+        "Also: \(others.joined(separator: "; "))\(more > 0 ? "; and \(more) more" : ""). \(first.hint ?? "")"
+    }
+    throw first
   }
+
+  /// Broken rules that are named beside the first.
+  private static let mostNamed = 5
 
   /// Objects whose property was changed.
   private func touched(_ property: String, _ table: EntityTable) -> String {

@@ -115,7 +115,7 @@ struct EditVerification {
       // Of several assignments of one property the last one holds.
       for (index, assignment) in object.assignments.enumerated() {
         let later = object.assignments.dropFirst(index + 1)
-        guard !later.contains(where: { $0.property == assignment.property }) else { continue }
+        guard !later.contains(where: assignment.isOverridden) else { continue }
         guard try holds(assignment, in: found, cursor.table) else {
           throw failed("\(object.id).\(assignment.property) is not what was asked for")
         }
@@ -203,5 +203,16 @@ extension Store {
       !trees.contains(trigger.name)
         && !groups.contains { $0.owns(trigger.name, on: trigger.table) }
     }
+  }
+}
+
+extension StoreEdit.Assignment {
+  /// Whether a later assignment decides what the property holds: objects that come in do not decide which go out.
+  fileprivate func isOverridden(by later: StoreEdit.Assignment) -> Bool {
+    guard property == later.property else { return false }
+    guard case .toMany(_, let change, let others) = self,
+      case .toMany(_, let next, let named) = later, change != .set, next != .set
+    else { return true }
+    return !Set(others).isDisjoint(with: named)
   }
 }

@@ -12,8 +12,8 @@ struct EditWork {
   let files: EditedFiles
   let meter: ProgressMeter
 
-  private var schema: StoreSchema { source.schema }
-  private var layout: StoreLayout { source.layout }
+  var schema: StoreSchema { source.schema }
+  var layout: StoreLayout { source.layout }
 
   /// A connection to the copy, with the original beside it and what triggers of the store call.
   static func open(
@@ -140,7 +140,8 @@ struct EditWork {
 
   // MARK: Relationships
 
-  private func link(
+  /// Changes which objects a relationship references.
+  func link(
     _ name: String, of id: ObjectID, _ change: StoreEdit.ToManyChange, _ others: [ObjectID]
   ) throws {
     guard let storage = schema.storage(of: name, in: id.entity),
@@ -227,107 +228,6 @@ struct EditWork {
         [
           .integer((Int64(place) + 2) * OrderKey.spacing), .integer(id.key), .integer(other.key),
         ])
-    }
-  }
-
-  // MARK: Expressions
-
-  /// The columns that a selection sets, and what they get of the original's row `s`.
-  func columns(
-    of selection: StoreEdit.Selection
-  ) throws -> (table: EntityTable, columns: [(attribute: Attribute, column: String, sql: String)]) {
-    let table = try layout.knownTable(of: selection.entity)
-    let scope = ExpressionScope(store: source, entity: selection.entity)
-    let columns = try selection.computations.map { computation in
-      let attribute = try table.editable(computation.attribute, layout)
-      do {
-        try scope.check(recipe: computation.expression)
-        let sql = try scope.compile(recipe: computation.expression, for: attribute).sql
-        return (
-          attribute: attribute, column: table.column(of: computation.attribute) ?? "",
-          sql: attribute.stored("(\(sql))")
-        )
-      } catch var error as CoreDataError {
-        error.entity = error.entity ?? selection.entity
-        error.property = error.property ?? computation.attribute
-        throw error
-      }
-    }
-    return (table, columns)
-  }
-
-  private func compute(_ selection: StoreEdit.Selection) throws {
-    let (table, columns) = try columns(of: selection)
-    var condition = table.kindRows("s") ?? "1"
-    if let predicate = selection.predicate {
-      // Says best what is wrong with it.
-      _ = try RowFilter(predicate, entity: selection.entity, store: source)
-      let scope = ExpressionScope(store: source, entity: selection.entity)
-      condition += " AND (\(try scope.compile(predicate: predicate).sql))"
-    }
-    try connection.execute("CREATE TEMP TABLE strata_selected (key INTEGER PRIMARY KEY)")
-    try connection.execute(
-      "INSERT INTO temp.strata_selected SELECT s.Z_PK FROM src.\(quoted(table.table)) s WHERE \(condition)"
-    )
-    let sets = columns.map { "\(quoted($0.column)) = \($0.sql)" }
-    do {
-      try connection.execute(
-        """
-        UPDATE main.\(quoted(table.table)) AS t SET \(sets.joined(separator: ", "))
-        FROM src.\(quoted(table.table)) AS s
-        WHERE s.Z_PK = t.Z_PK AND t.Z_PK IN (SELECT key FROM temp.strata_selected)
-        """)
-    } catch let error as SQLiteError where error.isEvaluation {
-      throw CoreDataError(
-        .refused, "an expression fails: \(error.message)", entity: selection.entity,
-        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
-    }
-  }
-
-  /// Asks for the values that expressions gave once more.
-  ///
-  /// - Returns: how many were compared.
-  func verifyComputed() throws -> Int {
-    guard let selection = edit.selection else { return 0 }
-    let (table, columns) = try columns(of: selection)
-    var count = 0
-    for column in columns {
-      // What the column makes of the value, SQLite shows in a table like it.
-      let type =
-        try connection.value(
-          "SELECT type FROM pragma_table_info(?) WHERE name = ?",
-          [.text(table.table), .text(column.column)])?.text ?? ""
-      let compared =
-        try connection.rows(
-          """
-          SELECT count(*), count(CASE WHEN t.\(quoted(column.column)) IS NOT
-          \(Self.stored(column.sql, type)) THEN 1 END) FROM temp.strata_selected k
-          JOIN main.\(quoted(table.table)) t ON t.Z_PK = k.key
-          JOIN src.\(quoted(table.table)) s ON s.Z_PK = k.key
-          """
-        ).first?.map { $0.integer ?? 0 } ?? []
-      guard let all = compared.first, let wrong = compared.last else { continue }
-      guard wrong == 0 else {
-        throw CoreDataError(
-          .failed, "verification failed: \(wrong) values are not what the expression gives",
-          entity: selection.entity, property: column.attribute.name,
-          hint: "The store is as it was. Please report this.")
-      }
-      // Objects that were deleted as well have no value.
-      count += Int(all)
-    }
-    return count
-  }
-
-  /// SQL of a value as a column of a declared type keeps it.
-  private static func stored(_ sql: String, _ type: String) -> String {
-    switch type {
-    case "VARCHAR":
-      "CASE WHEN typeof(\(sql)) IN ('integer', 'real') THEN CAST(\(sql) AS TEXT) ELSE \(sql) END"
-    case "FLOAT": "CASE WHEN typeof(\(sql)) = 'integer' THEN CAST(\(sql) AS REAL) ELSE \(sql) END"
-    case "INTEGER", "TIMESTAMP", "DECIMAL":
-      "CASE WHEN typeof(\(sql)) = 'text' THEN CAST(\(sql) AS NUMERIC) ELSE \(sql) END"
-    default: sql
     }
   }
 }

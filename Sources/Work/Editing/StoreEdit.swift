@@ -56,6 +56,19 @@ package struct StoreEdit: Sendable, Equatable {
     }
   }
 
+  /// A to-one of many objects that references one object, or none.
+  package struct Link: Sendable, Equatable {
+    /// The relationship's name.
+    package var relationship: String
+    /// What it references; `nil` for nothing.
+    package var object: ObjectID?
+
+    /// A to-one and what it references.
+    package init(_ relationship: String, _ object: ObjectID?) {
+      (self.relationship, self.object) = (relationship, object)
+    }
+  }
+
   /// Attributes of all objects of an entity, and of those below it, that a predicate takes.
   package struct Selection: Sendable, Equatable {
     /// Name of the entity.
@@ -64,10 +77,16 @@ package struct StoreEdit: Sendable, Equatable {
     package var predicate: String?
     /// What each of them gets.
     package var computations: [Computation]
+    /// What their to-ones reference.
+    package var links: [Link]
 
-    /// Attributes of the objects of an entity.
-    package init(_ entity: String, where predicate: String?, _ computations: [Computation]) {
+    /// Properties of the objects of an entity.
+    package init(
+      _ entity: String, where predicate: String?, _ computations: [Computation],
+      links: [Link] = []
+    ) {
       (self.entity, self.predicate, self.computations) = (entity, predicate, computations)
+      self.links = links
     }
   }
 
@@ -90,5 +109,6 @@ package struct StoreEdit: Sendable, Equatable {
   var properties: Set<String> {
     Set(objects.flatMap { $0.assignments.map(\.property) })
       .union(selection?.computations.map(\.attribute) ?? [])
+      .union(selection?.links.map(\.relationship) ?? [])
   }
 }

@@ -208,13 +208,16 @@ enum Footer {
     let items = bindings(state).map {
       HelpBar.Item(
         $0.label, $0.title, isAvailable: $0.isAvailable,
-        isEssential: ["nextPane", "changes", "help"].contains($0.action.name))
+        isEssential: essential.contains($0.action.name))
     }
     let note =
       !state.count.isEmpty
       ? state.count.text : state.layers.isEmpty ? state[state.front].note(state.context) : ""
     HelpBar(items, note: note).draw(in: &grid, rect, theme: theme)
   }
+
+  /// Those that stay where there is little room.
+  private static let essential: Set = ["nextPane", "changes", "writeEdits", "edit", "help"]
 
   /// The bindings that the footer shows, in its order.
   static func bindings(_ state: State) -> [Binding] {

@@ -33,7 +33,11 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private var prompt: PathPrompt?
 
   init(_ context: Context) {
-    if !context.prepared.isEmpty { tab = .prepared }
+    guard context.prepared.isEmpty else {
+      tab = .prepared
+      list = List(count: lines(context).count, height: room(context) ?? 1)
+      return
+    }
     list = List(count: lines(context).count, selected: .max, height: room(context) ?? 1)
   }
 
@@ -52,6 +56,11 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     case .against:
       differences.map(ChangeLine.lines(of:)) ?? (others ?? []).map { .other($0) } + [.typed]
     }
+  }
+
+  /// Those that have something to show; what is prepared has a tab while something is.
+  private func tabs(_ context: Context) -> [Tab] {
+    Tab.allCases.filter { $0 != .prepared || tab == .prepared || !context.prepared.isEmpty }
   }
 
   /// The save that the selected line belongs to, by its place among all.
@@ -88,7 +97,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     var bindings = [
       Binding([.enter], enter(context), chooses, unless: reasonNotToChoose(context)),
       Binding(
-        [.tab, .right, .left], label: "Tab", "saves, prepared, against…",
+        [.tab, .right, .left], label: "Tab", tabs(context).map(\.title).joined(separator: ", "),
         Action(key: "nextPane") { state, key in
           Self.work(on: &state) { .stay($0.turn(key == .left ? -1 : 1, in: &$1)) }
         }
@@ -211,7 +220,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private mutating func turn(_ step: Int, in context: inout Context) -> [Effect] {
-    let all = Tab.allCases
+    let all = tabs(context)
     let place = all.firstIndex(of: tab) ?? 0
     tab = all[(place + step + all.count) % all.count]
     list = List(count: lines(context).count)
@@ -318,7 +327,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("What changed", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
-    let tabs = Tab.allCases.map { other in
+    let tabs = tabs(context).map { other in
       other == tab
         ? Span("▸\(other.title)  ", theme[.headerActive]) : Span(" \(other.title)  ", theme[.dim])
     }

@@ -45,14 +45,15 @@ enum EditCommand {
 
   private static let help = """
     strata edit STORE REF PROPERTY=VALUE… sets properties of one object; strata edit STORE ENTITY --where
-    PREDICATE --set PROPERTY=EXPRESSION sets attributes of many. --delete can be added, or stand alone.
+    PREDICATE --set PROPERTY=EXPRESSION sets attributes and to-ones of many. --delete can be added, or stand alone.
 
     Values are written as dump prints them: numbers, true, text, null for no value, dates in ISO 8601 or as
     seconds since 2001, UUIDs, {"base64": "…"} for bytes. @FILE is the content of a file: text, or the bytes of
     data. Text in double quotes is read as JSON, so that '"null"' and '"@home"' are texts. author.person names an
     element of a composite attribute. A relationship is set by the objects' names: owner=Person/p3, owner=null,
     tags=Tag/p1,Tag/p2; tags+=Tag/p3 adds and tags-=Tag/p3 removes. An expression is SQL over the properties of
-    the object as they were, as in recipes: --set "title=trim(title)".
+    the object as they were, as in recipes: --set "title=trim(title)". A to-one is set to an object or to null:
+    --set owner=Person/p3.
 
     The changes are made on a copy. First the model's rules are checked: mandatory values, bounds, lengths,
     patterns, uniqueness constraints and the counts of relationships; only properties that are changed are looked at.
@@ -116,7 +117,7 @@ enum EditCommand {
       console.json { $0.edit(receipt) }
     } else {
       for line in list.rest { console.line(line) }
-      print(receipt, console)
+      console.report(Report(receipt))
     }
     try file?.write(JSONWriter.line { $0.edit(receipt) })
     return .done
@@ -137,7 +138,7 @@ enum EditCommand {
       return edit
     }
     guard sets.isEmpty, arguments[predicate] == nil else {
-      edit.selection = try selection(target, arguments, given, sets)
+      edit.selection = try selection(target, arguments, given, sets, store)
       return edit
     }
     let id = try ObjectCommand.object(target, in: store)
@@ -158,7 +159,7 @@ enum EditCommand {
   }
 
   private static func selection(
-    _ entity: String, _ arguments: Arguments, _ given: [String], _ sets: [String]
+    _ entity: String, _ arguments: Arguments, _ given: [String], _ sets: [String], _ store: Store
   ) throws -> StoreEdit.Selection {
     guard given.isEmpty else {
       throw CoreDataError(
@@ -170,15 +171,28 @@ enum EditCommand {
         .usage, "--where and --set belong together",
         hint: "All objects are taken by --where TRUEPREDICATE.")
     }
-    return StoreEdit.Selection(
-      entity, where: predicate,
-      try sets.map { text in
-        guard let place = text.firstIndex(of: "="), place > text.startIndex else {
-          throw CoreDataError(
-            .usage, "--set takes PROPERTY=EXPRESSION, not “\(text.prefix(100))”")
-        }
-        return .init(String(text[..<place]), String(text[text.index(after: place)...]))
-      })
+    var selection = StoreEdit.Selection(entity, where: predicate, [])
+    let texts = AssignmentText(store) { _ in [] }
+    for text in sets {
+      guard let place = text.firstIndex(of: "="), place > text.startIndex else {
+        throw CoreDataError(
+          .usage, "--set takes PROPERTY=EXPRESSION, not “\(text.prefix(100))”")
+      }
+      let name = String(text[..<place])
+      guard let relationship = store.model.relationship(named: name, of: entity) else {
+        selection.computations.append(.init(name, String(text[text.index(after: place)...])))
+        continue
+      }
+      guard !relationship.isToMany else {
+        throw CoreDataError(
+          .usage, "--set takes attributes and to-ones", entity: entity, property: name,
+          hint: "A to-many is changed object by object: strata edit STORE REF \(name)+=Entity/p3")
+      }
+      for case .toOne(let name, let object) in try texts.assignments(text, of: entity) {
+        selection.links.append(.init(name, object))
+      }
+    }
+    return selection
   }
 
   private static func confirms(
@@ -195,41 +209,9 @@ enum EditCommand {
   // MARK: What was done
 
   private static func totals(_ receipt: EditReceipt) -> [String] {
-    let room = receipt.bytesFree.map { ", and \(NumberText.bytes($0)) are free" } ?? ""
-    return [
-      "\(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted, in \(NumberText.seconds(receipt.seconds)). It takes about \(NumberText.bytes(receipt.bytesNeeded)) beside the store\(room)."
+    [
+      "\(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted, in \(NumberText.seconds(receipt.seconds)). \(receipt.roomSentence)"
     ] + (receipt.mirrored.map { ["! " + $0.sentence] } ?? [])
-  }
-
-  private static func print(_ receipt: EditReceipt, _ console: Console) {
-    guard !receipt.isNothing else {
-      return console.line("nothing to do: the store is as was asked")
-    }
-    console.table(
-      [.left, .right, .right],
-      [["entity", "changed", "deleted"]]
-        + receipt.entities.map {
-          [$0.entity.printable, NumberText.grouped($0.changed), NumberText.grouped($0.deleted)]
-        })
-    for check in receipt.verified {
-      console.line("✓ \(check.what): \(NumberText.grouped(check.count))")
-    }
-    if let transaction = receipt.transaction {
-      console.line("· history: transaction \(transaction) of the author strata")
-    }
-    for note in receipt.notes { console.line("note: " + note) }
-    guard let result = receipt.resultPath else {
-      for line in totals(receipt) { console.line(line.hasPrefix("!") ? line : "· " + line) }
-      return console.line("nothing was changed: this was a dry run")
-    }
-    if let mirrored = receipt.mirrored { console.line("! " + mirrored.sentence) }
-    console.line(
-      "✓ \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted in \(NumberText.seconds(receipt.seconds)): \(result.printable)"
-    )
-    if let backup = receipt.backupPath {
-      console.line("  backup: \(backup.printable)")
-      console.line("  undo: \(Report.rollback(receipt.storePath).typed)")
-    }
   }
 }
 

@@ -22,7 +22,7 @@ extension Confirmation {
     lines += listed(own.filter { $0.kind == .delete }, "Deleted", known, role: .warning)
     let others = check.changes.filter { ($0.b ?? $0.a).map(asked.contains) != true }
     lines += along(others.filter { $0.kind == .delete }, "With them", role: .warning)
-    lines += along(others.filter { $0.kind != .delete }, "Also", role: .text)
+    lines += along(others.filter { $0.kind != .delete }, "Linked", role: .text)
     lines.append(Line(label: "Rules", text: "✓ the model's rules are kept", role: .success))
     if let mirrored = receipt.mirrored {
       lines.append(Line(label: "iCloud", text: mirrored.sentence, role: .warning))
@@ -63,6 +63,7 @@ extension Confirmation {
       return "\(NumberText.grouped(changes.count)) \(entity) ("
         + first.joined(separator: ", ") + (changes.count > 3 ? " …" : "") + ")"
     }
-    return [Line(label: label, text: text.joined(separator: ", "), role: role)]
+    let why = role == .text ? ": the other side of relationships" : ", by delete rules"
+    return [Line(label: label, text: text.joined(separator: ", ") + why, role: role)]
   }
 }

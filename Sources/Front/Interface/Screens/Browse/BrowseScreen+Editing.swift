@@ -137,8 +137,7 @@ extension BrowseScreen {
     var text = "\(object) is to be deleted"
     if !along.isEmpty { text += ", and with it \(Self.counted(along))" }
     if dropped > 0 {
-      text +=
-        "; \(NumberText.counted(dropped, "prepared change")) of them \(dropped == 1 ? "is" : "are") dropped"
+      text += "; what was prepared for \(along.isEmpty ? "it" : "them") is dropped"
     }
     context.notice = Notice(text + "; W writes, u takes it back", .warning)
   }

@@ -27,7 +27,7 @@ struct TextEditor {
       let path = folder.path + "/value.txt"
       let kind = Kind(command[0], environment)
       let form = EditedText(text, guardsModelines: kind == .other)
-      try FileSystem.create(path, holding: Array(form.written.utf8))
+      try FileSystem.replace(path, with: Array(form.written.utf8), isPrivate: true)
       let arguments = Array(command.dropFirst()) + kind.arguments + [path]
       guard let status = Subprocess.runInTerminal(command[0], arguments) else {
         throw CoreDataError(

@@ -154,7 +154,8 @@ struct Inspector: Sendable, Equatable {
         ]
       }
       var spans = [
-        theme.span(isSelected, line.label.fitted(to: labelWidth) + "  ", .attribute)
+        Span(String(repeating: "  ", count: line.depth)),
+        theme.span(isSelected, line.label.fitted(to: labelWidth) + "  ", .attribute),
       ]
       if typeWidth > 0 {
         spans.append(theme.span(isSelected, line.type.fitted(to: typeWidth) + "  ", .dim))
