@@ -161,7 +161,7 @@ enum InfoCommand {
         history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
         cloudKit.map { ["CloudKit", Self.text($0)] },
       ].compactMap { $0 }
-      console.write(TextTable.text([.left, .left], rows, limit: 200))
+      console.write(TextTable.text([.left, .left], rows, limit: 400))
       console.line()
       var entities = [["entity", "id", "objects"]]
       for table in store.entityTables {
