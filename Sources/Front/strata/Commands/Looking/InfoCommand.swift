@@ -59,7 +59,10 @@ enum InfoCommand {
       warnings =
         store.warnings(naming: \.typed) + unknown.sentences + missing + external.unreadableSentences
         + StoreMigration.leftovers(of: store.path)
-      notes = store.notes + StoreMigration.leftoversOfApp(besideStore: store.path)
+      // What is to be known of a private copy's files is nothing of the store's.
+      notes =
+        origin == nil
+        ? store.notes + StoreMigration.leftoversOfApp(besideStore: store.path) : []
     }
 
     func write(to json: inout JSONWriter) {
