@@ -79,6 +79,19 @@ struct MigrateTests {
     #expect(session.state.known.named(error).path == "/data/Backup.zip//a/A.sqlite")
   }
 
+  @Test("commands for a private copy name the model that the store was opened with")
+  func model() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    let folder = "/tmp/strata-copy.x/copy"
+    session.state.copy = CopyPlace(root: folder, prefix: "/data/", noun: "a binary store")
+    try session.send("4")
+    #expect(!session.screen().description.contains("--from"))
+    session.state.copy = CopyPlace(
+      root: folder, prefix: "/data/", noun: "a binary store", model: "My App.momd")
+    #expect(session.screen().description.contains("--from 'My App.momd'"))
+    #expect(session.state.context.storeArgument.hasSuffix(" --model 'My App.momd'"))
+  }
+
   @Test("what will happen begins with the verdict and scrolls to its end")
   func scrolling() throws {
     let losses = (1...60).map { Loss(entity: "Soup", property: "value\($0)", values: $0) }

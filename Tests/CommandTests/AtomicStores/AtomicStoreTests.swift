@@ -140,7 +140,7 @@ struct AtomicStoreTests {
       let info = Captured("info", path, "--model", place.model)
       #expect(info.status == .done, "\(info.err)")
       #expect(info.flat.contains("type \(type), framework"))
-      #expect(info.out.contains(path))
+      #expect(info.out.contains(path) && !info.flat.contains("WAL mode"))
       let rows = Captured("rows", path, "Note", "--model", place.model, "--format", "ndjson")
       #expect(rows.status == .done && rows.lines.count > 10)
       let out = place.folder.path("New-\(type).sqlite")

@@ -88,7 +88,6 @@ struct AtomicUniquenessTests {
     var tag = Entity("Tag")
     tag.attributes = [Attribute("name", .string, optional: true)]
     let folder = try TemporaryFolder()
-    let plain = try Model(entities: [tag])
     tag.uniquenessConstraints = [["name"]]
     let model = try Model(entities: [tag])
     let place = folder.path("Tag.xcdatamodel")
@@ -96,7 +95,8 @@ struct AtomicUniquenessTests {
     try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: place + "/contents")
     let sqlite = folder.path("Tag.sqlite")
     let writer = try StoreWriter(
-      creating: sqlite, model: plain, uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+      creating: sqlite, model: model, uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    writer.allowsBrokenConstraints = true
     for name in ["a", "b", "a", "c", "a"] {
       _ = try writer.insert("Tag", attributes: ["name": .string(name)])
     }

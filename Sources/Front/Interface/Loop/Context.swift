@@ -75,7 +75,9 @@ package struct Known: Sendable, Equatable {
   }
 
   /// The store's path as a shell takes it.
-  var storeArgument: String { ShellText.quoted(storePath) }
+  var storeArgument: String {
+    ShellText.quoted(storePath) + (copy?.modelOption("--model") ?? "")
+  }
 
   /// The store itself, whatever Browse shows.
   package var ownStore: StoreSummary? { remains.isShown ? remains.store : store }

@@ -105,10 +105,17 @@ package struct CopyPlace: Sendable, Equatable {
   var prefix: String
   /// What the store is in, or of what type it is.
   var noun: String
+  /// The model that a command has to name as well to read it the same way; `nil` where none was named.
+  var model: String?
 
   /// A copy in a folder.
-  package init(root: String, prefix: String, noun: String) {
-    (self.root, self.prefix, self.noun) = (root, prefix, noun)
+  package init(root: String, prefix: String, noun: String, model: String? = nil) {
+    (self.root, self.prefix, self.noun, self.model) = (root, prefix, noun, model)
+  }
+
+  /// The option that names the model, with a space before it; empty where none was named.
+  func modelOption(_ option: String) -> String {
+    model.map { " \(option) \(ShellText.quoted($0))" } ?? ""
   }
 
   /// Why nothing is written into it.

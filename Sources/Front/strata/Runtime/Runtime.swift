@@ -84,7 +84,9 @@ final class Runtime {
       storePath: storePath ?? "",
       size: CursesScreen.terminalSize ?? Terminal.Size(width: 80, height: 24),
       themeName: chosen ?? configuration.theme(isLight: false))
-    state.copy = copy.map { CopyPlace(root: $0.root, prefix: $0.prefix, noun: $0.noun) }
+    state.copy = copy.map {
+      CopyPlace(root: $0.root, prefix: $0.prefix, noun: $0.noun, model: request.model)
+    }
     state.planOptions = request.plan
     state.keys = configuration.keys
     state.refreshMode = configuration.refresh

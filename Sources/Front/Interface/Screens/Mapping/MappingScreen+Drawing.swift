@@ -39,7 +39,7 @@ extension MappingScreen {
         ("There is no other version of the model beside the store.", .text), ("", .dim),
         ("→ o, then p: take a .xcdatamodeld, .momd or store by its path.", .success),
         ("Or start with a model:", .dim),
-        ("strata \(context.storeArgument) --model MODEL", .code),
+        ("strata \(ShellText.quoted(context.storePath)) --model MODEL", .code),
       ]
     }
     let wrapped = lines.flatMap { Wrapping.lines($0.text, $0.role, width: rect.width - 4) }

@@ -79,11 +79,13 @@ struct MappingScreen: ScreenContent {
 
   /// The command line that runs the plan.
   func command(_ context: Context, _ verb: String = "migrate") -> String {
+    let store =
+      ShellText.quoted(context.storePath) + (context.copy?.modelOption("--from") ?? "")
     guard let version = context.versions.element(to) else {
-      return "strata \(verb) \(context.storeArgument) --to MODEL"
+      return "strata \(verb) \(store) --to MODEL"
     }
     let path = version.path.isEmpty ? context.storePath : context.known.named(version.path)
-    var text = "strata \(verb) \(context.storeArgument) --to \(ShellText.quoted(path))"
+    var text = "strata \(verb) \(store) --to \(ShellText.quoted(path))"
     if let via = via(context) { text += " --via \(ShellText.quoted(context.known.named(via)))" }
     for document in context.planOptions.documents {
       text += " --mapping \(ShellText.quoted(document))"

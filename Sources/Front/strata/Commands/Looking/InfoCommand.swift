@@ -59,7 +59,10 @@ enum InfoCommand {
       warnings =
         store.warnings(naming: \.typed) + unknown.sentences + missing + external.unreadableSentences
         + StoreMigration.leftovers(of: store.path)
-      notes = store.notes + StoreMigration.leftoversOfApp(besideStore: store.path)
+      // What is to be known of a private copy's files is nothing of the store's.
+      notes =
+        origin == nil
+        ? store.notes + StoreMigration.leftoversOfApp(besideStore: store.path) : []
     }
 
     func write(to json: inout JSONWriter) {
@@ -161,7 +164,7 @@ enum InfoCommand {
         history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
         cloudKit.map { ["CloudKit", Self.text($0)] },
       ].compactMap { $0 }
-      console.write(TextTable.text([.left, .left], rows, limit: 200))
+      console.write(TextTable.text([.left, .left], rows, limit: 400))
       console.line()
       var entities = [["entity", "id", "objects"]]
       for table in store.entityTables {
