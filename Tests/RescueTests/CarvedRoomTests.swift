@@ -105,6 +105,17 @@ struct CarvedRoomTests {
     }
   }
 
+  @Test("a row whose last bytes are the page's is found, however short it is")
+  func atTheEnd() {
+    var page = [UInt8](repeating: 0xEE, count: 4096)
+    let cell: [UInt8] = [6, 1, 5, 0, 9, 9, 1, 5]
+    page.replaceSubrange(4096 - cell.count..<4096, with: cell)
+    let shape = RowShape(columns: [.key, .integer, .integer, .integer], numbers: [1])
+    var carver = Carver([shape], fewest: [4], usable: 4096, encoding: .utf8)
+    let rows = carver.rows(in: 8..<4096, of: page, likely: [0])
+    #expect(rows.map(\.key) == [1] && rows.allSatisfy { $0.ending == .sound })
+  }
+
   @Test("of a row over whose last bytes a cell stands the others are there")
   func cut() throws {
     let length = Self.cell(key: 20, quantity: 1.5).count

@@ -6,6 +6,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Rescue
+@testable import Salvage
 
 /// Stores that were migrated in place, and whose schema is gone.
 @Suite("The order of columns that no schema tells")
@@ -243,6 +244,47 @@ struct ColumnOrderTests {
     let (report, lines) = try Self.salvage(store)
     #expect(lines == store.lines)
     #expect(Self.doubts(report).isEmpty, "\(report.lostTables)")
+  }
+
+  /// A table of texts alone, whose rows fit in any order: how many are tried grows with the third power of columns.
+  @Test("the search for an order ends when it is cancelled, at whatever moment")
+  func cancelled() throws {
+    let names = (0..<30).map { "c\($0 + 10)" }
+    let model = try Model(entities: [Self.entity("Note", names.map { ($0, .string) })])
+    let schema = StoreSchema(model: model)
+    let table = try #require(schema.tables.first)
+    var evidence = ColumnEvidence()
+    var record = Record()
+    // A key, Z_ENT, Z_OPT, and one text less than the table has.
+    let types: [UInt8] = [0, 9, 9] + Array(repeating: 15, count: names.count - 1)
+    let payload = [UInt8(types.count + 1)] + types + Array(repeating: 0x61, count: names.count - 1)
+    let isRead = record.read(payload, 0..<payload.count)
+    #expect(isRead)
+    evidence.add(number: 1, record)
+    let choice = OrderChoice(
+      columns: table.columns,
+      traits: table.columns.map { ColumnTraits($0, of: table, in: schema) }, evidence: evidence,
+      candidates: [.init(order: Array(table.columns.indices), original: table.columns.count)],
+      remnants: [])
+    var asked = 0
+    _ = try choice.order(starts: [0]) {
+      asked += 1
+      return false
+    }
+    // 30 columns of which up to three came later, in any order.
+    #expect(asked > 5, "asked \(asked) times")
+    for moment in [1, 2, asked / 2, asked] {
+      var steps = 0
+      let error = #expect(throws: CoreDataError.self) {
+        try choice.order(starts: [0]) {
+          steps += 1
+          return steps == moment
+        }
+      }
+      #expect(error?.kind == .cancelled)
+      // Nothing goes on after that.
+      #expect(steps == moment)
+    }
   }
 
   @Test("the versions of a model tell what their values do not", arguments: [true, false])

@@ -41,7 +41,7 @@ extension SalvagedCopy {
       let columns = try LostColumns(
         source, schema, tables: lost, versions: versions, looksForTexts: !lost.isEmpty,
         isCancelled: isCancelled)
-      if !lost.isEmpty { supposed = columns.orders() }
+      if !lost.isEmpty { supposed = try columns.orders(isCancelled: isCancelled) }
       if !source.isSchemaWhole {
         for table in HistoryTable.allCases where !known.contains(table.name) {
           guard let length = columns.ofCoreData[table.rawValue],

@@ -34,7 +34,7 @@ struct Carver: ~Copyable {
     var found: [CarvedRow] = []
     // Bytes of zeros, which most of them are, begin no row.
     var place = range.lowerBound
-    while place + 6 <= range.upperBound {
+    while place + 3 <= range.upperBound {
       if let row = headless(at: place, range, bytes, likely) { found.append(row) }
       if let row = whole(place, range, bytes) { found.append(row) }
       place += 1
@@ -42,6 +42,13 @@ struct Carver: ~Copyable {
     // What begins at a higher place was written later than what reaches into it; values inside a row
     // that vouches for itself are its own.
     found.sort { $0.range.lowerBound > $1.range.lowerBound }
+    let starts = Set(found.lazy.filter { $0.key != nil }.map(\.range.lowerBound))
+    // Of a list of cells two entries in a row look like the head of a block.
+    found.removeAll {
+      let start = $0.range.lowerBound
+      return $0.key == nil && starts.contains(BigEndian.half(bytes, start))
+        && starts.contains(BigEndian.half(bytes, start + 2))
+    }
     let ends = RowEnds(found, in: range)
     let wholes = found.filter { $0.key != nil && $0.end <= range.upperBound }
     var limit = range.upperBound
@@ -162,6 +169,7 @@ struct Carver: ~Copyable {
   private mutating func headless(
     at start: Int, _ range: Range<Int>, _ bytes: [UInt8], _ likely: [Int]
   ) -> CarvedRow? {
+    guard start + 6 <= range.upperBound else { return nil }
     let next = BigEndian.half(bytes, start)
     let block = BigEndian.half(bytes, start + 2)
     guard block >= 8, start + block <= usable, next == 0 || next > start && next < usable else {
@@ -221,6 +229,8 @@ struct Carver: ~Copyable {
       payload += bytes[types + 1..<range.upperBound]
       guard record.read(payload, 0..<min(payload.count, size)), self.shape(of: record) == shape,
         shapes[shape].namesObjects(record),
+        // Z_OPT counts the saves of an object.
+        record.integer(2) ?? 0 >= 0,
         let row = row(
           shape, size, start: start, header: header, key: nil, hint: hint, record: payload, range,
           bytes, block: start + block),

@@ -290,7 +290,7 @@ package struct VersionFit: Sendable, Equatable {
       let schema = try source.schema(for: model)
       let columns = try LostColumns(
         source, schema, tables: schema.tables, looksForTexts: false, isCancelled: isCancelled)
-      var fit = columns.fit
+      var fit = try columns.fit(isCancelled: isCancelled)
       if !names.isEmpty {
         fit.contradictions += names.symmetricDifference(model.entities.map(\.name)).count
       }

@@ -124,7 +124,10 @@ struct LostColumns {
   }
 
   /// The order of each table's columns; that of a new store where a table has no rows.
-  func orders() -> [String: Order] {
+  ///
+  /// - Parameter isCancelled: asked every few orders that are tried.
+  /// - Throws: ``CoreDataError`` where it was cancelled.
+  func orders(isCancelled: () -> Bool = { false }) throws -> [String: Order] {
     let choices = tables.map { ($0, choice(for: $0)) }
     // A store was made by one version, and what came later was added to all of its tables.
     let starts = Array(0...earlier.count).filter { start in
@@ -133,18 +136,25 @@ struct LostColumns {
       }
     }
     return Dictionary(
-      choices.map { table, choice in
-        (table.name, choice?.order(starts: starts) ?? Order(columns: table.columns))
+      try choices.map { table, choice in
+        (
+          table.name,
+          try choice?.order(starts: starts, isCancelled: isCancelled)
+            ?? Order(columns: table.columns)
+        )
       }
     ) { first, _ in first }
   }
 
   /// How well all rows fit the tables.
-  var fit: Fit {
+  ///
+  /// - Parameter isCancelled: asked every few orders that are tried.
+  /// - Throws: ``CoreDataError`` where it was cancelled.
+  func fit(isCancelled: () -> Bool = { false }) throws -> Fit {
     var fit = Fit(contradictions: strangers > 0 ? 1 : 0, missing: 0, appended: 0)
     for table in tables {
       guard let evidence = evidence[table.name], let choice = choice(for: table) else { continue }
-      guard let appended = choice.fewestAppended else {
+      guard let appended = try choice.fewestAppended(isCancelled) else {
         fit.contradictions += 1
         continue
       }

@@ -30,6 +30,8 @@ struct OrderChoice {
   private static let mostTried = 60
   /// One wrong value in so many may be of a row that is none.
   private static let tolerance = 20
+  /// After so many orders it is asked whether the search was cancelled.
+  private static let stride = 64
 
   init(
     columns: [StoreSchema.Column], traits: [ColumnTraits], evidence: ColumnEvidence,
@@ -80,9 +82,13 @@ struct OrderChoice {
 
   /// The order to take, with the columns that may stand for one another.
   ///
-  /// - Parameter starts: which of the candidates nothing in the whole store speaks against, the latest
-  ///   first.
-  func order(starts: [Int]) -> LostColumns.Order {
+  /// - Parameters:
+  ///   - starts: which of the candidates nothing in the whole store speaks against, the latest first.
+  ///   - isCancelled: asked every few orders that are tried.
+  /// - Throws: ``CoreDataError`` where it was cancelled.
+  func order(
+    starts: [Int], isCancelled: () -> Bool = { false }
+  ) throws -> LostColumns.Order {
     let stated = remnants.filter {
       isPossible(Candidate(order: $0, original: min($0.count, shortest)))
     }
@@ -95,7 +101,8 @@ struct OrderChoice {
       return result(first.order, others: own.map(\.order), isStated: true)
     }
     // One version is known: what others there were, and what they added, only the rows can say.
-    guard let fewest = fewestAppended, case let found = appended(fewest),
+    guard let fewest = try fewestAppended(isCancelled),
+      case let found = try appended(fewest, isCancelled),
       let first = found.first
     else {
       return .init(
@@ -104,7 +111,7 @@ struct OrderChoice {
     }
     var order = result(first, others: found, isStated: false)
     var doubtful = Set(order.doubtful.compactMap { columns.firstIndex(of: $0) })
-    eachOrderOfSeveralVersions(showing: fewest + 1) {
+    try eachOrderOfSeveralVersions(showing: fewest + 1, isCancelled) {
       doubtful.formUnion(differing($0, from: first))
     }
     order.doubtful = doubtful.sorted().map { columns[$0] }
@@ -113,23 +120,36 @@ struct OrderChoice {
 
   /// Gives all possible orders that several versions may have led to, each of which put columns at the end: these
   /// stand in any order. More of them than the rows show have no values.
-  private func eachOrderOfSeveralVersions(showing shown: Int, _ body: ([Int]) -> Void) {
+  private func eachOrderOfSeveralVersions(
+    showing shown: Int, _ isCancelled: () -> Bool, _ body: ([Int]) -> Void
+  ) throws {
     guard columns.count <= Self.mostTried else { return }
     let needed = max(1, columns.count - shortest)
     let dead = columns.indices.reversed()
       .prefix { !evidence.isLive($0 + LostColumns.standing) }.count
-    func extend(_ standing: [Int], _ next: Int, _ appended: [Int]) {
+    var tried = 0
+    func extend(_ standing: [Int], _ next: Int, _ appended: [Int]) throws {
       guard next < columns.count else {
         guard appended.count >= needed, appended.count <= max(shown, dead) else { return }
+        try check(&tried, isCancelled)
         return eachTurn(of: appended) { turned in
           let order = standing + turned
           if isHeld(order) { body(order) }
         }
       }
-      if holds[next][standing.count] { extend(standing + [next], next + 1, appended) }
-      if appended.count < Self.mostAppended { extend(standing, next + 1, appended + [next]) }
+      if holds[next][standing.count] { try extend(standing + [next], next + 1, appended) }
+      if appended.count < Self.mostAppended { try extend(standing, next + 1, appended + [next]) }
     }
-    extend([], 0, [])
+    try extend([], 0, [])
+  }
+
+  /// Counts an order that is tried.
+  ///
+  /// - Throws: ``CoreDataError`` where the search was cancelled.
+  private func check(_ tried: inout Int, _ isCancelled: () -> Bool) throws {
+    tried += 1
+    guard tried % Self.stride == 0, isCancelled() else { return }
+    throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
   }
 
   private func eachTurn(of columns: [Int], _ body: ([Int]) -> Void, _ turned: [Int] = []) {
@@ -142,16 +162,16 @@ struct OrderChoice {
   private var shortest: Int { max(0, evidence.shortest - LostColumns.standing) }
 
   /// How few columns at the end make an order possible; `nil` where none of those that are tried does.
-  var fewestAppended: Int? {
+  func fewestAppended(_ isCancelled: () -> Bool = { false }) throws -> Int? {
     guard evidence.longest <= columns.count + LostColumns.standing else { return nil }
-    return sizes.first { !orders(appended: $0, most: 1).isEmpty }
+    return try sizes.first { try !orders(appended: $0, most: 1, isCancelled).isEmpty }
   }
 
   /// The orders with few columns at the end that nothing speaks against, the fewest first: those of the
   /// smallest number, and of one more.
-  private func appended(_ fewest: Int) -> [[Int]] {
-    orders(appended: fewest)
-      + (fewest < sizes.upperBound ? orders(appended: fewest + 1) : [])
+  private func appended(_ fewest: Int, _ isCancelled: () -> Bool) throws -> [[Int]] {
+    try orders(appended: fewest, isCancelled)
+      + (fewest < sizes.upperBound ? orders(appended: fewest + 1, isCancelled) : [])
   }
 
   private var sizes: ClosedRange<Int> {
@@ -163,14 +183,18 @@ struct OrderChoice {
   /// Possible orders with so many columns at the end, all different: each set of columns at the end is another one.
   ///
   /// - Parameter most: how many are looked for.
-  private func orders(appended count: Int, most: Int = .max) -> [[Int]] {
+  private func orders(
+    appended count: Int, most: Int = .max, _ isCancelled: () -> Bool
+  ) throws -> [[Int]] {
     guard count <= Self.mostAppended, count <= 1 || columns.count <= Self.mostTried else {
       return []
     }
     var found: [[Int]] = []
-    func extend(_ chosen: [Int]) {
+    var tried = 0
+    func extend(_ chosen: [Int]) throws {
       guard found.count < most else { return }
       guard chosen.count < count else {
+        try check(&tried, isCancelled)
         let order = columns.indices.filter { !chosen.contains($0) } + chosen
         if isHeld(order) {
           found.append(order)
@@ -181,10 +205,10 @@ struct OrderChoice {
         return
       }
       for next in ((chosen.last ?? -1) + 1)..<max(columns.count, (chosen.last ?? -1) + 1) {
-        extend(chosen + [next])
+        try extend(chosen + [next])
       }
     }
-    extend([])
+    try extend([])
     return found
   }
 
