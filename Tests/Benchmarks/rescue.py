@@ -369,12 +369,51 @@ class Expected:
             return True
         return any(content[start:start + len(data)] == data for content in self.pages[page])
 
+    def may_live(self, table, key, row):
+        """Whether a row stands in a page that lost its beginning, and nothing in the files shows that it was deleted."""
+        table, image = self.state.tables[table], self.base.image
+        indexes = [index for kind, index, of, _, _ in image.master() if kind == "index" and of == table.name]
+        if indexes or key is None:
+            return False
+        own = tuple(None if column == "Z_PK" and value == key else value for column, value in zip(table.columns, row))
+        for page in set(image.pages_of(table.root)) & set(self.facts["pages"]):
+            content = image.page(page)
+            cells = {}
+            for place in range(512, image.usable):
+                try:
+                    _, _, end, other, chunks, payload = image.leaf_cell(page, content, place)
+                    values = tuple(self.base.tools.file.record(payload))
+                except (ValueError, IndexError, struct.error):
+                    continue
+                if len(chunks) == 1 and end <= image.usable and len(values) == len(table.columns):
+                    cells[place] = (end, other, values)
+            if any((other, values) == (key, own) and fills(content, cells, place, image.usable)
+                   for place, (_, other, values) in cells.items()):
+                return True
+        return False
+
     def held(self, table):
         """The keys of the rows of which every byte is there."""
         if self.is_whole:
             return set(table.rows)
         return {key for key, places in self.state.places(table)
                 if (table.name, key) not in self.has_other_owner and all(self.holds(*place) for place in places)}
+
+
+def fills(page, cells, place, usable):
+    """Whether from a place on cells and freed blocks, each of which names the next one, fill a page to its end."""
+    following, spare = None, 0
+    while place < usable:
+        after, size = struct.unpack(">HH", page[place:place + 4]) if place + 4 <= usable else (0, 0)
+        if place in cells and following != place:
+            place, spare = cells[place][0], 0
+        elif following in (None, place) and 4 <= size <= usable - place and (not after or after >= place + size):
+            place, following, spare = place + size, after, 0
+        elif spare < 3:
+            place, spare = place + 1, spare + 1
+        else:
+            return False
+    return not following
 
 
 # ---- what came out
@@ -741,6 +780,11 @@ class Case:
                 # Rows of a page that nothing vouches for may be another store's, where the report marks them.
                 if self.name in ("interleaved", "wal-foreign"):
                     rows = [row for row in rows if not self.is_marked(table, row[0])]
+                # Nor does anything show that a row was deleted long before, of whose page the header is gone, where no
+                # index has the table's keys, and the page is what it would be with the row in it.
+                if what == "rows" and self.name.startswith("holes"):
+                    rows = [row for row in rows if not (
+                        self.is_marked(table, row[0]) and self.expected.may_live(table, *row[:2]))]
                 if rows:
                     told = ", told as uncertain" if all(self.is_marked(table, row[0]) for row in rows) else ""
                     told = origin(rows) + told
@@ -938,6 +982,9 @@ class Case:
         if key not in was.rows:
             return  # deleted before this damage: nothing is known of it
         want = dict(zip(was.columns, was.rows[key]))
+        # The main file went on: every third row was saved once more before some were deleted.
+        if self.name == "wal-stale" and table == self.facts["table"] and key % 3 == 0:
+            want["Z_OPT"] += 1
         differing = [(c, want[c], got.get(c)) for c in was.columns if want[c] != got.get(c)]
         # A link to what is not there is emptied, which the report says.
         differing = [d for d in differing if not (self.is_emptied and d[2] is None and isinstance(d[1], int))]

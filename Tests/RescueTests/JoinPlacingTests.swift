@@ -56,6 +56,111 @@ struct JoinPlacingTests {
     #expect(try names(ofLinksUpTo: 470).isEmpty)
   }
 
+  /// A candidate by its name and the objects of its sides.
+  private func candidate(
+    _ name: String, _ sides: [JoinPlacing.Side], _ connection: Connection
+  ) throws -> JoinPlacing.Candidate {
+    JoinPlacing.Candidate(
+      table: try SalvagedTable(
+        name: name, numbers: [], root: 0, connection: connection, encoding: .utf8), sides: sides)
+  }
+
+  /// The tables that links are given to, of a tree or of a page.
+  ///
+  /// - Parameter links: their keys, as SQL of the numbers from 1 to 200.
+  private func names(
+    ofLinks links: String, among candidates: [JoinPlacing.Candidate], isTree: Bool,
+    _ connection: Connection
+  ) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let path = folder.path("links.sqlite")
+    let made = try Connection(path: path, mode: .create)
+    try made.execute(
+      """
+      CREATE TABLE a (first INTEGER, second INTEGER);
+      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      SELECT \(links) FROM n
+      """)
+    made.close()
+    var joining = JoinPlacing(connection)
+    let image = try DatabaseImage(path: path, log: nil)
+    var scan = RowScan(image, try TreeMap(image, roots: [2], isComplete: true))
+    var count = 0
+    try scan.rows(where: { role, root in role == .leaf && root == 2 }) { row, record in
+      var row = row
+      if !isTree { row.root = 0 }
+      if joining.add(row, record) { count += 1 }
+    }
+    #expect(count == 200)
+    return try joining.tables(among: candidates, isInOrder: false).values.map(\.name)
+  }
+
+  @Test("of one page, keys that rise from row to row say nothing of how many objects there are")
+  func firstPage() throws {
+    let folder = try TemporaryFolder()
+    let connection = try Connection(path: folder.path("new.sqlite"), mode: .create)
+    try connection.execute(
+      """
+      CREATE TABLE ZRECIPE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE ZPERSON (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE Z_6FAVOURITES (Z_6PERSONS INTEGER, Z_9RECIPES INTEGER);
+      CREATE TABLE Z_9SIMILAR (Z_9SIMILAR INTEGER, REFLEXIVE INTEGER);
+      INSERT INTO ZRECIPE WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 476)
+      SELECT i, 9 FROM n;
+      INSERT INTO ZPERSON SELECT Z_PK, 6 FROM ZRECIPE WHERE Z_PK <= 238
+      """)
+    let recipes = JoinPlacing.Side(table: "ZRECIPE", numbers: [9], greatest: 476)
+    let persons = JoinPlacing.Side(table: "ZPERSON", numbers: [6], greatest: 238)
+    let candidates = try [
+      candidate("Z_6FAVOURITES", [persons, recipes], connection),
+      candidate("Z_9SIMILAR", [recipes, recipes], connection),
+    ]
+    func names(_ first: String, isTree: Bool) throws -> [String] {
+      try self.names(
+        ofLinks: "\(first), i * 211 % 476 + 1", among: candidates, isTree: isTree, connection)
+    }
+    #expect(try names("i", isTree: false).isEmpty)
+    #expect(try names("i * 71 % 238 + 1", isTree: false) == ["Z_6FAVOURITES"])
+    #expect(try names("i", isTree: true) == ["Z_6FAVOURITES"])
+  }
+
+  @Test("objects of which none is there are not few: links name as many as there were at least")
+  func lostObjects() throws {
+    let folder = try TemporaryFolder()
+    let connection = try Connection(path: folder.path("new.sqlite"), mode: .create)
+    try connection.execute(
+      """
+      CREATE TABLE ZCLIENT (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE ZUSER (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE Z_1CLIENTS (first INTEGER, second INTEGER);
+      CREATE TABLE Z_1USERS (first INTEGER, second INTEGER);
+      INSERT INTO ZCLIENT WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      SELECT i, 1 FROM n
+      """)
+    let clients = JoinPlacing.Side(table: "ZCLIENT", numbers: [1], greatest: .max)
+    let users = JoinPlacing.Side(table: "ZUSER", numbers: [2], greatest: .max)
+    let candidates = try [
+      candidate("Z_1CLIENTS", [clients, clients], connection),
+      candidate("Z_1USERS", [clients, users], connection),
+    ]
+    #expect(
+      try names(ofLinks: "i, 201 - i", among: candidates, isTree: true, connection).isEmpty)
+  }
+
+  @Test("a page whose tree is not known is of the table that has an index with its rows")
+  func pagesByIndexes() throws {
+    let twins = try Twins(second: "SELECT i, 31 - i FROM n")
+    #expect(
+      try twins.tables(askingIndexesOf: ["Z_1A", "Z_1B", "Z_1C"], areTreesKnown: false)
+        == [-2: "Z_1A", -3: "Z_1B"])
+    #expect(try twins.tables(askingIndexesOf: [], areTreesKnown: false).isEmpty)
+    // A page of another state of the store has the same rows, and is the same table's.
+    let states = try Twins(second: "SELECT i, i FROM n")
+    #expect(
+      try states.tables(askingIndexesOf: ["Z_1A"], areTreesKnown: false)
+        == [-2: "Z_1A", -3: "Z_1A"])
+  }
+
   /// The links of two relationships between the same entities, and of a third that has none.
   private struct Twins {
     let folder: TemporaryFolder
@@ -98,12 +203,16 @@ struct JoinPlacingTests {
     /// The tables of both trees, by root.
     ///
     /// - Parameter tables: those whose indexes are asked.
-    func tables(askingIndexesOf tables: Set<String>) throws -> [Int: String] {
+    func tables(
+      askingIndexesOf tables: Set<String>, areTreesKnown: Bool = true
+    ) throws -> [Int: String] {
       var joining = JoinPlacing(connection)
       let source = try SalvageSource(path: path)
       var scan = RowScan(
         source.image, try TreeMap(source.image, roots: [2, 3, 4], isComplete: true))
       try scan.rows(where: { role, root in role == .leaf && root > 1 }) { row, record in
+        var row = row
+        if !areTreesKnown { row.root = 0 }
         let isOfKeys = joining.add(row, record)
         #expect(isOfKeys)
       }

@@ -19,6 +19,8 @@ struct ByteSeam {
   private let from: Int
   private let to: Int
 
+  private static let mostBetween: Int64 = 64
+
   /// Looks for the place.
   ///
   /// - Parameters:
@@ -112,7 +114,11 @@ struct ByteSeam {
     }
     let isBehind = new[isBefore...].reversed().prefix { $0 != nil }.count
     var kept = Array(0..<isBefore)
-    if isBefore + isBehind == places.count || to < from { kept = kept.dropLast() }
+    if isBefore + isBehind == places.count
+      || to < from && !beginsAsItWas(isBefore, places, old, new, of: tree, in: bytes)
+    {
+      kept = kept.dropLast()
+    }
     let seam = kept.compactMap { old[$0]?.end }.max() ?? tree.least
     let behind = seam + max(0, from - to)
     kept += places.indices.suffix(isBehind).filter { places[$0] >= behind }
@@ -136,6 +142,28 @@ struct ByteSeam {
       else { return nil }
       return (cell.range.upperBound, cell.key ?? 0)
     }
+  }
+
+  /// Whether the first cell that cannot be read begins as it did, so that the place is in it, and the one before it is
+  /// whole: it ends where the next cell begins, with a key between those of the nearest cells in the list.
+  private func beginsAsItWas(
+    _ index: Int, _ places: [Int], _ old: [(end: Int, key: Int64)?],
+    _ new: [(end: Int, key: Int64)?], of tree: TreePage, in page: [UInt8]
+  ) -> Bool {
+    guard places.indices.contains(index), index > 0, old[index - 1]?.end == places[index],
+      let cell = TreeCell(page, at: places[index], present: page.count, usable: usable),
+      cell.end == (index + 1 < places.count ? places[index + 1] : usable)
+    else { return false }
+    let keys = tree.cells(in: page).map { place -> Int64? in
+      guard let other = places.firstIndex(of: place), other != index else { return nil }
+      return other < index ? old[other]?.key : new[other]?.key
+    }
+    guard let listed = tree.cells(in: page).firstIndex(of: places[index]),
+      let before = keys[..<listed].last(where: { $0 != nil }) ?? nil,
+      let behind = keys[(listed + 1)...].first(where: { $0 != nil }) ?? nil
+    else { return false }
+    // Many keys between would fit by chance.
+    return before < cell.key && cell.key < behind && behind - before < Self.mostBetween
   }
 
   private mutating func leaveLastCell(of number: Int) throws {

@@ -22,6 +22,8 @@ struct PageStarts {
     var begin: Float
     /// How unlikely it is that the page lost nothing.
     var whole: Float = 0
+    /// Whether it lost nothing: every cell is where it should be, and whole, and the last has no place for a byte.
+    var isIntact = false
     /// How many bytes 0A are in it, and behind it.
     var ends = 0
     /// How many pictures in it lack the byte that their form has there.
@@ -82,10 +84,14 @@ struct PageStarts {
         continue
       }
       if let tree = TreePage(bytes, number: page, usable: usable), tree.isSound(in: bytes) {
-        let isWhole = tree.cells(in: bytes).allSatisfy {
+        let cells = tree.cells(in: bytes)
+        let isWhole = cells.allSatisfy {
           tree.extent(of: $0, in: bytes, pageCount: count) != nil
         }
         states[index].whole = isWhole ? 0 : 6
+        if isWhole, cells.count > 1, let last = cells.max() {
+          states[index].isIntact = !bytes[last...].contains(0x0A)
+        }
       } else if states[index].begin == Self.head {
         states[index].whole = 6
       }
@@ -98,6 +104,7 @@ struct PageStarts {
 
   private func cost(from state: State, losing count: Int) -> Float {
     guard count <= state.ends else { return .infinity }
+    if state.isIntact, count > 0 { return Self.hopeless }
     guard state.pictures > 0 else { return count == 0 ? state.whole : Self.cost(ofLosing: count) }
     // A picture that never had the byte is hardly ever kept.
     guard count >= state.pictures else { return Self.hopeless / 2 }

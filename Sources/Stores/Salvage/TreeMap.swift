@@ -20,9 +20,9 @@ public struct TreeMap {
   }
 
   /// What each page is; the first is page 1.
-  public private(set) var roles: [Role]
+  public internal(set) var roles: [Role]
   /// The root of the tree that each page belongs to, 0 where it is not known; the first is page 1.
-  package private(set) var owners: [Int32]
+  package internal(set) var owners: [Int32]
   /// Where pages of the trees could not be read.
   public internal(set) var holes: [TreeHole] = []
   /// Whether the list of free pages is sound, and holds no page that a tree has.
@@ -31,8 +31,8 @@ public struct TreeMap {
   /// Whether the database keeps a pointer map.
   let isMapped: Bool
   let image: DatabaseImage
-  private var pointers: PointerMap?
-  private var ranges: [Int: TreeHole] = [:]
+  var pointers: PointerMap?
+  var ranges: [Int: TreeHole] = [:]
   /// The greatest key of each tree, by its root.
   private var greatest: [Int: Int64] = [:]
   /// Leaves that stand where their tree has other keys.
@@ -87,6 +87,7 @@ public struct TreeMap {
     if isForAll, isComplete, !isMapped, isFreelistSound { try findOrphans() }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
     try takeLastLeaves()
+    if isMapped, !isComplete { try takeHeaderlessRoots() }
     if isMapped, !holes.isEmpty {
       try takeHeaderless()
       try leaveWipedInteriors()
@@ -227,7 +228,7 @@ public struct TreeMap {
     }
   }
 
-  private mutating func take(_ place: TreeHole, _ role: Role) {
+  mutating func take(_ place: TreeHole, _ role: Role) {
     roles[place.page - 1] = role
     owners[place.page - 1] = Int32(clamping: place.root)
   }
@@ -279,57 +280,6 @@ extension TreeMap {
     }
   }
 
-  /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
-  /// them has no header either.
-  ///
-  /// It is done where nothing speaks against it: rows and freed blocks fill the page to its end, and the keys
-  /// stand between those of the tree's other leaves.
-  private mutating func takeHeaderless() throws {
-    var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
-    for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {
-      guard try image.kind(of: number) == 0, let entry = try pointers?.entry(number),
-        entry.kind == .tree, role(of: entry.parent) == .broken, let above = ranges[entry.parent],
-        let page = try image.page(number), page.present == page.bytes.count,
-        let keys = BrokenLeaf(page, usable: image.usable, range: above).keysToEnd
-      else { continue }
-      let root = above.root
-      if siblings[root] == nil {
-        siblings[root] = try (1...image.pageCount).compactMap { other in
-          guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
-          else { return nil }
-          return try ends(of: other).map { (min($0.0, $0.1), max($0.0, $0.1)) }
-        }
-      }
-      let others = siblings[root] ?? []
-      guard others.allSatisfy({ $0.last < keys.lowerBound || $0.first > keys.upperBound }) else {
-        continue
-      }
-      siblings[root]?.append((keys.lowerBound, keys.upperBound))
-      let lower =
-        others.map(\.last).filter { $0 < keys.lowerBound } + [above.above].compactMap { $0 }
-      let upper =
-        others.map(\.first).filter { $0 > keys.upperBound }.map { $0 - 1 }
-        + [above.upTo].compactMap { $0 }
-      let place = TreeHole(root: root, page: number, above: lower.max(), upTo: upper.min())
-      take(place, .broken)
-      ranges[number] = place
-    }
-  }
-
-  /// Leaves out pages without a header that were interior ones, since the map has pages of the table under them:
-  /// the cells in them are of a leaf that the page was before, and their rows may have been deleted since.
-  private mutating func leaveWipedInteriors() throws {
-    var wiped: Set<Int> = []
-    for number in 2...max(2, image.pageCount) {
-      guard let entry = try pointers?.entry(number), entry.kind == .tree,
-        role(of: entry.parent) == .broken, !wiped.contains(entry.parent)
-      else { continue }
-      let kind = try image.kind(of: number).flatMap { TreePage.Kind(rawValue: $0) }
-      if kind?.isOfTable ?? (role(of: number) == .broken) { wiped.insert(entry.parent) }
-    }
-    for page in wiped { roles[page - 1] = .interior }
-  }
-
   /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not reference
   /// them, as where that page is of before they were added.
   private mutating func takeLastLeaves() throws {
@@ -377,7 +327,7 @@ extension TreeMap {
   }
 
   /// The first and the last key of a leaf; `nil` for one without rows.
-  private func ends(of number: Int) throws -> (Int64, Int64)? {
+  func ends(of number: Int) throws -> (Int64, Int64)? {
     guard let page = try image.page(number) else { return nil }
     let start = (number == 1 ? FileHeader.size : 0)
     func key(_ index: Int) -> Int64? {

@@ -100,7 +100,9 @@ struct JoinPlacing {
     leaveTaken()
     var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
     for (group, options) in fitting where options.count > 1 {
-      guard let rows = samples[group], let likeliest = try likeliest(options, for: rows) else {
+      guard let rows = samples[group],
+        let likeliest = try likeliest(options, for: rows, ofTree: group > 0)
+      else {
         continue
       }
       result[group] = likeliest
@@ -126,15 +128,25 @@ struct JoinPlacing {
 
   /// Leaves each tree the tables that have an index with its rows. Where several trees have the same rows, it is all
   /// the same whose is whose.
+  ///
+  /// So it does for pages whose tree is not known: a page of another state of the store may have the same rows, and
+  /// is the same table's. What leads to the index may be of that state, too, so that the rows must be possible.
   private mutating func apply(_ witnesses: [Int: Set<String>]) throws {
-    var seen: [Int: [Int]] = [:]
-    for (group, names) in witnesses where group > 0 {
-      let places = candidates.indices.filter { place in
+    func places(_ group: Int, _ names: Set<String>) -> [Int] {
+      candidates.indices.filter { place in
         let table = candidates[place].table
         return names.contains(table.name)
           && samples[group]?.allSatisfy { $0[0] == Int64(table.columns.count) } == true
       }
-      if !places.isEmpty { seen[group] = places }
+    }
+    var seen: [Int: [Int]] = [:]
+    for (group, names) in witnesses {
+      let places = places(group, names)
+      guard group < 0 else {
+        if !places.isEmpty { seen[group] = places }
+        continue
+      }
+      if places.count == 1, fitting[group]?.contains(places[0]) == true { fitting[group] = places }
     }
     for (group, places) in seen {
       let rivals = seen.keys.filter { seen[$0] == places }.sorted()
@@ -168,12 +180,23 @@ struct JoinPlacing {
   }
 
   /// The candidate that is far likelier than the others, by how many objects its columns may name.
-  private mutating func likeliest(_ options: [Int], for rows: [[Int64]]) throws -> Int? {
+  ///
+  /// Of one page of a tree, keys that rise with the rows' own show which part of the tree it is, and nothing more: on
+  /// the first page of all links of a thousand recipes are those of the first twenty.
+  private mutating func likeliest(
+    _ options: [Int], for rows: [[Int64]], ofTree isTree: Bool
+  ) throws -> Int? {
     // Links that are there twice show nothing twice.
     let count = Double(Set(rows).count)
+    let columns = [1, 2].filter { column in isTree || !Self.isDrifting(rows.map { $0[column] }) }
+    let keys = [1, 2].map { column in Double(Set(rows.map { $0[column] }).count) }
     let scores = try options.map { place in
       let sides = candidates[place].sides
-      return (place: place, score: try count * sides.reduce(0) { $0 + log2(try size(of: $1)) })
+      let bits = try columns.reduce(0) { bits, column in
+        // As many objects as it names there are, or were.
+        try bits + log2(max(keys[column - 1], size(of: sides[column - 1])))
+      }
+      return (place: place, score: count * bits)
     }.sorted { ($0.score, $0.place) < ($1.score, $1.place) }
     guard scores.count > 1, scores[1].score - scores[0].score > Self.enough else { return nil }
     // Keys that were never given out are another table's, however many of the rows' keys are there.
@@ -182,6 +205,21 @@ struct JoinPlacing {
       try isPossible($0[1], sides[0]) && isPossible($0[2], sides[1])
     }
     return Double(possible) >= Self.possibleShare * Double(rows.count) ? scores[0].place : nil
+  }
+
+  /// Whether keys rise or fall from row to row, by more than chance has them do.
+  private static func isDrifting(_ keys: [Int64]) -> Bool {
+    guard keys.count > 2 else { return false }
+    let (count, values) = (Double(keys.count), keys.map(Double.init))
+    let (middle, mean) = ((count - 1) / 2, values.reduce(0, +) / count)
+    var (together, ofPlaces, ofKeys) = (0.0, 0.0, 0.0)
+    for (place, value) in values.enumerated() {
+      together += (Double(place) - middle) * (value - mean)
+      ofPlaces += (Double(place) - middle) * (Double(place) - middle)
+      ofKeys += (value - mean) * (value - mean)
+    }
+    // Three times what keys in no order come to.
+    return together * together * count > 9 * ofPlaces * ofKeys
   }
 
   /// How many objects a side has.

@@ -27,8 +27,8 @@ struct RowTables {
   private let told: Set<String>
   private let trees: TreeMap
   private let encoding: FileHeader.Encoding
-  /// Of trees with a leaf whose header is gone, the keys in such leaves that an index of the table still has; none for a
-  /// table of which no index can be read.
+  /// Of trees with a leaf whose header is gone, the keys in such leaves that an index of the table still has; where no
+  /// index can be read, those of rows that are not part of freed room.
   private let living: [Int: Set<Int64>]
 
   init(of copy: SalvagedCopy) throws {
@@ -52,15 +52,21 @@ struct RowTables {
     in source: SalvageSource, _ tables: [Int: SalvagedTable]
   ) throws -> [Int: Set<Int64>] {
     guard source.trees.roles.contains(.broken) else { return [:] }
-    var keys: [Int: Set<Int64>] = [:]
+    var (keys, pages): ([Int: Set<Int64>], [Int: Set<Int>]) = ([:], [:])
     var scan = RowScan(source.image, source.trees)
     try scan.rows(where: { role, root in role == .broken && tables[root] != nil }) { row, _ in
       keys[row.root, default: []].insert(row.key)
+      pages[row.root, default: []].insert(row.page)
     }
     var living: [Int: Set<Int64>] = [:]
     for (root, keys) in keys {
       guard let table = tables[root] else { continue }
       living[root] = try source.keys(among: keys, ofIndexesOn: table.name)
+      guard living[root] == nil else { continue }
+      for page in pages[root] ?? [] {
+        living[root, default: []].formUnion(
+          try source.trees.standingKeys(ofHeaderless: page))
+      }
     }
     return living
   }

@@ -248,9 +248,11 @@ extension SalvagedCopy {
     ) { first, _ in first }
     let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     return schema.joins.compactMap { join in
-      // One whose tree lacks pages may have lost those that reference the rest.
+      // One whose tree lacks pages may have lost those that reference the rest; and where pages of two stores are
+      // mixed, the list of tables may be the other one's.
       guard let table = tables[join.name],
-        table.root == 0 || source.trees.holes.contains(where: { $0.root == table.root })
+        table.root == 0 || source.trees.doubt == .all
+          || source.trees.holes.contains(where: { $0.root == table.root })
       else { return nil }
       // A migration in place may have left the columns the other way round.
       let isTurned = table.columns.first?.name == join.second && !join.isReflexive

@@ -1,0 +1,77 @@
+extension TreeMap {
+  /// Takes pages without a header for tables of one leaf that no schema names: the map says that a tree begins there,
+  /// and rows and freed blocks fill the page to its end.
+  mutating func takeHeaderlessRoots() throws {
+    for number in 2..<max(2, image.pageCount + 1) where role(of: number) == .unknown {
+      guard try image.kind(of: number) == 0, try pointers?.entry(number)?.kind == .root,
+        let page = try image.page(number), page.present == page.bytes.count,
+        let keys = BrokenLeaf(page, usable: image.usable, range: nil).keysToEnd,
+        keys.lowerBound < keys.upperBound
+      else { continue }
+      let place = TreeHole(anywhereIn: number)
+      take(place, .broken)
+      ranges[number] = place
+      holes.append(place)
+    }
+  }
+
+  /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
+  /// them has no header either.
+  ///
+  /// It is done where nothing speaks against it: rows and freed blocks fill the page to its end, and the keys
+  /// stand between those of the tree's other leaves.
+  mutating func takeHeaderless() throws {
+    var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
+    for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {
+      guard try image.kind(of: number) == 0, let entry = try pointers?.entry(number),
+        entry.kind == .tree, role(of: entry.parent) == .broken, let above = ranges[entry.parent],
+        let page = try image.page(number), page.present == page.bytes.count,
+        let keys = BrokenLeaf(page, usable: image.usable, range: above).keysToEnd
+      else { continue }
+      let root = above.root
+      if siblings[root] == nil {
+        siblings[root] = try (1...image.pageCount).compactMap { other in
+          guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
+          else { return nil }
+          return try ends(of: other).map { (min($0.0, $0.1), max($0.0, $0.1)) }
+        }
+      }
+      let others = siblings[root] ?? []
+      guard others.allSatisfy({ $0.last < keys.lowerBound || $0.first > keys.upperBound }) else {
+        continue
+      }
+      siblings[root]?.append((keys.lowerBound, keys.upperBound))
+      let lower =
+        others.map(\.last).filter { $0 < keys.lowerBound } + [above.above].compactMap { $0 }
+      let upper =
+        others.map(\.first).filter { $0 > keys.upperBound }.map { $0 - 1 }
+        + [above.upTo].compactMap { $0 }
+      let place = TreeHole(root: root, page: number, above: lower.max(), upTo: upper.min())
+      take(place, .broken)
+      ranges[number] = place
+    }
+  }
+
+  /// Leaves out pages without a header that were interior ones, since the map has pages of the table under them:
+  /// the cells in them are of a leaf that the page was before, and their rows may have been deleted since.
+  mutating func leaveWipedInteriors() throws {
+    var wiped: Set<Int> = []
+    for number in 2...max(2, image.pageCount) {
+      guard let entry = try pointers?.entry(number), entry.kind == .tree,
+        role(of: entry.parent) == .broken, !wiped.contains(entry.parent)
+      else { continue }
+      let kind = try image.kind(of: number).flatMap { TreePage.Kind(rawValue: $0) }
+      if kind?.isOfTable ?? (role(of: number) == .broken) { wiped.insert(entry.parent) }
+    }
+    for page in wiped { roles[page - 1] = .interior }
+  }
+
+  /// The keys of rows in a leaf without a header that are not part of freed room, as far as the page shows it.
+  ///
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package func standingKeys(ofHeaderless number: Int) throws -> Set<Int64> {
+    guard let page = try image.page(number) else { return [] }
+    return BrokenLeaf(page, usable: image.usable, range: range(of: number))
+      .standing(in: page, usable: image.usable)
+  }
+}
