@@ -70,7 +70,7 @@ struct MergeLayerTests {
       default: nil
       }
     }
-    try session.send("C", "Tab", "Tab", "⏎", "M")
+    try session.send("C", "Tab", "⏎", "M")
     return session
   }
 
