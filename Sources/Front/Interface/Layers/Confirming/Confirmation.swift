@@ -164,8 +164,8 @@ extension Confirmation {
     if !known.prepared.isEmpty {
       lines.append(
         Line(
-          label: "Dropped", text: "\(known.prepared.words) prepared and not written: W writes first",
-          role: .warning))
+          label: "Dropped",
+          text: "\(known.prepared.words) prepared and not written; W writes first", role: .warning))
     }
     if pauses { lines.append(Line(label: "Pause", text: "asks again before the cut-over")) }
     return Confirmation(
