@@ -161,6 +161,12 @@ extension Confirmation {
       let more = losses.count > 4 ? " and \(losses.count - 4) more" : ""
       lines.append(Line(label: "Lost", text: some + more, role: .warning))
     }
+    if !known.prepared.isEmpty {
+      lines.append(
+        Line(
+          label: "Dropped",
+          text: "\(known.prepared.words) prepared and not written; W writes first", role: .warning))
+    }
     if pauses { lines.append(Line(label: "Pause", text: "asks again before the cut-over")) }
     return Confirmation(
       title: "Migrate \(name(known))?", lines: lines, yes: "migrate",
