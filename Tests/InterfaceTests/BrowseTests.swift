@@ -56,6 +56,22 @@ struct BrowseTests {
     #expect(session.state.notice?.text.contains("no relationship was followed") == true)
   }
 
+  @Test("a line that was found by its name shows what is below it when it is unfolded")
+  func unfoldingFound() throws {
+    var session = try Session()
+    try session.send("Enter", "j", "j", "j")
+    let line = try #require(session.state.browse.inspector.selectedLine)
+    try session.send("/")
+    for letter in line.label { try session.send(String(letter)) }
+    try session.send("Enter")
+    #expect(session.state.browse.inspector.filter == line.label)
+    #expect(session.state.browse.inspector.shown.allSatisfy { $0.depth == 0 })
+    try session.send("Enter")
+    let inspector = session.state.browse.inspector
+    #expect(inspector.filter.isEmpty && inspector.selectedLine?.id == line.id)
+    #expect(inspector.shown.contains { $0.depth > 0 })
+  }
+
   @Test("answers to what was forgotten are ignored")
   func forgotten() throws {
     var session = try Session()

@@ -199,8 +199,8 @@ package struct StoreExport {
     var count = 0
     while let found = object {
       let id = ObjectID(entity: entity, key: found.key)
-      let values = try zip(columns, sources).map {
-        try value(of: $0, $1, found, id, "\(stem)-p\(found.key)-")
+      let values = try sources.indices.map { place in
+        try value(of: sources[place], found, id, stem) { columns[place] }
       }
       page.rows.append(RowPage.Row(id: id, values: values))
       count += 1
@@ -222,8 +222,8 @@ package struct StoreExport {
   }
 
   private mutating func value(
-    of column: RowColumn, _ source: Source, _ object: ObjectCursor.Object, _ id: ObjectID,
-    _ stem: String
+    of source: Source, _ object: ObjectCursor.Object, _ id: ObjectID, _ stem: String,
+    _ column: () -> RowColumn
   ) throws -> PropertyValue {
     switch source {
     case .path(let reader): return try reader.value(of: object.key)
@@ -241,6 +241,7 @@ package struct StoreExport {
     case .attribute(let index, let file):
       guard object.attributes.indices.contains(index) else { return .value(.null) }
       guard case .data(let data) = object.attributes[index] else { return object.attributes[index] }
+      let column = column()
       if let problem = data.location.problem {
         if report.missing == 0 { report.firstMissing = "\(id) \(column.name): \(problem)" }
         report.missing += 1
@@ -256,7 +257,7 @@ package struct StoreExport {
       let isFile =
         column.kind == .attribute(.binary) || isOutside || kind != .bin && kind != .txt
       guard let file, isFile else { return inCell(data) }
-      let name = "\(stem)\(file).\(kind.rawValue)"
+      let name = "\(stem)-p\(object.key)-\(file).\(kind.rawValue)"
       try write(data, as: name)
       return .value(.string(Self.folderOfFiles + "/" + name))
     }

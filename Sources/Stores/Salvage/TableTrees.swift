@@ -96,17 +96,17 @@ package struct TableTrees {
     for (page, root) in moves.after where moves.before[page] != root { involved.insert(page) }
     var rows = RowStates(usable: usable)
     for page in involved {
-      let (former, root) = (owner(of: page), ownerNow(page))
+      let (former, root) = (Int(owner(of: page)), Int(ownerNow(page)))
+      var (before, after): ([UInt8]?, [UInt8]?)
       if former != 0 {
-        guard let bytes = try old(page), rows.add(bytes, page, Int(former), isNew: false) else {
-          return nil
-        }
+        before = try old(page)
+        guard before != nil else { return nil }
       }
       if root != 0 {
-        guard let bytes = try pages[page] ?? old(page),
-          rows.add(bytes, page, Int(root), isNew: true)
-        else { return nil }
+        after = try pages[page] ?? old(page)
+        guard after != nil else { return nil }
       }
+      guard rows.add(page, before, of: former, after, of: root) else { return nil }
     }
     var found = rows.differing
     let loose = pages.keys.filter { owner(of: $0) == 0 && ownerNow($0) == 0 }
@@ -223,8 +223,11 @@ package struct TableTrees {
 /// Rows of two states, by their bytes.
 private struct RowStates {
   let usable: Int
+  /// Rows that are not in the same page of the other state.
   private var old: [Int: [Int64: Row]] = [:]
   private var new: [Int: [Int64: Row]] = [:]
+  /// Keys of rows that are in the same page of both, with other bytes.
+  private var changed: [Int: Set<Int64>] = [:]
 
   private struct Row: Equatable {
     var size: Int
@@ -234,34 +237,51 @@ private struct RowStates {
 
   init(usable: Int) { self.usable = usable }
 
-  /// Adds the rows of a leaf; an interior page has none.
+  /// Adds the rows of a page as it was and as it is, each where it belongs to a table.
+  ///
+  /// Most rows stay in their page: what became of these is known at once, and they are not kept.
   ///
   /// - Returns: false where it is no page of a table.
-  mutating func add(_ page: [UInt8], _ number: Int, _ root: Int, isNew: Bool) -> Bool {
-    guard let tree = TreePage(page, number: number, usable: usable), tree.kind.isOfTable,
-      tree.isPlausible
+  mutating func add(
+    _ number: Int, _ before: [UInt8]?, of former: Int, _ after: [UInt8]?, of root: Int
+  ) -> Bool {
+    guard var gone = before.map({ rows($0, number) }) ?? [:],
+      var come = after.map({ rows($0, number) }) ?? [:]
     else { return false }
-    guard tree.kind == .tableLeaf else { return true }
-    let cells = tree.cells(in: page)
-    guard cells.count == tree.count else { return false }
-    for offset in cells {
-      guard let cell = TreeCell(page, at: offset, present: page.count, usable: usable) else {
-        return false
-      }
-      let row = Row(
-        size: cell.size, overflow: cell.overflow, bytes: page[cell.start..<cell.start + cell.local])
-      if isNew {
-        new[root, default: [:]][cell.key] = row
-      } else {
-        old[root, default: [:]][cell.key] = row
+    if former == root {
+      for (key, row) in gone {
+        guard let other = come.removeValue(forKey: key) else { continue }
+        gone[key] = nil
+        if row != other { changed[root, default: []].insert(key) }
       }
     }
+    old[former, default: [:]].merge(gone) { $1 }
+    new[root, default: [:]].merge(come) { $1 }
     return true
+  }
+
+  /// The rows of a leaf by their keys; an interior page has none. `nil` where it is no page of a table.
+  private func rows(_ page: [UInt8], _ number: Int) -> [Int64: Row]? {
+    guard let tree = TreePage(page, number: number, usable: usable), tree.kind.isOfTable,
+      tree.isPlausible
+    else { return nil }
+    guard tree.kind == .tableLeaf else { return [:] }
+    let cells = tree.cells(in: page)
+    guard cells.count == tree.count else { return nil }
+    var rows: [Int64: Row] = [:]
+    for offset in cells {
+      guard let cell = TreeCell(page, at: offset, present: page.count, usable: usable) else {
+        return nil
+      }
+      rows[cell.key] = Row(
+        size: cell.size, overflow: cell.overflow, bytes: page[cell.start..<cell.start + cell.local])
+    }
+    return rows
   }
 
   /// Keys of rows that are not the same in both.
   var differing: [Int: Set<Int64>] {
-    var found: [Int: Set<Int64>] = [:]
+    var found = changed
     for (root, rows) in new {
       let former = old[root] ?? [:]
       let keys = rows.lazy.filter { former[$0.key] != $0.value }.map(\.key)

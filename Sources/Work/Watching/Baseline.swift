@@ -210,28 +210,42 @@ final class Baseline {
     for part in parts {
       reader.clear()
       let first = moment
-      var values = [first: try reader.values(of: part)]
-      try reader.read(reader.candidates(part, [:], [:]).subtracting(done), first)
+      var values: [RowReader.Moment: [RowReader.Candidate: [[Value]]]] = [:]
+      try reading {
+        values[first] = try reader.values(of: part)
+        try reader.read(reader.candidates(part, of: rows, [:], [:]), first)
+      }
       try turn()
-      values[moment] = try reader.values(of: part)
-      let candidates = reader.candidates(
-        part, values[.before] ?? [:], values[.after] ?? [:]
-      ).subtracting(done)
-      try reader.read(candidates, moment)
-      let unread = candidates.filter { !reader.isRead($0, first) }
-      if !unread.isEmpty {
-        // What links lead from in the other state only.
+      var candidates: Set<RowReader.Candidate> = []
+      try reading {
+        values[moment] = try reader.values(of: part)
+        candidates = reader.candidates(
+          part, of: rows, values[.before] ?? [:], values[.after] ?? [:]
+        ).subtracting(done)
+        try reader.read(candidates, moment)
+      }
+      let linked = candidates.filter { !reader.isRead($0, first) }
+      if !linked.isEmpty {
+        // What links lead from, and is no row itself.
         try turn()
-        try reader.read(unread, first)
+        try reading { try reader.read(linked, first) }
+        if parts.count > 1 { done.formUnion(linked) }
       }
       try reader.compare(candidates, into: &save, outlet)
-      if parts.count > 1 { done.formUnion(candidates) }
     }
     if moment == .before { try turn() }
     reader.clear()
     if parts.count > 1 { save.sort() }
     try addTransactions(transactions, to: &save)
     return save
+  }
+
+  /// Reads the copy in one transaction: else each statement locks it, and asks whether it was written to.
+  private func reading(_ body: () throws -> Void) throws {
+    let connection = store.connection
+    try connection.execute("BEGIN")
+    defer { try? connection.execute("COMMIT") }
+    try body()
   }
 
   private func write(_ pages: [Int: [UInt8]], _ pageCount: Int) throws {

@@ -80,22 +80,24 @@ final class RowReader {
   /// Rows of a part: objects that are before and after in memory at once.
   private static let partSize = 2000
 
-  /// Rows of tables, in parts of at most so many.
+  /// Rows of tables, whose keys rise, in parts of at most so many.
   static func parts(of rows: [String: [Int64]]) -> [[String: [Int64]]] {
     guard rows.values.reduce(0, { $0 + $1.count }) > partSize else { return [rows] }
     var parts: [[String: [Int64]]] = []
     for (table, keys) in rows.sorted(by: { $0.key.precedes($1.key) }) {
-      let sorted = keys.sorted()
-      for start in stride(from: 0, to: sorted.count, by: partSize) {
-        parts.append([table: Array(sorted[start..<min(start + partSize, sorted.count)])])
+      for start in stride(from: 0, to: keys.count, by: partSize) {
+        parts.append([table: Array(keys[start..<min(start + partSize, keys.count)])])
       }
     }
     return parts
   }
 
   /// The objects that are rows, or that rows which differ lead to: from what ``values(of:)`` were before and after.
+  ///
+  /// - Parameter all: the rows of all parts, in rising order of keys: those of another part come with it.
   func candidates(
-    _ rows: [String: [Int64]], _ before: [Candidate: [[Value]]], _ after: [Candidate: [[Value]]]
+    _ rows: [String: [Int64]], of all: [String: [Int64]], _ before: [Candidate: [[Value]]],
+    _ after: [Candidate: [[Value]]]
   ) -> Set<Candidate> {
     var found: Set<Candidate> = []
     for (table, keys) in rows {
@@ -108,13 +110,23 @@ final class RowReader {
             values.flatMap { $0.indices.contains(place) ? $0[place] : nil }
           }
           guard states[0] != states[1] else { continue }
-          for owner in states.compactMap({ $0?.first?.integer }) {
+          for owner in states.compactMap({ $0?.first?.integer })
+          where !Self.contains(owner, all[link.table] ?? []) {
             found.insert(Candidate(table: link.table, key: owner))
           }
         }
       }
     }
     return found
+  }
+
+  private static func contains(_ key: Int64, _ sorted: [Int64]) -> Bool {
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sorted[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low < sorted.count && sorted[low] == key
   }
 
   /// What rows hold in the columns of each link of their table, as the store is now; nothing for a row that is not

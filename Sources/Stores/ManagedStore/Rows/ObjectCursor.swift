@@ -41,6 +41,8 @@ public final class ObjectCursor {
   private var readers: [Reader] = []
   private let decoder: ValueDecoder
   private let shapes: [ValueShape]
+  /// The columns of the attributes in a row of the statement; `nil` for those that are not read.
+  private var places: [Int?] = []
   /// Whether single objects are asked for by their keys, in any order.
   private let isSeeking: Bool
   /// Names of the properties that are read; `nil` for all.
@@ -86,7 +88,11 @@ public final class ObjectCursor {
   private func begin() throws {
     var columns = ["t.Z_PK"]
     func isRead(_ name: String) -> Bool { properties?.contains(name) ?? true }
-    columns += table.attributes.map { isRead($0.attribute.name) ? $0.place(in: "t") : "NULL" }
+    places = table.attributes.map { entry in
+      guard isRead(entry.attribute.name) else { return nil }
+      columns.append(entry.place(in: "t"))
+      return columns.count - 1
+    }
     var readers: [Reader] = []
     for entry in table.relationships {
       if !isRead(entry.relationship.name) {
@@ -152,8 +158,9 @@ public final class ObjectCursor {
     if let last, key <= last { throw SQLiteError.disorder(of: table.table) }
     var attributes: [PropertyValue] = []
     attributes.reserveCapacity(shapes.count)
-    for (index, shape) in shapes.enumerated() {
-      attributes.append(decoder.decode(rows.stored(at: index + 1), as: shape))
+    for (shape, place) in zip(shapes, places) {
+      attributes.append(
+        place.map { decoder.decode(rows.stored(at: $0), as: shape) } ?? .value(.null))
     }
     var relationships: [RelatedObjects] = []
     relationships.reserveCapacity(readers.count)
@@ -180,6 +187,8 @@ private final class RelatedCursor {
   private var owner: Int64?
   /// The entity of the last pair by its number: most are of one.
   private var entity: (number: Int64, name: String)?
+  /// Room for the objects of one owner and their order keys.
+  private var room: (ids: [ObjectID], orders: [Int64]) = ([], [])
 
   init(
     _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage,
@@ -215,25 +224,39 @@ private final class RelatedCursor {
       try step()
     }
     while let next = owner, next < key { try step() }
-    // One object may reference hundreds of thousands: nothing is kept twice.
-    var found: [ObjectID] = []
-    var orders: [Int64] = []
+    guard owner == key else { return [] }
+    // One object may reference hundreds of thousands: nothing of these is kept twice.
+    var (found, orders) = room
+    room = ([], [])
+    defer {
+      if found.count <= Self.mostKept {
+        found.removeAll(keepingCapacity: true)
+        orders.removeAll(keepingCapacity: true)
+        room = (found, orders)
+      }
+    }
+    var lastOrder: Int64 = 0
     var isInOrder = true
     while owner == key {
       let id = ObjectID(
         entity: entityName(statement.integer(at: 2)), key: statement.integer(at: 1))
       let order = isOrdered ? statement.integer(at: 3) : 0
       if let last = found.last {
-        isInOrder = isInOrder && Self.precedes((orders.last ?? 0, last), (order, id))
+        isInOrder = isInOrder && Self.precedes((lastOrder, last), (order, id))
       }
       found.append(id)
+      lastOrder = order
       if isOrdered { orders.append(order) }
       try step()
     }
-    if isInOrder { return found }
+    if isInOrder {
+      return found.count > Self.mostKept ? found : found.withUnsafeBufferPointer { Array($0) }
+    }
     guard isOrdered else { return found.sorted { Self.precedes((0, $0), (0, $1)) } }
     return zip(orders, found).sorted { Self.precedes($0, $1) }.map(\.1)
   }
+
+  private static let mostKept = 1000
 
   private func entityName(_ number: Int64) -> String {
     if let entity, entity.number == number { return entity.name }

@@ -100,6 +100,11 @@ struct Inspector: Sendable, Equatable {
 
   mutating func toggle() {
     guard let line = selectedLine, line.isExpandable else { return }
+    // While lines are found by a text, what stands below them is not shown.
+    if !filter.isEmpty {
+      setFilter("")
+      unfolded.remove(line.id)
+    }
     setFolded(unfolded.contains(line.id))
   }
 
