@@ -252,7 +252,7 @@ struct MovedBytesTests {
     #expect(saved.count * 100 > demo.lines.count * 98, "\(saved.count) of \(demo.lines.count)")
   }
 
-  private static func withoutPairs(_ bytes: [UInt8]) -> [UInt8] {
+  static func withoutPairs(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     for (place, byte) in bytes.enumerated()
     where byte != 0x0D || place + 1 == bytes.count || bytes[place + 1] != 0x0A {
@@ -284,106 +284,7 @@ struct MovedBytesTests {
     #expect(saved.count * 100 > demo.lines.count * 90, "\(saved.count) of \(demo.lines.count)")
   }
 
-  @Test(
-    "of the page in whose middle bytes were put in or are missing, every other row comes back",
-    arguments: [5, -1000])
-  func seam(by: Int) throws {
-    let demo = try DamagedDemo(objects: 2_000)
-    let root = try #require(demo.roots["ZSTEP"])
-    let leaves = try DamagedFile(demo.path).leaves(root: root)
-    let leaf = leaves[leaves.count / 2]
-    let before = try Self.steps(demo.path)
-    let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf)).bytes
-    let tree = try #require(TreePage(page, number: leaf, usable: 4096))
-    let cells = tree.cells(in: page).compactMap {
-      TreeCell(page, at: $0, present: 4096, usable: 4096)
-    }
-    // In the last value of a row that has others on both sides.
-    let middle = try #require(cells.first { $0.end < 3_000 && $0.start > 600 })
-    let place = middle.end - 3
-    let gone = place..<place + max(1, -by)
-    let lost = Set(
-      cells.filter { $0.start - 3 < gone.upperBound && gone.lowerBound < $0.end }.map(\.key))
-    #expect(lost.count < cells.count - 2 && lost.contains(middle.key))
-    try demo.change { bytes in
-      let place = (leaf - 1) * 4096 + place
-      if by > 0 {
-        bytes.insert(contentsOf: repeatElement(0, count: by), at: place)
-      } else {
-        bytes.removeSubrange(place..<place - by)
-      }
-    }
-    let output = demo.folder.path("Saved.sqlite")
-    let report = try StoreSalvage.run(path: demo.path, output: output)
-    #expect(report.isLossy)
-    let after = try Self.steps(output)
-    // Nothing that never was, and nothing less than what is there.
-    for (key, row) in after { #expect(before[key] == row, "p\(key)") }
-    #expect(Set(before.keys).subtracting(after.keys).isSubset(of: lost))
-    #expect(after[middle.key] == nil)
-  }
-
-  @Test("the last row before the place is kept where the next one begins as it did")
-  func besideSeam() throws {
-    let demo = try DamagedDemo(objects: 2_000)
-    let root = try #require(demo.roots["ZSTEP"])
-    let leaves = try DamagedFile(demo.path).leaves(root: root)
-    let leaf = leaves[leaves.count / 2]
-    let before = try Self.steps(demo.path)
-    let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf)).bytes
-    let tree = try #require(TreePage(page, number: leaf, usable: 4096))
-    let cells = tree.cells(in: page).compactMap {
-      TreeCell(page, at: $0, present: 4096, usable: 4096)
-    }
-    let middle = try #require(cells.first { $0.end < 2_900 && $0.start > 600 })
-    let next = try #require(tree.cells(in: page).first { $0 == middle.end })
-    try demo.change { bytes in
-      // Behind the size and the key of the next row.
-      let place = (leaf - 1) * 4096 + next + 6
-      bytes.removeSubrange(place..<place + 1000)
-    }
-    let output = demo.folder.path("Saved.sqlite")
-    _ = try StoreSalvage.run(path: demo.path, output: output)
-    let after = try Self.steps(output)
-    for (key, row) in after { #expect(before[key] == row, "p\(key)") }
-    #expect(after[middle.key] == before[middle.key])
-    let lost = cells.filter { $0.end > next && $0.start < next + 1006 }.map(\.key)
-    #expect(Set(before.keys).subtracting(after.keys).isSubset(of: lost))
-  }
-
-  @Test("a leaf of which every row is whole lost nothing, wherever the next page seems to begin")
-  func besideUnknownBeginning() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("ends.sqlite")
-    let connection = try Connection(path: path, mode: .create)
-    // Line ends in all rows but the first, which ends the page.
-    try connection.execute(
-      """
-      PRAGMA page_size = 4096; CREATE TABLE a (t TEXT); CREATE TABLE b (t BLOB);
-      INSERT INTO a VALUES ('no end here');
-      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
-      SELECT 'row ' || i || char(10) || 'and its second line' FROM n;
-      INSERT INTO b VALUES (CAST(x'0001' || hex(zeroblob(2500)) AS BLOB))
-      """)
-    connection.close()
-    var bytes = try FileSystem.read(path)
-    try #require(bytes.count == 4 * 4096)
-    // That leaf comes before the rest of the long value, which no number shows.
-    let (leaf, other) = (Array(bytes[4096..<2 * 4096]), Array(bytes[2 * 4096..<3 * 4096]))
-    bytes.replaceSubrange(4096..<3 * 4096, with: other + leaf)
-    let place = 3 * 4096 + 300
-    bytes.replaceSubrange(place..<place + 2, with: [0x0D, 0x0A])
-    let header = FileHeader(Array(bytes[..<100]))
-    try FileSystem.write(Self.withoutPairs(bytes), to: path)
-    let file = try OpenFile(path)
-    let lost = header.pages * 4096 - file.size
-    try #require(lost == 1)
-    let gone = try #require(
-      try PageStarts(file, header, pageSize: 4096, lost: lost).gone())
-    #expect(gone == [0, 0, 0, 0, 1])
-  }
-
-  private static func steps(_ path: String) throws -> [Int64: [Value]] {
+  static func steps(_ path: String) throws -> [Int64: [Value]] {
     let rows = try Connection(path: path, mode: .immutable).rows("SELECT * FROM ZSTEP")
     return Dictionary(rows.map { ($0[0].integer ?? 0, $0) }) { first, _ in first }
   }

@@ -85,11 +85,15 @@ struct PageStarts {
       }
       if let tree = TreePage(bytes, number: page, usable: usable), tree.isSound(in: bytes) {
         let cells = tree.cells(in: bytes)
-        let isWhole = cells.allSatisfy {
-          tree.extent(of: $0, in: bytes, pageCount: count) != nil
+        let columns = cells.compactMap {
+          tree.extent(of: $0, in: bytes, pageCount: count)?.columns
         }
+        let isWhole = columns.count == cells.count
         states[index].whole = isWhole ? 0 : 6
-        if isWhole, cells.count > 1, let last = cells.max() {
+        // An entry of an index that is read a byte too late may look like one of fewer values.
+        if isWhole, cells.count > 1, let last = cells.max(), let first = columns.first, first > 1,
+          columns.allSatisfy({ $0 == first })
+        {
           states[index].isIntact = !bytes[last...].contains(0x0A)
         }
       } else if states[index].begin == Self.head {
