@@ -44,7 +44,7 @@ struct EditInterfaceTests {
     _ = terminal.screen(showing: "Write 1 change to Recipes.sqlite?", "On disk", "createdAt")
     #expect(demo.sum == sum)
     terminal.send("y")
-    _ = terminal.screen(showing: "1 object changed, 0 deleted", "Recipes.backup-1")
+    _ = terminal.screen(showing: "1 object changed, 0 deleted in", "SHA-256 of the backup")
     terminal.send("Enter")
     let shown = terminal.screen(showing: "2024-02-29", "Recipe/p3", without: ["* 1 change"])
     #expect(!shown.contains("*2024"))
@@ -68,9 +68,9 @@ struct EditInterfaceTests {
     terminal.send("X")
     _ = terminal.screen(showing: "D──3──")
     terminal.send("W")
-    _ = terminal.screen(showing: "Deleted  Recipe/p3", "With them", "On disk")
+    _ = terminal.screen(showing: "Deleted ", "Recipe/p3 Sunday", "With them", "On disk")
     terminal.send("y")
-    _ = terminal.screen(showing: "deleted in", "Recipes.backup-1")
+    _ = terminal.screen(showing: "10 deleted in", "SHA-256 of the backup")
     #expect(
       output(demo, "rows '\(demo.store)' Recipe --where 'title != nil' --limit all").contains(
         "  4  "))
@@ -154,7 +154,7 @@ struct EditInterfaceTests {
     terminal.send("W")
     _ = terminal.screen(showing: "Write 1 change", "On disk")
     terminal.send("y")
-    _ = terminal.screen(showing: "1 object changed, 0 deleted")
+    _ = terminal.screen(showing: "1 object changed, 0 deleted in", "SHA-256 of the backup")
     #expect(!FileSystem.isFile(trap))
     let stored = output(demo, "object '\(demo.store)' Recipe/p3 --format json")
     #expect(

@@ -71,18 +71,18 @@ package enum Keymap {
           ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
           unless: noStore, command: "strata history \(store)", footer: false, words: Self.history),
         Binding(
-          ["C"], "what changed",
-          Action("changes") { $0.showChanges() }, unless: noStore,
-          command: "strata compare OTHER \(store)",
-          footer: state.known.news.change != nil || !state.known.prepared.isEmpty,
-          words: "saves differences backup prepared edits"),
-        Binding(
-          ["W"], "write the prepared changes", Action("writeEdits") { $0.writePrepared() },
+          ["W"], "write changes", Action("writeEdits") { $0.writePrepared() },
           unless: busy
             ?? (state.known.prepared.isEmpty
               ? "no change is prepared: E changes a value, X deletes an object" : nil),
           command: "strata edit \(store) REF PROPERTY=VALUE",
           footer: !state.known.prepared.isEmpty, words: "save edit store commit apply"),
+        Binding(
+          ["C"], "what changed",
+          Action("changes") { $0.showChanges() }, unless: noStore,
+          command: "strata compare OTHER \(store)",
+          footer: state.known.news.change != nil || !state.known.prepared.isEmpty,
+          words: "saves differences backup prepared edits"),
         Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
