@@ -12,12 +12,13 @@ extension MergeLayer {
     case change(ObjectChange, note: String)
   }
 
-  private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 4)) }
+  /// Cells of a line, beside the mark of the selected one.
+  private static func width(in body: Rect) -> Int { max(1, body.width - 7) }
 
   func lines(_ context: Context) -> [Line] {
     let width = Self.width(in: context.body)
     func text(_ report: Report) -> [Line] {
-      ReportText.lines(report.worded(Self.words), width: width - 1).map { .text($0.text, $0.role) }
+      ReportText.lines(report.worded(Self.words), width: width).map { .text($0.text, $0.role) }
     }
     var lines: [Line] = Field.allCases.map { .field($0) } + [.text("", .text)]
     if task != nil {
@@ -79,13 +80,13 @@ extension MergeLayer {
     case .output: (output, "")
     case .base:
       order.base.isEmpty
-        ? ("none", "a copy that both come from, such as a backup of before")
+        ? ("none", "a backup from which both went on")
         : (order.base, "shows which of both changed a value")
     case .matches:
       switch order.matches {
       case "":
         order.base.isEmpty
-          ? ("what identifies", "unique values, UUIDs, names that end in ID")
+          ? ("what identifies", "unique values, UUIDs, …ID")
           : ("keys", "up to the last one of the base")
       case "key": ("key", "equal keys are one object")
       default: (order.matches, "")
@@ -118,9 +119,8 @@ extension MergeLayer {
   }
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let width = Self.width(in: body)
     let title = report?.outputPath == nil ? "Make one store of two" : "Merged"
-    let inside = Popup(title, width, body.height - 2).draw(in: &grid, body, theme: theme)
+    let inside = Popup(title, size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 4 else { return }
     let own = context.storePath
     let other = context.known.named(order.other)
