@@ -34,7 +34,7 @@ struct DeletionCheckTests {
     #expect(found.count == 11 && found.entity == "Step")
     #expect(
       found.sentence
-        == "11 keys that were given out are no longer in use (Step 10, Amount 1): deleted, or never saved."
+        == "11 keys that were given out are no longer in use (Step 10, Amount 1): deleted, never saved, or lost if the store was salvaged."
     )
   }
 
@@ -44,7 +44,8 @@ struct DeletionCheckTests {
     try patient.change("DELETE FROM ZSTEP WHERE Z_PK = (SELECT max(Z_PK) FROM ZSTEP)")
     #expect(
       try Self.note(patient).sentence
-        == "1 key that was given out is no longer in use (Step 1): deleted, or never saved.")
+        == "1 key that was given out is no longer in use (Step 1): deleted, never saved, or lost if the store was salvaged."
+    )
   }
 
   @Test("of a table that was emptied the pages still hold the rows, unless they were wiped")

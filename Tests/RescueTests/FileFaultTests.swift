@@ -20,8 +20,13 @@ struct FileFaultTests {
     #expect(diagnosis.isReadable && !diagnosis.isComplete)
     #expect(
       diagnosis.findings.first?.command?.typed
-        == "strata salvage \(patient.path) --output \(patient.folder.path("Recipes-salvaged.sqlite"))"
+        == "strata salvage \(patient.path) --output \(patient.folder.path("Recipes-salvaged.sqlite")) --model MODEL"
     )
+    // With the pages of the schema and of the model's cache gone, that is what a salvage asks for.
+    let refusal = #expect(throws: CoreDataError.self) {
+      _ = try StoreSalvage.run(path: patient.path, output: patient.folder.path("Saved.sqlite"))
+    }
+    #expect(refusal?.advice?.names(.model) == true)
   }
 
   @Test("a sound file without model and without rows of Z_PRIMARYKEY is mended by its model")

@@ -200,6 +200,18 @@ package enum NumberText {
     grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
   }
 
+  /// A clause about so many, whose first word is its verb: `have no value` of several, `has no value` of one.
+  package static func agreeing(_ number: some BinaryInteger, _ clause: String) -> String {
+    guard number == 1, let verb = clause.split(separator: " ").first else { return clause }
+    let singular =
+      switch verb {
+      case "have": "has"
+      case "are": "is"
+      default: String(verb) + "s"
+      }
+    return singular + clause.dropFirst(verb.count)
+  }
+
   /// `412 B`, `1.2 MB`: powers of 1000, as files are reported.
   package static func bytes(_ count: Int) -> String {
     guard count >= 1000 else { return "\(count) B" }

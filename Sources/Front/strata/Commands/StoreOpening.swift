@@ -91,7 +91,13 @@ extension Console {
     }
     let doubts = store.doubts
     for sentence in doubts { note("! " + sentence) }
-    return gaps.isEmpty && unfetched.isEmpty && doubts.isEmpty ? status : .unreadable
+    guard gaps.isEmpty, unfetched.isEmpty, doubts.isEmpty else {
+      let advice: Advice =
+        "\(.deed("diagnosis"), of: [ShellText.quoted(store.path)]) shows what is wrong, and what helps."
+      note(advice.typed)
+      return .unreadable
+    }
+    return status
   }
 }
 

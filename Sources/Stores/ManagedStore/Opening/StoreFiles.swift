@@ -101,8 +101,8 @@ public struct StoreFiles: Sendable, Equatable {
         .unreadable, code: .persistentStoreOpen,
         "the file is empty, while its -wal holds \(NumberText.counted(frames, "frame")) that are not applied",
         path: path,
-        hint:
-          "Take another copy of the store, together with its -wal. SQLite would delete this -wal: do not open the store with it."
+        advice:
+          "SQLite would delete this -wal: do not open the store with it. \(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows how to save what it holds."
       )
     }
     let magic = Array("SQLite format 3\0".utf8)
@@ -123,7 +123,9 @@ public struct StoreFiles: Sendable, Equatable {
         throw CoreDataError(
           .unreadable, code: .persistentStoreOpen,
           "the file is cut off: \(main.size) bytes of \(pages * bytes)", path: path,
-          hint: "Take another copy of the store.")
+          advice:
+            "Take another copy of the store. What this one still holds may be saved: see \(.deed("diagnosis"), of: [ShellText.quoted(path)])."
+        )
       }
       return
     }

@@ -137,12 +137,12 @@ extension CoreDataError {
       self.init(.cancelled, code: .migrationCancelled, "cancelled", path: path)
       return
     }
-    let hint: String? =
+    let advice: Advice? =
       switch error.code {
       case 5, 6: "Another program is using the store: close it and try again."
       case 8: "The store or its folder is read-only."
       case 11, 26:
-        "The file is damaged, or a -wal of another store is beside it: try a copy without the -wal, or take another copy of the store."
+        "The file is damaged, or a -wal of another store is beside it: \(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows which, and what helps."
       case 13: "The disk is full: free some space and try again."
       case 18:
         "An expression, of a recipe or of an index in the store, computes a value that is too long for a store of this size."
@@ -151,8 +151,7 @@ extension CoreDataError {
       }
     self.init(
       kind, code: .sqlite, "SQLite: \(error.message) (\(error.extendedCode))", path: path,
-      hint: hint
-    )
+      advice: advice)
   }
 }
 

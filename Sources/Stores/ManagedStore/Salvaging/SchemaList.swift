@@ -114,7 +114,7 @@ extension SalvageSource {
       let sign = try sign(of: image, list, hasHoles: hasHoles)
     else { return nil }
     return
-      "Pages of two stores, or of two states of one, are mixed: \(sign). Rows of pages that do match may be another store."
+      "Pages of two stores, or of two states of one, are mixed: \(sign). Rows on pages that do fit may belong to the other store."
   }
 
   private static func sign(

@@ -25,7 +25,7 @@ struct DeletionCheck {
       let named = keys.prefix(Self.mostNamed).map { "\($0.entity) \($0.count)" }
         .joined(separator: ", ")
       sentences.append(
-        "\(NumberText.counted(unused, "key that was given out is", plural: "keys that were given out are")) no longer in use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, or never saved."
+        "\(NumberText.counted(unused, "key that was given out is", plural: "keys that were given out are")) no longer in use (\(named)\(keys.count > Self.mostNamed ? " …" : "")): deleted, never saved, or lost if the store was salvaged."
       )
     }
     if changes > 0 {

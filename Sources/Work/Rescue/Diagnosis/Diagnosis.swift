@@ -106,6 +106,9 @@ public struct Diagnosis: Sendable {
       isReadable = !found.isEmpty
       findings += found
     }
+    if store == nil, facts.size <= Store.readingCheckSize, Self.needsModel(files) {
+      for index in findings.indices { findings[index].askForModel(place) }
+    }
     findings += Finding.interrupted(StoreMigration.leftovers(of: path), of: path)
     findings += StoreMigration.leftoversOfApp(besideStore: path).map {
       Finding(.migrationLeftover, $0, in: place)
@@ -116,6 +119,14 @@ public struct Diagnosis: Sendable {
   }
 
   private var knownLog = WriteAheadLog.absent
+
+  /// Whether the names of the tables and the model are lost, so that a salvage has to be given a model.
+  private static func needsModel(_ files: StoreFiles) -> Bool {
+    guard let source = try? SalvageSource(path: files.path, log: .ownIfFitting),
+      !source.hasTables, !source.isForeign
+    else { return false }
+    return (try? source.model()) == nil
+  }
 
   /// Opens the store as far as it opens.
   static func open(_ path: String, _ files: StoreFiles, model: Model?) throws -> Store {

@@ -94,6 +94,13 @@ extension Finding {
   /// Whether it is that the main file holds half of a save, or may.
   var isOfHalfSave: Bool { kind == .journalHot || severity == .error && kind.losesJournal }
 
+  /// Asks for a model with the salvage that it offers.
+  mutating func askForModel(_ store: StorePlace) {
+    guard remedy == .salvage, store.model == nil else { return }
+    offered = .salvageByModel
+    command = offered.command(for: kind, store)
+  }
+
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
   /// them.
   mutating func putOff(for cause: Finding) {

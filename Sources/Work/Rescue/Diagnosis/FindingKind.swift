@@ -129,7 +129,7 @@ extension FindingKind {
   var mayComeOfLostRows: Bool {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
-      .history, .toOneDangling, .joinDangling, .oneToOne, .order, .externalOrphaned:
+      .history, .toOneDangling, .joinDangling, .oneToOne, .order, .mandatory, .externalOrphaned:
       true
     default: false
     }

@@ -94,7 +94,7 @@ package struct Restoration {
     report.salvage = salvage
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
-        "\(count) \(entity) were restored under a new key, because the old one is unknown: references to them were not restored."
+        "\(NumberText.counted(count, "object")) of \(entity) \(count == 1 ? "was restored under a new key, because the old one is" : "were restored under new keys, because the old ones are") unknown: references to \(count == 1 ? "it" : "them") were not restored."
       } + undeletion.missed.map(\.sentence) + report.salvage.notes
     return report
   }

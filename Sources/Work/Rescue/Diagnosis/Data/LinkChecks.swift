@@ -50,7 +50,9 @@ struct LinkChecks {
       code: CoreDataError.Code? = nil, remedy: Remedy? = nil
     ) -> Finding {
       Finding(
-        kind, "\(count) \(count == 1 ? "link" : "links") of \(name) \(what).", severity: severity,
+        kind,
+        "\(NumberText.counted(count, "link")) of \(name) \(NumberText.agreeing(count, what)).",
+        severity: severity,
         code: code, entity: audit.entity, property: audit.relationship.name, count: count,
         first: ends, in: place, remedy: remedy)
     }
@@ -85,11 +87,11 @@ struct LinkChecks {
       .compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } }
     let isDangling = fault == .dangling
     let owner = "\(audit.entity) (\(audit.relationship.name))"
+    let what = isDangling ? "a missing \(owner)" : "an object that is not a \(owner)"
+    let belongs = NumberText.agreeing(count, "belong to \(what)")
     return Finding(
       isDangling ? .toOneDangling : .entityWrong,
-      isDangling
-        ? "\(count) objects of \(entity) belong to a missing \(owner)."
-        : "\(count) objects of \(entity) belong to an object that is not a \(owner).",
+      "\(NumberText.counted(count, "object")) of \(entity) \(belongs).",
       severity: isDangling ? nil : .error,
       code: isDangling ? nil : .managedObjectReferentialIntegrity, entity: entity,
       property: audit.relationship.name, count: count, first: objects.map(\.description),
@@ -202,7 +204,7 @@ struct OrderCheck {
       return [
         Finding(
           .order,
-          "\(count) objects in \(entity).\(relationship.name) \(what) (\(storage.table).\(position)).",
+          "\(NumberText.counted(count, "object")) in \(entity).\(relationship.name) \(NumberText.agreeing(count, what)) (\(storage.table).\(position)).",
           entity: entity, property: relationship.name, count: Int(count),
           first: first.compactMap { store.id($0, else: entity)?.description }, in: place)
       ]

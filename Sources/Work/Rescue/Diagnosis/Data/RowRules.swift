@@ -54,7 +54,8 @@ struct RowRules {
       rule.predicate.map { Remedy.rows(entity: entity, predicate: $0) }
       ?? .objects(objects, of: entity)
     var finding = Finding(
-      rule.kind, "\(NumberText.counted(count, "object")) of \(name) \(rule.what).",
+      rule.kind,
+      "\(NumberText.counted(count, "object")) of \(name) \(NumberText.agreeing(count, rule.what)).",
       severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
       count: count,
       first: objects.map(\.description), in: place,
