@@ -15,10 +15,10 @@ struct PageStartsTests {
     // Line ends in all rows but the first, which ends the page.
     try connection.execute(
       """
-      PRAGMA page_size = 4096; CREATE TABLE a (t TEXT); CREATE TABLE b (t BLOB);
-      INSERT INTO a VALUES ('no end here');
+      PRAGMA page_size = 4096; CREATE TABLE a (t TEXT, n INTEGER); CREATE TABLE b (t BLOB);
+      INSERT INTO a VALUES ('no end here', 0);
       INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
-      SELECT 'row ' || i || char(10) || 'and its second line' FROM n;
+      SELECT 'row ' || i || char(10) || 'and its second line', i FROM n;
       INSERT INTO b VALUES (CAST(x'0001' || hex(zeroblob(2500)) AS BLOB))
       """)
     connection.close()
