@@ -156,7 +156,7 @@ struct EditInterfaceTests {
     terminal.send("y")
     _ = terminal.screen(showing: "1 object changed, 0 deleted in", "SHA-256 of the backup")
     #expect(!FileSystem.isFile(trap))
-    let stored = output(demo, "object '\(demo.store)' Recipe/p3 --format json")
+    let stored = output(demo, "object '\(demo.store)' Recipe/p3 --json")
     #expect(
       stored.contains("\\u001b]0;changed\\u0007") || stored.contains("\\u001B]0;changed\\u0007"),
       "\(stored)")
