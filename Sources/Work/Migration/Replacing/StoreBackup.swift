@@ -12,7 +12,7 @@ import ManagedStore
 public struct StoreBackup: Sendable, Equatable {
   /// What left it.
   public enum Origin: String, Sendable {
-    /// A migration: the same store at an older version.
+    /// A migration, or an edit, whose backups have the same names: the same store as it was before.
     case migration
     /// A repair: the same store with what was wrong with it.
     case repair
