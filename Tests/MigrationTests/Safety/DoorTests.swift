@@ -75,6 +75,19 @@ struct DoorTests {
     #expect(StoreMigration.pendingRecovery(at: place.path).first?.contains(work) == true)
   }
 
+  @Test("what a rollback left that was killed at its very end is removed; the store is the backup")
+  func finishedRollback() throws {
+    let place = try SafetyPlace()
+    let names = StoreNames(FileSystem.canonical(place.path))
+    try place.leave([.run(.rollback), .work(names.newWork()), .go, .done], [])
+    #expect(StoreMigration.pendingRecovery(at: place.path).count == 1)
+    let error = #expect(throws: CoreDataError.self) { try StoreRollback.run(path: place.path) }
+    #expect(error?.message.contains("no backup") == true)
+    #expect(error?.hint?.contains("had restored its backup") == true)
+    #expect(StoreMigration.pendingRecovery(at: place.path).isEmpty)
+    #expect(try FileSystem.list(place.folder.path).contains { $0.hasPrefix(".strata-") } == false)
+  }
+
   @Test(
     "a support folder that is a link is neither copied, moved nor removed by any run",
     arguments: TestScale.some(3, of: InterruptedRun.allCases))

@@ -259,6 +259,11 @@ struct Leftovers {
   /// Whether nothing is there to be put right.
   var isNone: Bool { !hasJournal && work.isEmpty && others.isEmpty }
 
+  /// Whether a rollback was interrupted when the backup was in the store's place already.
+  var isFinishedRollback: Bool {
+    !isBusy && recovery.operation == .rollback && recovery.state == .done
+  }
+
   /// Files in the folder into which a run wrote that was interrupted.
   static func outputs(beside names: StoreNames) -> [StoreNames] {
     names.otherStores.filter { other in

@@ -111,7 +111,23 @@ public enum StoreRollback {
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where there is none.
   package static func requireBackup(path given: String, options: Options) throws {
-    _ = try choose(options.from, for: StoreReset.place(of: given), given)
+    _ = try chosen(options.from, for: StoreReset.place(of: given), given)
+  }
+
+  /// The backup to restore. A rollback that was killed at its very end has removed it already: what that one
+  /// left is removed, and the error says that the store is the backup.
+  private static func chosen(
+    _ from: String?, for path: String, _ given: String
+  ) throws -> StoreBackup {
+    do { return try choose(from, for: path, given) } catch {
+      let interrupted = Leftovers(of: StoreNames(path))
+      guard interrupted.isFinishedRollback else { throw error }
+      var told = CoreDataError(error, or: .unreadable)
+      let done = MigrationJournal.cleanUp(after: path).joined(separator: " ")
+      told.hint =
+        "The last rollback was interrupted after it had restored its backup. \(done)"
+      throw told
+    }
   }
 
   /// - Parameters:
@@ -123,8 +139,8 @@ public enum StoreRollback {
     before: @escaping (Step) throws -> Void
   ) throws -> Receipt {
     let path = try StoreReset.place(of: given)
-    // Without a backup nothing is begun, and nothing that was left is touched.
-    _ = try choose(options.from, for: path, given)
+    // Without a backup nothing is begun, and nothing that another run left is touched.
+    _ = try chosen(options.from, for: path, given)
     let journal = try MigrationJournal(storePath: path, for: .rollback)
     do {
       return try withExtendedLifetime(journal) {
