@@ -27,11 +27,13 @@ struct TextEditorTests {
   func modelines() {
     for text in [
       "/* vim: set x: */", "vi:noai", "ex: x", "Local Variables:\neval: (x)", "-*- x -*-",
+      "# vim700: set x:", "# vim>=700: set x:", "# VIM9:x", "# Vim: set x:", "# Ex: x",
     ] {
       let written = EditedText(text, guardsModelines: true).written.lowercased()
       for word in ["vim:", "vi:", "ex:", "-*-", "local variables:"] {
         #expect(!written.contains(word), "\(written)")
       }
+      #expect(written.firstMatch(of: /vim?[<>=0-9]*:|ex:/) == nil, "\(written)")
     }
   }
 
@@ -74,6 +76,15 @@ struct TextEditorTests {
     #expect(seen[0] == "600" && seen[1] == "700")
     #expect(seen[3].contains("vim\\u{3A}") && seen[4] == "\\u{1B}]0;x\\u{7}")
     #expect(FileIdentity(of: String(seen[2])) == nil)
+  }
+
+  @Test(
+    "Vim with a window of its own is waited for",
+    arguments: [("gvim", true), ("vim", true), ("nvim", false), ("ed", false)])
+  func window(name: String, waits: Bool) {
+    let kind = TextEditor.Kind("/no/such/\(name)") { _ in nil }
+    #expect(kind.arguments.contains("-f") == waits)
+    #expect(kind.arguments.contains("set nomodeline modelines=0") == (name != "ed"))
   }
 
   @Test("an editor that is not there, and one that fails, change nothing")

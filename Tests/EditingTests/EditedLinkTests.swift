@@ -172,4 +172,32 @@ struct EditedLinkTests {
     #expect(try scene.edit(deleting: ["Shelf/p1", "Item/p1"]).receipt.deleted == 4)
     try scene.requireSound()
   }
+
+  @Test("a reference to an object that goes is refused, and taking out one that goes is done")
+  func deleted() throws {
+    let scene = try EditScene()
+    for word in ["owner=Person/p3", "tags+=Tag/p4", "tags=Tag/p4", "tags-=Tag/p4"] {
+      let id = word.hasPrefix("owner") ? "Person/p3" : "Tag/p4"
+      let error = try scene.refusal(of: "Item/p1", word, deleting: [id])
+      #expect(error.kind == .refused && error.property != nil, "\(error)")
+      #expect(error.message == "\(id) is to be deleted by the same edit")
+    }
+    let tags = try scene.value("Item/p1", "tags").split(separator: " ").map(String.init)
+    let first = try #require(tags.first)
+    let done = try scene.edit("Item/p1", "tags-=\(first)", deleting: [first])
+    #expect(done.receipt.deleted == 1)
+    #expect(try scene.value("Item/p1", "tags") == tags.dropFirst().joined(separator: " "))
+    try scene.requireSound()
+  }
+
+  @Test("what goes along is known of one object while others that deny it go as well")
+  func along() throws {
+    let scene = try EditScene()
+    let store = try Store(path: scene.path)
+    let shelf = ObjectID(entity: "Shelf", key: 1)
+    let item = ObjectID(entity: "Item", key: 1)
+    #expect(throws: CoreDataError.self) { try store.objectsDeleted(with: [shelf]) }
+    #expect(try store.objectsDeleted(with: [shelf], beside: [item]) == [shelf])
+    #expect(try store.objectsDeleted(with: [item], beside: [shelf]).count == 3)
+  }
 }

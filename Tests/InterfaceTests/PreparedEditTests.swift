@@ -10,10 +10,10 @@ import Testing
 
 @Suite("Changes that are prepared")
 struct PreparedEditTests {
-  private static let first = ObjectID(entity: "Recipe", key: 1)
+  static let first = ObjectID(entity: "Recipe", key: 1)
 
   /// The cell of `createdAt` in the first row.
-  private static func session(width: Int = 120, height: Int = 36) throws -> Session {
+  static func session(width: Int = 120, height: Int = 36) throws -> Session {
     var session = try Session(width: width, height: height)
     try session.send("l", "l", "l", "l")
     #expect(session.state.browse.table?.property?.name == "createdAt")
@@ -21,7 +21,7 @@ struct PreparedEditTests {
   }
 
   /// Its date becomes another.
-  private static func prepared(width: Int = 120, height: Int = 36) throws -> Session {
+  static func prepared(width: Int = 120, height: Int = 36) throws -> Session {
     var session = try session(width: width, height: height)
     try session.send("E")
     for key in "2024-03-01" { try session.send(.key(.character(key))) }
@@ -29,7 +29,7 @@ struct PreparedEditTests {
     return session
   }
 
-  private static func receipt(deleted: Int = 0, isMirrored: Bool = false) -> EditReceipt {
+  static func receipt(deleted: Int = 0, isMirrored: Bool = false) -> EditReceipt {
     var receipt = EditReceipt(storePath: "Recipes.sqlite")
     receipt.entities = [.init(entity: "Recipe", changed: 1, deleted: deleted)]
     receipt.seconds = 0.25
@@ -47,7 +47,9 @@ struct PreparedEditTests {
     else { throw CoreDataError(.failed, "nothing is checked") }
     let changes = session.state.known.prepared.entries.map(session.state.known.prepared.change)
     #expect(!order.edit.isEmpty)
-    try session.send(.answer(id, .checkedEdit(EditCheck(receipt: receipt, changes: changes))))
+    var objects = CheckedObjects(of: order.edit)
+    for change in changes { objects.add(change) }
+    try session.send(.answer(id, .checkedEdit(EditCheck(receipt: receipt, objects: objects))))
   }
 
   @Test("a value is checked by its type while it is typed, and prepared, not written")

@@ -14,8 +14,7 @@ extension SampleStore {
     case .rows(let query): [.rows(page(query))]
     case .object(let id): [.object(Inspection(try object(id)))]
     case .value(let id, let property): [.value(try object(id)[property])]
-    case .deletion(let ids):
-      [.deletion(deletion(ids))]
+    case .deletion(let id, _): [.deletion(deletion(id))]
     case .countRows: [.countedRows(100)]
     case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]
     case .place(let query, let place): [.placed(placed(query, place))]
@@ -38,10 +37,8 @@ extension SampleStore {
   }
 
   /// With an object two of the next ones go.
-  private static func deletion(_ ids: [ObjectID]) -> [ObjectID] {
-    ids
-      + (ids.last.map { last in (1...2).map { ObjectID(entity: last.entity, key: last.key + $0) } }
-        ?? [])
+  private static func deletion(_ id: ObjectID) -> [ObjectID] {
+    (0...2).map { ObjectID(entity: id.entity, key: id.key + $0) }
   }
 
   static let decoded = DecodedText(

@@ -27,6 +27,9 @@ package struct EditReceipt: Sendable {
   package internal(set) var resultPath: String?
   /// Objects of each entity that were changed or deleted, by name.
   package internal(set) var entities: [EntityCount] = []
+  /// Stands for all of those objects as they were before: another number where one of them, or which they are, is
+  /// another.
+  package internal(set) var objectsNumber: Int?
   /// Number of the transaction in persistent history; `nil` where the store keeps none.
   package internal(set) var transaction: Int64?
   /// What the app will send; `nil` where the store is not mirrored.

@@ -177,7 +177,7 @@ struct EditVerification {
     switch (found, asked) {
     case (.data(let data), .bytes(let bytes)): data.bytes == bytes
     case (.value(.decimal(let one)), .decimal(let other)): Double(one) == Double(other)
-    case (.value(let value), _): value == asked
+    case (.value(let value), _): value.isExactly(asked)
     default: false
     }
   }

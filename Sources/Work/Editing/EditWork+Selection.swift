@@ -29,7 +29,7 @@ extension EditWork {
     return (table, columns)
   }
 
-  func compute(_ selection: StoreEdit.Selection) throws {
+  func compute(_ selection: StoreEdit.Selection, without gone: Set<ObjectID>) throws {
     let (table, columns) = try columns(of: selection)
     var condition = table.kindRows("s") ?? "1"
     if let predicate = selection.predicate {
@@ -43,7 +43,7 @@ extension EditWork {
       "INSERT INTO temp.strata_selected SELECT s.Z_PK FROM src.\(quoted(table.table)) s WHERE \(condition)"
     )
     let sets = columns.map { "\(quoted($0.column)) = \($0.sql)" }
-    if sets.isEmpty { return try link(selection, table) }
+    if sets.isEmpty { return try link(selection, table, without: gone) }
     do {
       try connection.execute(
         """
@@ -56,11 +56,13 @@ extension EditWork {
         .refused, "an expression fails: \(error.message)", entity: selection.entity,
         hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
     }
-    try link(selection, table)
+    try link(selection, table, without: gone)
   }
 
   /// Sets to-ones of the objects that a selection took.
-  private func link(_ selection: StoreEdit.Selection, _ table: EntityTable) throws {
+  private func link(
+    _ selection: StoreEdit.Selection, _ table: EntityTable, without gone: Set<ObjectID>
+  ) throws {
     guard !selection.links.isEmpty else { return }
     let rows = try connection.rows(
       """
@@ -91,7 +93,7 @@ extension EditWork {
         else { continue }
         try self.link(
           link.relationship, of: ObjectID(entity: entity, key: key), .set,
-          link.object.map { [$0] } ?? [])
+          link.object.map { [$0] } ?? [], without: gone)
       }
     }
   }

@@ -57,11 +57,11 @@ struct EditWork {
 
   /// - Throws: ``CoreDataError`` of kind usage or refused that names the object and the property.
   func run() throws {
-    try delete()
-    if let selection = edit.selection { try compute(selection) }
+    let gone = try delete()
+    if let selection = edit.selection { try compute(selection, without: gone) }
     for object in edit.objects {
       try meter.checkCancelled()
-      try set(object)
+      try set(object, without: gone)
     }
   }
 
@@ -85,8 +85,9 @@ struct EditWork {
     try source.objects(of: relationship, of: id, on: connection)
   }
 
-  private func delete() throws {
-    guard !edit.deletions.isEmpty else { return }
+  /// - Returns: all that is gone.
+  private func delete() throws -> Set<ObjectID> {
+    guard !edit.deletions.isEmpty else { return [] }
     for id in edit.deletions { try requireThere(id) }
     let reach = try DeletionReach(of: edit.deletions, in: schema, related: related)
     if let object = edit.objects.first(where: { reach.objects.contains($0.id) }) {
@@ -99,9 +100,10 @@ struct EditWork {
       if count % 100 == 0 { try meter.checkCancelled() }
       try unlinking.remove(id)
     }
+    return Set(reach.objects)
   }
 
-  private func set(_ object: StoreEdit.ObjectEdit) throws {
+  private func set(_ object: StoreEdit.ObjectEdit, without gone: Set<ObjectID>) throws {
     try requireThere(object.id)
     let table = try layout.knownTable(of: object.id.entity)
     var sets: [String] = []
@@ -123,9 +125,9 @@ struct EditWork {
       switch assignment {
       case .attribute: continue
       case .toOne(let name, let other):
-        try link(name, of: object.id, .set, other.map { [$0] } ?? [])
+        try link(name, of: object.id, .set, other.map { [$0] } ?? [], without: gone)
       case .toMany(let name, let change, let others):
-        try link(name, of: object.id, change, others)
+        try link(name, of: object.id, change, others, without: gone)
       }
     }
   }
@@ -141,12 +143,25 @@ struct EditWork {
   // MARK: Relationships
 
   /// Changes which objects a relationship references.
+  ///
+  /// - Parameter gone: objects that the edit has deleted: taking one out of a relationship that it was in is done.
   func link(
-    _ name: String, of id: ObjectID, _ change: StoreEdit.ToManyChange, _ others: [ObjectID]
+    _ name: String, of id: ObjectID, _ change: StoreEdit.ToManyChange, _ named: [ObjectID],
+    without gone: Set<ObjectID>
   ) throws {
     guard let storage = schema.storage(of: name, in: id.entity),
       let relationship = schema.model.relationship(named: name, of: id.entity)
     else { throw schema.model.unknown(.relationship, name, of: id.entity) }
+    var others = named
+    if change == .remove, !gone.isDisjoint(with: others) {
+      let former = Set(try source.objects(of: name, of: id, on: source.connection))
+      others.removeAll { gone.contains($0) && former.contains($0) }
+    }
+    if let other = others.first(where: gone.contains) {
+      throw CoreDataError(
+        .refused, "\(other) is to be deleted by the same edit", entity: id.entity, property: name,
+        hint: "Leave out one of the two. The store is as it was.")
+    }
     for other in others {
       do { try requireThere(other) } catch var error as CoreDataError {
         (error.entity, error.property) = (id.entity, name)
@@ -154,12 +169,12 @@ struct EditWork {
       }
     }
     let before = try related(name, of: id)
-    let named = Set(others)
+    let chosen = Set(others)
     let leaving: [ObjectID] =
       switch change {
-      case .set: before.filter { !named.contains($0) }
+      case .set: before.filter { !chosen.contains($0) }
       case .add: []
-      case .remove: before.filter { named.contains($0) }
+      case .remove: before.filter { chosen.contains($0) }
       }
     if change == .remove, let stranger = others.first(where: { !before.contains($0) }) {
       throw CoreDataError(
@@ -250,8 +265,13 @@ extension Store {
 
   /// The objects that are deleted with these by the delete rules, these first.
   ///
+  /// - Parameter others: objects that go as well.
   /// - Throws: ``CoreDataError`` of kind refused, 1600, where a relationship denies it.
-  package func objectsDeleted(with ids: [ObjectID]) throws -> [ObjectID] {
-    try DeletionReach(of: ids, in: schema) { try objects(of: $0, of: $1, on: connection) }.objects
+  package func objectsDeleted(
+    with ids: [ObjectID], beside others: Set<ObjectID> = []
+  ) throws -> [ObjectID] {
+    try DeletionReach(of: ids, beside: others, in: schema) {
+      try objects(of: $0, of: $1, on: connection)
+    }.objects
   }
 }

@@ -90,12 +90,29 @@ package struct StoreEdit: Sendable, Equatable {
     }
   }
 
+  /// What a property held when its change was prepared.
+  package struct Expectation: Sendable, Equatable {
+    /// The object.
+    package var object: ObjectID
+    /// The property's name, or the path of an element.
+    package var property: String
+    /// What it held.
+    package var value: PropertyValue
+
+    /// A property and what it held.
+    package init(_ object: ObjectID, _ property: String, _ value: PropertyValue) {
+      (self.object, self.property, self.value) = (object, property, value)
+    }
+  }
+
   /// Changes of single objects.
   package var objects: [ObjectEdit] = []
   /// Objects that go, before anything is set.
   package var deletions: [ObjectID] = []
   /// Changes of many objects by expressions.
   package var selection: Selection?
+  /// What properties that are set held before: where one holds something else by now, the edit is refused.
+  package var expectations: [Expectation] = []
 
   /// Nothing is changed.
   package init() {}

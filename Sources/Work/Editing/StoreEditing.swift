@@ -16,6 +16,9 @@ package enum StoreEditing {
     package var isRehearsal = false
     /// Asked before objects are deleted that the app will delete on all devices; a no refuses the edit.
     package var confirmsDeletions: (EditReceipt.Mirrored) -> Bool = { _ in false }
+    /// ``EditReceipt/objectsNumber`` of the rehearsal that a person saw; the edit is refused where it is another by
+    /// now. `nil` where none was seen.
+    package var rehearsed: Int?
     /// Asked last; a no throws the result away.
     package var confirmation: ((EditReceipt) -> Bool)?
 
@@ -193,6 +196,7 @@ private struct EditRun {
     let own = StoreFiles(path: storePath)
     let model = given.modelSource == .store ? nil : given.wholeModel
     let source = try Store(path: storePath, files: own, model: model)
+    try EditExpectations(store: source, edit: edit).check()
     try meter.begin(
       step: 1, of: 1,
       parts: [
@@ -258,6 +262,14 @@ private struct EditRun {
         receipt.notes.append(
           "\(NumberText.grouped(list.moved)) of the changed objects only \(list.moved == 1 ? "has" : "have") another place in an ordered relationship: \(list.moved == 1 ? "its order key was" : "their order keys were") written"
         )
+      }
+      let number = try EditExpectations.number(of: list, in: source, on: connection)
+      receipt.objectsNumber = number
+      guard options.rehearsed == nil || options.rehearsed == number else {
+        throw CoreDataError(
+          .refused,
+          "another program saved objects that are to be changed or deleted since the edit was checked",
+          hint: "Check it once more to see what it would do now. The store is as it was.")
       }
       guard !list.isEmpty else { return }
       try history.raiseVersions()

@@ -178,9 +178,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             height: layer.room(context) ?? 1)
           return []
         }, unless: selectedEntry(context) == nil ? "choose a change first" : nil),
-      Binding(
-        ["u"], "undo the last", Action("undo") { $0.step(back: true) },
-        unless: isEmpty ? "no change is prepared" : nil),
+      Binding(["u"], "undo the last", Action("undo") { $0.unprepare() }),
     ]
   }
 

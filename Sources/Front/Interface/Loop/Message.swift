@@ -39,7 +39,7 @@ package enum Answer: Sendable {
   case object(Inspection?)
   /// `nil` where there is no such object any more.
   case value(PropertyValue?)
-  /// The objects that go, those that were asked about first.
+  /// The objects that go, the one that was asked about first.
   case deletion([ObjectID])
   case countedRows(Int)
   case names(ObjectNames)

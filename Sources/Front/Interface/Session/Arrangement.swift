@@ -92,6 +92,19 @@ extension State {
     }
     return []
   }
+
+  /// Takes back what was done last to the prepared changes, and leaves what was done to the view since.
+  mutating func unprepare() -> [Effect] {
+    let now = arrangement
+    let former = done.takeBack(now, { $0.prepared != now.prepared }) { $0.prepared = $1.prepared }
+    guard let former else {
+      notice = Notice("no change is prepared", .warning)
+      return []
+    }
+    known.prepared = former.prepared
+    notice = Notice("undone: " + now.deed(since: former, shown: now.view))
+    return []
+  }
 }
 
 /// What was left, to go back to it and forward again: arrangements, or places.
@@ -114,6 +127,20 @@ struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
   mutating func changeAll(_ change: (inout Place) -> Void) {
     for index in past.indices { change(&past[index]) }
     for index in future.indices { change(&future[index]) }
+  }
+
+  /// Takes the last step back that began at such a place, from among those that followed.
+  ///
+  /// - Parameter change: makes one of the places since as if that step had not been.
+  /// - Returns: the place at which it began; `nil` where there is none.
+  mutating func takeBack(
+    _ present: Place, _ fits: (Place) -> Bool, _ change: (inout Place, Place) -> Void
+  ) -> Place? {
+    guard let index = past.lastIndex(where: fits) else { return nil }
+    let place = past.remove(at: index)
+    for later in index..<past.count { change(&past[later], place) }
+    future.append(present)
+    return place
   }
 
   /// The place to go back to, or forward; what is left for it is kept for the other way.

@@ -24,7 +24,7 @@ struct PreparedEdits: Sendable, Equatable {
   /// An object that is to be deleted.
   struct Deletion: Sendable, Equatable {
     var object: ObjectID
-    /// What its delete rules take along and no other deletion does.
+    /// What its delete rules take along, whether or not it is marked as well.
     var along: [ObjectID]
   }
 
@@ -68,7 +68,7 @@ struct PreparedEdits: Sendable, Equatable {
   // MARK: Preparing
 
   /// Prepares a value, in the place of what was prepared for the same property. What leaves the property as it is in
-  /// the store is no change.
+  /// the store is no change; what was read last of the store counts.
   mutating func set(_ value: Value) {
     let place = entries.firstIndex {
       if case .value(let known) = $0 {
@@ -77,9 +77,6 @@ struct PreparedEdits: Sendable, Equatable {
         false
       }
     }
-    var value = value
-    // An old value that was read since may be of another program's save: the first one stays.
-    if let place, case .value(let known) = entries[place] { value.old = known.old }
     if value.isNothing {
       if let place { entries.remove(at: place) }
     } else if let place {
@@ -89,10 +86,15 @@ struct PreparedEdits: Sendable, Equatable {
     }
   }
 
-  /// Prepares a deletion. What was prepared for the objects that go is dropped.
+  /// Prepares a deletion. What was prepared for the objects that go is dropped, but for marks of their own.
   mutating func delete(_ deletion: Deletion) {
     let gone = Set([deletion.object] + deletion.along)
-    entries.removeAll { gone.contains($0.object) }
+    entries.removeAll {
+      switch $0 {
+      case .value(let value): gone.contains(value.object)
+      case .deletion(let other): other.object == deletion.object
+      }
+    }
     entries.append(.deletion(deletion))
   }
 
@@ -101,7 +103,7 @@ struct PreparedEdits: Sendable, Equatable {
     if entries.indices.contains(index) { entries.remove(at: index) }
   }
 
-  /// Takes the deletion of an object back.
+  /// Takes the mark of an object back; it may still go along with another one.
   mutating func keep(_ object: ObjectID) {
     entries.removeAll {
       if case .deletion(let deletion) = $0 { deletion.object == object } else { false }
@@ -115,6 +117,7 @@ struct PreparedEdits: Sendable, Equatable {
     var edit = StoreEdit()
     edit.deletions = deletions.map(\.object)
     for value in values {
+      edit.expectations.append(.init(value.object, value.column.name, value.old))
       let assignments = value.assignments
       if let index = edit.objects.firstIndex(where: { $0.id == value.object }) {
         edit.objects[index].assignments += assignments
@@ -136,9 +139,9 @@ struct PreparedEdits: Sendable, Equatable {
   var fates: [ObjectID: Fate] {
     var fates: [ObjectID: Fate] = [:]
     for deletion in deletions {
-      fates[deletion.object] = .deleted
       for id in deletion.along where fates[id] == nil { fates[id] = .along(deletion.object) }
     }
+    for deletion in deletions { fates[deletion.object] = .deleted }
     return fates
   }
 
@@ -212,7 +215,7 @@ extension PreparedEdits.Value {
     switch (change, old) {
     case (.attribute(.bytes(let new)), .data(let old)):
       old.isReadable && old.count == new.count && old.bytes == new
-    case (.attribute(let new), .value(let old)): new == old
+    case (.attribute(let new), .value(let old)): new.isExactly(old)
     case (.toOne(let new), .toOne(let old)): new == old
     case (.toMany(let added, let removed), _): added.isEmpty && removed.isEmpty
     default: false

@@ -216,6 +216,8 @@ package struct EditOrder: Sendable, Equatable {
   var words: String
   /// How many deletions a person has confirmed that the app will send to all devices.
   package var confirmedDeletions: Int?
+  /// What stands for the objects as they were when the list was checked; `nil` before.
+  package var rehearsed: Int?
 
   /// A list of changes, counted in words.
   package init(edit: StoreEdit, words: String, confirmedDeletions: Int? = nil) {
@@ -227,11 +229,54 @@ package struct EditOrder: Sendable, Equatable {
 package struct EditCheck: Sendable {
   /// What was done to the copy.
   package var receipt: EditReceipt
-  /// The first objects that differ then.
-  package var changes: [ObjectChange]
+  /// What differs then.
+  package var objects: CheckedObjects
 
   /// What was done to a copy.
-  package init(receipt: EditReceipt, changes: [ObjectChange]) {
-    (self.receipt, self.changes) = (receipt, changes)
+  package init(receipt: EditReceipt, objects: CheckedObjects) {
+    (self.receipt, self.objects) = (receipt, objects)
   }
+}
+
+/// The objects that differ once prepared changes are made: those that were asked for, and how many others.
+package struct CheckedObjects: Sendable {
+  /// Objects of one entity of which the same becomes, and for which nobody asked.
+  struct Others: Sendable {
+    var entity: String
+    var count = 0
+    /// The first of them.
+    var first: [ObjectID] = []
+  }
+
+  /// What becomes of the objects that were asked for.
+  private(set) var asked: [ObjectChange] = []
+  /// What goes along, and what is changed from the other side, by the entity's name.
+  private var deleted: [String: Others] = [:]
+  private var changed: [String: Others] = [:]
+  private let ids: Set<ObjectID>
+
+  /// Objects that are named of each entity.
+  private static let mostNamed = 3
+
+  /// None yet, of a list of changes.
+  package init(of edit: StoreEdit) { ids = Set(edit.objects.map(\.id) + edit.deletions) }
+
+  /// Takes in one object that differs: all are counted, and those that were asked for are kept.
+  package mutating func add(_ change: ObjectChange) {
+    guard let id = change.b ?? change.a else { return }
+    if ids.contains(id) { return asked.append(change) }
+    if change.kind == .delete { Self.count(id, in: &deleted) } else { Self.count(id, in: &changed) }
+  }
+
+  private static func count(_ id: ObjectID, in others: inout [String: Others]) {
+    var group = others[id.entity] ?? Others(entity: id.entity)
+    group.count += 1
+    if group.first.count < mostNamed { group.first.append(id) }
+    others[id.entity] = group
+  }
+
+  /// What goes along by delete rules.
+  var along: [Others] { deleted.values.sorted { $0.entity < $1.entity } }
+  /// What is changed from the other side of relationships.
+  var linked: [Others] { changed.values.sorted { $0.entity < $1.entity } }
 }

@@ -24,8 +24,8 @@ package enum StoreRequest: Sendable, Equatable {
   case object(ObjectID)
   /// Reads what a property of an object holds: of a relationship all objects, up to a limit.
   case value(ObjectID, property: String)
-  /// Finds the objects that are deleted with these.
-  case deletion([ObjectID])
+  /// Finds the objects that are deleted with one, where others go as well.
+  case deletion(ObjectID, beside: Set<ObjectID>)
   /// Counts the rows of a query.
   case countRows(RowQuery)
   /// Counts the rows of a query that come before a place in its order.
@@ -47,7 +47,7 @@ package enum StoreRequest: Sendable, Equatable {
   case impacts(from: Model, to: Model)
 
   /// Objects of a relationship that can be changed in a list.
-  static let mostRelated = 5_000
+  static let mostRelated = StoreEdit.mostRelated
 
   /// Who answers it.
   package enum Reader: Sendable {
@@ -103,7 +103,8 @@ package enum StoreRequest: Sendable, Equatable {
     case .value(let id, let property):
       let object = try store.object(id, related: Self.mostRelated)
       return .value(object?[property])
-    case .deletion(let ids): return .deletion(try store.objectsDeleted(with: ids))
+    case .deletion(let id, let others):
+      return .deletion(try store.objectsDeleted(with: [id], beside: others))
     case .countRows(let query):
       return .countedRows(try store.count(of: query.entity, filter: query.filter))
     case .countBefore(let query, let cursor):

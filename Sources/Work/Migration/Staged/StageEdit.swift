@@ -185,10 +185,12 @@ package struct DeletionReach {
   /// The objects and those that cascades take along, each once, in the order in which they are met.
   package private(set) var objects: [ObjectID] = []
 
-  /// - Parameter related: the objects that a relationship of an object references.
+  /// - Parameters:
+  ///   - others: objects that go as well, so that no relationship to them denies it.
+  ///   - related: the objects that a relationship of an object references.
   /// - Throws: ``CoreDataError`` of kind refused, 1600, where a relationship denies it to objects that stay.
   package init(
-    of first: [ObjectID], in schema: StoreSchema,
+    of first: [ObjectID], beside others: Set<ObjectID> = [], in schema: StoreSchema,
     related: (_ relationship: String, _ id: ObjectID) throws -> [ObjectID]
   ) throws {
     var taken: Set<ObjectID> = []
@@ -209,7 +211,7 @@ package struct DeletionReach {
         }
       }
     }
-    if let denial = denials.first(where: { !$0.2.isSubset(of: taken) }) {
+    if let denial = denials.first(where: { !$0.2.subtracting(others).isSubset(of: taken) }) {
       throw CoreDataError(
         .refused, code: .validationRelationshipDeniedDelete,
         "\(denial.0) cannot be deleted while objects are in a relationship that denies it",

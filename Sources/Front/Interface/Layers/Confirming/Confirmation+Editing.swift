@@ -4,7 +4,7 @@ import ManagedStore
 import Terminal
 
 extension Confirmation {
-  /// Objects that are listed one by one.
+  /// Objects that are listed one by one before the other facts.
   private static let mostListed = 8
 
   /// Before prepared changes are written; a copy has them already.
@@ -16,13 +16,12 @@ extension Confirmation {
           + "\(NumberText.grouped(receipt.deleted)) deleted. A copy is edited and compared with the store; it then replaces "
           + "\(name(known)) by one rename.")
     ]
-    let asked = Set(order.edit.objects.map(\.id) + order.edit.deletions)
-    let own = check.changes.filter { ($0.b ?? $0.a).map(asked.contains) == true }
-    lines += listed(own.filter { $0.kind != .delete }, "Changed", known)
-    lines += listed(own.filter { $0.kind == .delete }, "Deleted", known, role: .warning)
-    let others = check.changes.filter { ($0.b ?? $0.a).map(asked.contains) != true }
-    lines += along(others.filter { $0.kind == .delete }, "With them", role: .warning)
-    lines += along(others.filter { $0.kind != .delete }, "Linked", role: .text)
+    let changed = listed(check.objects.asked.filter { $0.kind != .delete }, "Changed", known)
+    let deleted = listed(
+      check.objects.asked.filter { $0.kind == .delete }, "Deleted", known, role: .warning)
+    lines += changed.first + deleted.first
+    lines += along(check.objects.along, "With them", ", by delete rules", role: .warning)
+    lines += along(check.objects.linked, "Linked", ": the other side of relationships", role: .text)
     lines.append(Line(label: "Rules", text: "✓ the model's rules are kept", role: .success))
     if let mirrored = receipt.mirrored {
       lines.append(Line(label: "iCloud", text: mirrored.sentence, role: .warning))
@@ -30,6 +29,7 @@ extension Confirmation {
     lines += receipt.notes.map { Line(label: "Note", text: $0) }
     lines.append(
       Line(label: "Time", text: "about \(NumberText.seconds(receipt.seconds)), as on the copy"))
+    lines += changed.rest + deleted.rest
     let deletions = receipt.mirrored?.deletions ?? 0
     return Confirmation(
       title: "Write \(order.words) to \(name(known))?", lines: lines,
@@ -40,30 +40,32 @@ extension Confirmation {
       command: known.prepared.command(known.storeArgument))
   }
 
+  /// All of them: the first, with how many more there are, and those for the end of the text.
   private static func listed(
     _ changes: [ObjectChange], _ label: String, _ known: Known, role: Theme.Role = .text
-  ) -> [Line] {
-    let shown = changes.prefix(mostListed).map { change in
+  ) -> (first: [Line], rest: [Line]) {
+    let all = changes.map { change in
       let summary = change.kind == .delete ? "" : "  " + change.summary(known.store)
       return Line(label: label, text: change.title + summary, role: role)
     }
-    let more = changes.count - shown.count
-    return shown
-      + (more > 0 ? [Line(label: label, text: "and \(NumberText.grouped(more)) more")] : [])
+    let rest = Array(all.dropFirst(mostListed))
+    let more =
+      rest.isEmpty
+      ? []
+      : [Line(label: label, text: "and \(NumberText.grouped(rest.count)) more, at the end of this")]
+    return (all.prefix(mostListed) + more, rest)
   }
 
   /// What goes along, or is changed from the other side, by entity.
   private static func along(
-    _ changes: [ObjectChange], _ label: String, role: Theme.Role
+    _ others: [CheckedObjects.Others], _ label: String, _ why: String, role: Theme.Role
   ) -> [Line] {
-    let counts = Dictionary(grouping: changes, by: \.entity).sorted { $0.key < $1.key }
-    guard !counts.isEmpty else { return [] }
-    let text = counts.map { entity, changes in
-      let first = changes.prefix(3).compactMap { ($0.b ?? $0.a)?.description }
-      return "\(NumberText.grouped(changes.count)) \(entity) ("
-        + first.joined(separator: ", ") + (changes.count > 3 ? " …" : "") + ")"
+    guard !others.isEmpty else { return [] }
+    let text = others.map { group in
+      "\(NumberText.grouped(group.count)) \(group.entity) ("
+        + group.first.map(\.description).joined(separator: ", ")
+        + (group.count > group.first.count ? " …" : "") + ")"
     }
-    let why = role == .text ? ": the other side of relationships" : ", by delete rules"
     return [Line(label: label, text: text.joined(separator: ", ") + why, role: role)]
   }
 }

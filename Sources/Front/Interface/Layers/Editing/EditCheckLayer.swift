@@ -29,6 +29,8 @@ struct EditCheckLayer: WaitingLayer {
         context.notice = Notice("nothing to write: the store is as was asked")
         return []
       }
+      var order = order
+      order.rehearsed = check.receipt.objectsNumber
       return context.confirm(.write(order, check, context.known))
     default: break
     }
@@ -62,6 +64,7 @@ extension MessageLayer {
   init(refusing error: CoreDataError, _ words: String) {
     self.init(error)
     title = "✗ \(words) cannot be written" + (error.code.map { ": error \($0)" } ?? "")
-    paragraphs.append("The changes are still prepared: C lists them, u takes the last one back.")
+    paragraphs.append(
+      "The changes are still prepared: C lists them; there x takes one back, and u the last one.")
   }
 }

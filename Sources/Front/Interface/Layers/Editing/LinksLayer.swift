@@ -113,8 +113,10 @@ struct LinksLayer: WaitingLayer {
       if case .toMany(let added, let removed)? =
         context.prepared.value(of: owner, column.name)?.change
       {
-        self.added = added
-        self.removed = Set(removed)
+        // Another program may have saved some of it since.
+        let there = Set(objects)
+        self.added = added.filter { !there.contains($0) }
+        self.removed = there.intersection(removed)
       }
       list = List(count: all.count, height: room(context))
       let request = LabelRequest(objects: all, labels: labels)

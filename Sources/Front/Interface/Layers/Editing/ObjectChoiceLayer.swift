@@ -102,12 +102,14 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
 
   func bindings(_ context: Context) -> [Binding] {
     let line = lines.element(list.selected)
+    let isGoing = line?.id.map { context.prepared.fates[$0] != nil } == true
     return [
       Binding(
         [.enter], isAdding ? "add" : "prepare", chooses,
         unless: line == nil
           ? (task == nil ? "no \(destination) is found" : "they are being read")
-          : !isAdding && old == nil ? "the relationship is being read" : nil),
+          : !isAdding && old == nil
+            ? "the relationship is being read" : isGoing ? "it is marked for deletion" : nil),
       moving([.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓") {
         $0.list.handle($1, count: $0.lines.count, height: $0.room($2))
         return []
@@ -200,13 +202,14 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
     grid.write([note], at: inside.row(1).origin, within: inside.width)
     let lines = lines
     let names = lines.reduce(6) { max($0, TextWidth.of($1.id.map { "\($0)" } ?? "", upTo: 24)) }
-    let current = current
+    let (current, fates) = (current, context.prepared.fates)
     list.draw(lines, in: &grid, inside.droppingRows(2), theme: theme) { line, isSelected in
       guard case .object(let id, let label, let about) = line else {
         return [Span("∅ no object"), theme.span(isSelected, current == nil ? "  now" : "", .dim)]
       }
       return [
         theme.span(isSelected, "\(id)".fitted(to: names) + "  ", .dim),
+        theme.span(isSelected, fates[id].map { $0.words + "  " } ?? "", .warning),
         Span(Sanitize.text(label, limit: 60) + "  "),
         theme.span(
           isSelected, (id == current && !isAdding ? "now  " : "") + about, .dim),

@@ -21,6 +21,8 @@ struct ValueLayer: CheckedLineLayer {
   private var current: AttributeValue?
   private var task: TaskID?
   private var isEditing = false
+  /// What the line held when it was left to the editor; `nil` where that was no value.
+  private var handed: AttributeValue?
   private var error: CoreDataError?
   private(set) var isDone = false
 
@@ -128,8 +130,8 @@ struct ValueLayer: CheckedLineLayer {
 
   /// Opens the text in an editor.
   private mutating func edit(in context: inout Context) -> [Effect] {
-    var text = ""
-    if case .success(.string(let typed)?) = parsed(context) { text = typed }
+    handed = if case .success(let value) = parsed(context) { value } else { nil }
+    let text = if case .string(let typed)? = handed { typed } else { "" }
     isEditing = true
     return context.ask(&task) { .editText($0, text) }
   }
@@ -143,12 +145,7 @@ struct ValueLayer: CheckedLineLayer {
     case .value(let value): return take(value, in: &context)
     case .editedText(let text):
       isEditing = false
-      isDone = true
-      guard let text else {
-        context.notice = Notice("the text is as it was")
-        return []
-      }
-      prepare(.string(text), in: &context)
+      takeEdited(text, in: &context)
     case .bytes(let bytes):
       switch parsed(context, file: bytes) {
       case .success(let value?):
@@ -160,6 +157,21 @@ struct ValueLayer: CheckedLineLayer {
     default: break
     }
     return []
+  }
+
+  /// - Parameter text: `nil` where it is the one that the editor was given.
+  private mutating func takeEdited(_ text: String?, in context: inout Context) {
+    if let text {
+      isDone = true
+      prepare(.string(text), in: &context)
+    } else if let handed, let current, handed.isExactly(current) {
+      isDone = true
+      context.notice = Notice("the text is as it was")
+    } else if case .string(let typed)? = handed {
+      // It was typed before.
+      isDone = true
+      prepare(.string(typed), in: &context)
+    }
   }
 
   private mutating func take(_ value: PropertyValue?, in context: inout Context) -> [Effect] {

@@ -111,24 +111,28 @@ extension BrowseScreen {
   private mutating func turnDeletion(in context: inout Context) -> [Effect] {
     guard let object = selectedObject else { return [] }
     if context.prepared.fates[object] == .deleted {
+      var rest = context.prepared
+      rest.keep(object)
       context.prepare { $0.keep(object) }
-      context.notice = Notice("\(object) is kept")
+      context.notice = Notice(
+        rest.fates[object]?.reason.map { "\(object) is not marked itself any more, but \($0)" }
+          ?? "\(object) is kept")
       return []
     }
-    deleting = object
-    let ids = context.prepared.deletions.map(\.object) + [object]
-    return context.ask(&deletionTask) { .ask($0, .deletion(ids)) }
+    // What is asked about it already is not asked twice.
+    guard !deletions.values.contains(object) else { return [] }
+    let others = Set(context.prepared.fates.keys).union(deletions.values)
+    let task = context.newTask()
+    deletions[task] = object
+    return [.ask(task, .deletion(object, beside: others))]
   }
 
   /// Takes which objects go with one that is marked.
-  mutating func takeDeletion(_ objects: [ObjectID], in context: inout Context) {
-    deletionTask = nil
-    guard let object = deleting else { return }
-    deleting = nil
-    let known = Set(context.prepared.fates.keys)
-    let along = objects.filter { $0 != object && !known.contains($0) }
+  mutating func takeDeletion(_ objects: [ObjectID], _ task: TaskID, in context: inout Context) {
+    guard let object = deletions.removeValue(forKey: task) else { return }
+    let along = objects.filter { $0 != object }
     let gone = Set([object] + along)
-    let dropped = context.prepared.entries.count { gone.contains($0.object) }
+    let dropped = context.prepared.changed.keys.count(where: gone.contains)
     let label = labelText(of: object, context)
     context.prepare {
       $0.name([object: label])

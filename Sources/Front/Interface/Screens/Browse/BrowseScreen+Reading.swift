@@ -227,8 +227,8 @@ extension BrowseScreen {
     case .object(let inspection) where task == objectTask:
       objectTask = nil
       return take(inspection, in: &context)
-    case .deletion(let objects) where task == deletionTask:
-      takeDeletion(objects, in: &context)
+    case .deletion(let objects):
+      takeDeletion(objects, task, in: &context)
     case .sources(let found) where task == sourcesTask:
       sourcesTask = nil
       table?.take(found)
@@ -331,7 +331,7 @@ extension BrowseScreen {
       context.notice = Notice(error.description, .warning)
       returnToSettled(context)
       fit(context)
-    } else if deletionTask.end(task) {
+    } else if deletions.removeValue(forKey: task) != nil {
       context.show(MessageLayer(error))
     } else if objectTask.end(task) {
       context.notice = Notice(error.description, .warning)

@@ -61,9 +61,8 @@ struct BrowseScreen: ScreenContent {
   /// How the objects are called that the rows, and the inspected object, reference.
   var namesTask: TaskID?
   var inspectedNamesTask: TaskID?
-  /// Finds out what goes along with the object that is to be deleted.
-  var deletionTask: TaskID?
-  var deleting: ObjectID?
+  /// Find out what goes along with the objects that are to be deleted.
+  var deletions: [TaskID: ObjectID] = [:]
   /// Finds out where the rows come from.
   var sourcesTask: TaskID?
   /// The attributes that label objects.

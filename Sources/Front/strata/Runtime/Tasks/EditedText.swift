@@ -82,9 +82,10 @@ struct EditedText: Equatable {
   }
 
   /// Words with which a text gives orders to an editor: vi's, Vim's and Kakoune's modelines, Emacs's local variables.
-  private static let words = [
-    "vi:", "vim:", "vim<", "vim>", "vim=", "ex:", "kak:", "-*-", "local variables:",
-  ]
+  private static let words =
+    ["vi:", "vim:", "vim<", "vim>", "vim=", "ex:", "kak:", "-*-", "local variables:"]
+    // Vim's with the version that obeys them: `vim700:`.
+    + (0...9).map { "vim\($0)" }
 
   /// Where the last character of such a word stands.
   private static func orders(in text: String) -> Set<Int> {

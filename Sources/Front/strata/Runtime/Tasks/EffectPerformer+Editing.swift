@@ -7,9 +7,6 @@ import Migration
 
 /// What writes prepared changes.
 extension EffectPerformer {
-  /// Changed objects that are listed before a person says yes.
-  private static let mostListed = 1_000
-
   /// Makes the changes on a private copy.
   func checked(_ order: EditOrder, _ id: TaskID) async throws -> EditCheck {
     try await Self.onQueue("strata.edit.check") { [path, source, mailbox] in
@@ -17,12 +14,12 @@ extension EffectPerformer {
       if let hindrance = StoreReplacement(.edit, of: path).hindrances().first { throw hindrance }
       var options = StoreEditing.Options()
       options.isRehearsal = true
-      var changes: [ObjectChange] = []
+      var objects = CheckedObjects(of: order.edit)
       let receipt = try StoreEditing.run(
         source.open(), order.edit, options: options, isCancelled: { Task.isCancelled },
         progress: { mailbox.post(.answer(id, .progress($0))) },
-        report: { if changes.count < Self.mostListed { changes.append($0) } })
-      return EditCheck(receipt: receipt, changes: changes)
+        report: { objects.add($0) })
+      return EditCheck(receipt: receipt, objects: objects)
     }
   }
 
@@ -32,6 +29,7 @@ extension EffectPerformer {
     defer { hold.end() }
     return try await Self.onQueue("strata.edit") { [source, mailbox, following] in
       var options = StoreEditing.Options()
+      options.rehearsed = order.rehearsed
       options.confirmsDeletions = { $0.deletions == order.confirmedDeletions }
       options.confirmation = { _ in
         following.stop()

@@ -5,7 +5,9 @@ import ManagedModel
 /// The editor that a person has chosen, for one text out of a store.
 ///
 /// The text is hostile: it stands in a private file in a private folder, its control characters are written as
-/// escapes, and no editor is to take orders from it or to keep a copy. The editor's command is run without a shell.
+/// escapes. Vim, Neovim, nano and Emacs are told to take no orders from it and to keep no copy; for any other editor
+/// what it could take for an order is broken up by escapes, and what it keeps is its own affair. The editor's command is
+/// run without a shell.
 struct TextEditor {
   private let command: [String]
   private let environment: (String) -> String?
@@ -79,16 +81,18 @@ struct TextEditor {
 
   /// An editor whose ways are known.
   enum Kind: Equatable {
-    case vim, nano, emacs, other
+    case vim, neovim, nano, emacs, other
 
     /// - Parameter program: its name or path; a link, such as `vi` or `editor`, is followed.
     init(_ program: String, _ environment: (String) -> String?) {
       let path = program.contains("/") ? program : Self.place(of: program, environment)
       let name = FileSystem.name(of: path.map(FileSystem.canonical) ?? program)
       self =
-        if ["vim", "nvim", "gvim", "vimx"].contains(where: {
-          name == $0 || name.hasPrefix($0 + ".")
-        }) { .vim } else if name == "nano" || name == "rnano" {
+        if ["vim", "gvim", "vimx"].contains(where: { name == $0 || name.hasPrefix($0 + ".") }) {
+          .vim
+        } else if name == "nvim" || name.hasPrefix("nvim.") {
+          .neovim
+        } else if name == "nano" || name == "rnano" {
           .nano
         } else if name == "emacs"
           || name.hasPrefix("emacs-")
@@ -106,7 +110,9 @@ struct TextEditor {
     /// file itself, in a group of autocommands that the vimrc does not empty.
     var arguments: [String] {
       switch self {
-      case .vim:
+      // With a window of its own, too, it is to end when the person is done.
+      case .vim: ["-f"] + Self.neovim.arguments
+      case .neovim:
         [
           "-n", "-i", "NONE", "--cmd", "set nomodeline modelines=0", "--cmd", "augroup strata",
           "--cmd",
