@@ -122,6 +122,16 @@ struct ColumnTests {
     #expect(session.state.browse.table?.frozen == 1)
   }
 
+  @Test("a date at the edge is whole where a text before it can spare the room")
+  func date() throws {
+    let whole = ValueText(AttributeValue.date(86_400)).text
+    #expect(try Session(width: 83, height: 24).screen().row(3).contains(whole))
+    // Too little room for both: the text keeps its own, and the day is there.
+    let narrow = try Session(width: 80, height: 24).screen().row(3)
+    #expect(!narrow.contains(whole) && narrow.contains("Recipe number 1 "))
+    #expect(narrow.contains(whole.prefix(10)))
+  }
+
   @Test("{ and } set a width within bounds")
   func widths() throws {
     var session = try Session()

@@ -72,6 +72,12 @@ struct FirstScreenTests {
     let found = StoreDifferences(path: "A.sqlite", counts: [], changes: [change], notes: [])
     _ = update(&state, .answer(task, .differs(found)))
     #expect(state.news.marks[id] == change)
+    _ = update(&state, .key(.character("C")))
+    #expect(state.layers.isEmpty)
+    _ = update(&state, .key(.character("C")))
+    var grid = Grid(state.size)
+    draw(state, with: .mono, in: &grid)
+    #expect(grid.description.contains("from A.sqlite to the store"))
   }
 
   @Test("models without a store are compared at once, and the screens that need one say so")

@@ -257,14 +257,16 @@ struct MigrateTests {
     #expect(options.from == "/tmp/Recipes.backup-1" && options.keepsPresent)
     try session.send(.answer(id, .progress(Self.progress(50))))
     #expect(session.screen().description.contains("rolling back to Recipes.backup-1"))
-    let receipt = StoreRollback.Receipt(
+    var receipt = StoreRollback.Receipt(
       storePath: "Recipes.sqlite", backup: Self.backup("Recipes.backup-1").backup,
       isBackupRemoved: true, undonePath: "/tmp/Recipes.undone-1",
       contents: .init(uuid: "A", versionIdentifiers: ["1"], counts: ["Recipe": 7]),
       bytes: 4_100_000)
+    // Called as the versions beside the store call it.
+    receipt.contents.versionHashes = try SampleStore.model(1).versionHashes
     try session.send(.answer(id, .rolledBack(receipt)))
     let text = session.screen().description
-    #expect(text.contains("rolled back to Recipes.backup-1, version 1"))
+    #expect(text.contains("rolled back to Recipes.backup-1, version Recipes 1"))
     #expect(text.contains("what was there before is kept: /tmp/Recipes.undone-1"))
     #expect(
       session.effects.contains { if case .open(let task) = $0 { task != TaskID(1) } else { false } }

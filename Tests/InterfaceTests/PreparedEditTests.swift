@@ -61,7 +61,7 @@ struct PreparedEditTests {
     for key in "2024-02-30" { try session.send(.key(.character(key))) }
     try session.send("⏎")
     #expect(session.state.layers.count == 1)
-    #expect(session.state.notice?.text.contains("is no Date") == true)
+    #expect(session.state.notice?.text.contains("there is no 30 February 2024") == true)
     try session.send("⌫", "⌫")
     for key in "29" { try session.send(.key(.character(key))) }
     try session.send("⏎")
@@ -185,6 +185,52 @@ struct PreparedEditTests {
         == [.toOne("author", ObjectID(entity: "Person", key: 1))])
   }
 
+  @Test("an object that does not exist is refused, in words of the interface")
+  func missing() throws {
+    var session = try Session(width: 120, height: 36)
+    session.otherAnswer = { effect in
+      guard case .ask(let id, .object(let object)) = effect, object.key == 999 else { return nil }
+      return [.answer(id, .object(nil))]
+    }
+    for _ in 0..<6 { try session.send("l") }
+    try session.send("E")
+    for key in "Person/p999" { try session.send(.key(.character(key))) }
+    #expect(session.screen().description.contains("there is no Person/p999"))
+    try session.send("⏎")
+    #expect(session.state.known.prepared.isEmpty && session.state.layers.count == 1)
+    #expect(session.state.notice?.text.contains("no Person is found") == true)
+    #expect(!session.screen().description.contains("strata "))
+  }
+
+  @Test("a reference that is prepared has one arrow")
+  func arrow() throws {
+    var session = try Session(width: 120, height: 36)
+    for _ in 0..<6 { try session.send("l") }
+    try session.send("E", "p", "1", "⏎")
+    let screen = session.screen().description
+    #expect(screen.contains("→ p1") && !screen.contains("→ →"), "\(screen)")
+  }
+
+  @Test("what is prepared is what the view of a value shows, marked as not written")
+  func viewed() throws {
+    var session = try Session(width: 120, height: 36)
+    try session.send("l", "l", "E")
+    for key in "Leek" { try session.send(.key(.character(key))) }
+    try session.send("⏎")
+    let asked = session.effects.count
+    try session.send("v")
+    let screen = session.screen().description
+    #expect(screen.contains("* prepared, not written") && screen.contains("Leek"))
+    #expect(
+      !session.effects.dropFirst(asked).contains {
+        if case .ask(_, .content) = $0 { true } else { false }
+      })
+    try session.send("w")
+    #expect(session.state.notice?.text.contains("not in the store yet") == true)
+    try session.send("Esc", "u", "v")
+    #expect(!session.screen().description.contains("prepared, not written"))
+  }
+
   @Test("objects of a to-many are taken out and added")
   func toMany() throws {
     var session = try Session(width: 120, height: 36)
@@ -232,6 +278,7 @@ struct PreparedEditTests {
     try Self.check(&session, Self.receipt())
     try session.send("⏎")
     #expect(session.state.layers.count == 1)
+    #expect(session.screen().description.contains("b on 4 Migrate rolls back"))
     try session.send("y")
     guard case .rescue(let id, .edit(let order))? = session.effects.last else {
       Issue.record("nothing is written")
@@ -241,10 +288,18 @@ struct PreparedEditTests {
     #expect(session.state.work == "the edit")
     var done = Self.receipt()
     (done.resultPath, done.backupPath) = ("Recipes.sqlite", "Recipes.backup-1")
+    done.verified = [.init(what: "database integrity", count: 1)]
     try session.send(.answer(id, .rescued(.edited(done))))
     #expect(session.state.known.prepared.isEmpty)
     #expect(session.screen().description.contains("Recipes.backup-1"))
-    try session.send("1", "u", "u")
+    #expect(session.screen().description.contains("sound"))
+    try session.send("1", "s", "u")
+    #expect(session.state.notice?.text.hasPrefix("undone") == true)
+    // The write is no step that u takes back: it says once what does.
+    try session.send("u")
+    #expect(session.state.notice?.text.contains("b on 4 Migrate") == true)
+    try session.send("u", "u")
+    #expect(session.state.notice?.text.contains("b on 4 Migrate") != true)
     #expect(session.state.known.prepared.isEmpty)
   }
 

@@ -436,7 +436,15 @@ struct RefreshingTests {
     #expect(text.contains("saves: the number of saves"))
     try session.send("j", "⏎")
     #expect(session.state.known.marks[Self.id(40)]?.kind == .update)
-    try session.send("C", "Tab", "j", "⏎", "O", "l", "d", "⏎")
+    // The list that was closed is what C shows again, and another file is chosen from there.
+    try session.send("C")
+    let again = session.screen().description
+    #expect(again.contains("▸against…") && again.contains("── Recipe  1 inserted, 2 changed"))
+    try session.send("⌫")
+    #expect(session.screen().description.contains("Old.sqlite  opened yesterday"))
+    try session.send("M")
+    #expect(session.state.notice?.text.contains("compare with another store first") == true)
+    try session.send("j", "⏎", "O", "l", "d", "⏎")
     #expect(
       session.effects.contains { if case .compare(_, with: "Old") = $0 { true } else { false } })
   }

@@ -138,6 +138,27 @@ struct UndeleteTests {
     #expect(report.unset.contains("Step.recipe") == false)
   }
 
+  @Test(
+    "references to objects that are back are counted where they are still there, and else said to be empty",
+    arguments: [true, false])
+  func references(areWhole: Bool) throws {
+    let empties = "UPDATE ZRECIPE SET ZAUTHOR = NULL WHERE ZAUTHOR IN (5, 6)"
+    let authors = "SELECT count(*) FROM ZRECIPE WHERE ZAUTHOR IN (5, 6)"
+    let deleted = try Deleted(
+      areWhole ? "" : empties, "DELETE FROM ZPERSON WHERE Z_PK IN (5, 6)")
+    let store = try Connection(path: deleted.demo.path, mode: .immutable)
+    let count = Int(try #require(try store.value(authors)?.integer))
+    store.close()
+    try #require(areWhole == (count > 1))
+    let (report, _, _) = try deleted.restored()
+    #expect(report.restored == ["Person": 2])
+    #expect(report.referenced["Recipe.author"] == (areWhole ? count : nil))
+    #expect(report.unset.contains("Recipe.author") == !areWhole)
+    let text = Report(report, seconds: 0).sections.flatMap(\.lines).map(\.text.typed)
+    #expect(text.contains { $0.contains("emptied") && $0.contains("Recipe.author") } == !areWhole)
+    #expect(text.contains { $0.contains("\(count) references") } == areWhole)
+  }
+
   @Test("pages that were freed give their rows, with the keys that they had")
   func freed() throws {
     let deleted = try Deleted("DELETE FROM ZSTEP")

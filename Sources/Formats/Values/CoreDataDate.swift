@@ -61,6 +61,21 @@ extension CoreDataDate {
     return isWest ? seconds + offset : seconds - offset
   }
 
+  /// That a text names a day which its month does not have, as a clause: `there is no 29 February 2019`.
+  package static func missingDay(written text: String) -> String? {
+    var scan = Scan(text.trimmed)
+    guard let year = scan.number(4), scan.skip("-"), let month = scan.number(2), scan.skip("-"),
+      let day = scan.number(2), months.indices.contains(month - 1),
+      !(1...days(in: month, of: year)).contains(day)
+    else { return nil }
+    return "there is no \(day) \(months[month - 1]) \(year)"
+  }
+
+  private static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+  ]
+
   /// How many days a month of 1 to 12 has.
   package static func days(in month: Int, of year: Int) -> Int {
     switch month {

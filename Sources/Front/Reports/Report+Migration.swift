@@ -111,7 +111,11 @@ extension Report {
     Section(
       title, columns: ["compared"],
       all.map {
-        Line($0.count > 0 ? mark : .note, "\($0.what)", numbers: [NumberText.grouped($0.count)])
+        // The file as a whole is checked, and not so many of something.
+        let isCounted = $0.what != VerificationReport.integrity
+        return Line(
+          $0.count > 0 ? mark : .note, "\($0.what)",
+          numbers: [isCounted ? NumberText.grouped($0.count) : "sound"])
       })
   }
 

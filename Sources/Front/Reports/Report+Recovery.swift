@@ -155,7 +155,12 @@ extension Report {
   /// What a person should know of the links of objects that are back.
   private static func hints(_ report: Restoration.Report) -> [Line] {
     let (freedLinks, unset) = (report.freedLinks, report.unset)
-    var hints: [Line] = []
+    var hints = report.referenced.sorted { $0.key < $1.key }.map { place, count in
+      Line(
+        .success,
+        "\(place.printable): \(NumberText.counted(count, "reference")) of other objects to them \(count == 1 ? "is" : "are") still there."
+      )
+    }
     if freedLinks > 0 {
       let isOne = freedLinks == 1
       hints.append(

@@ -110,6 +110,11 @@ extension SalvageReport {
     )
     for (table, keys) in missing.sorted(by: { $0.key < $1.key }) {
       let name = tables.first { $0.name == table }?.entity ?? table
+      // Keys of a page that cannot be read are told with it already.
+      let holes = tables.first { $0.name == table }?.holes ?? []
+      let keys = keys.filter { key in
+        !holes.contains { $0.missing != 0 && $0.keys.contains(key) }
+      }
       let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       lose(
         keys.count,

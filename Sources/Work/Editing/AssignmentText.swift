@@ -157,8 +157,9 @@ package struct AssignmentText {
       text = unquoted
     }
     guard let value = Self.value(text, as: attribute.type) else {
+      let missing = attribute.type == .date ? CoreDataDate.missingDay(written: text) : nil
       throw CoreDataError(
-        .usage, "“\(text.prefix(60))” is no \(attribute.type.name)", entity: entity,
+        .usage, missing ?? "“\(text.prefix(60))” is no \(attribute.type.name)", entity: entity,
         property: attribute.name, hint: Self.forms(of: attribute.type))
     }
     return value

@@ -281,7 +281,7 @@ private struct EditRun {
         .failed, code: .migration, "verification failed: the edited store is damaged: \(problem)",
         hint: "The store is as it was.")
     }
-    receipt.verified.append(.init(what: "database integrity", count: 1))
+    receipt.verified.append(.init(what: VerificationReport.integrity, count: 1))
     try connection.execute("DETACH DATABASE listed; DETACH DATABASE src")
     if source.isLogged { try connection.closeAsLogged() } else { connection.close() }
   }

@@ -33,12 +33,14 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private var prompt: PathPrompt?
 
   init(_ context: Context) {
-    guard context.prepared.isEmpty else {
+    differences = context.news.differences
+    if !context.prepared.isEmpty {
       tab = .prepared
-      list = List(count: lines(context).count, height: room(context) ?? 1)
-      return
+    } else if context.news.endsWithDifferences {
+      tab = .against
     }
-    list = List(count: lines(context).count, selected: .max, height: room(context) ?? 1)
+    list = List(
+      count: lines(context).count, selected: tab == .saves ? .max : 0, height: room(context) ?? 1)
   }
 
   /// Begins with what is different in another file, and marks it.
@@ -131,7 +133,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         ["e"], "export", asks("export") { $0.export(in: &$1) },
         unless: exported(context).isEmpty ? "there is nothing to export" : nil),
     ]
-    if tab == .against, differences != nil {
+    if tab == .against {
       bindings.append(
         Binding(
           ["M"], "merge",
@@ -139,13 +141,18 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             guard let other = layer.differences?.path else { return [] }
             return context.show(MergeLayer(other, context)) { $0.preview(in: &$1) }
           },
-          command: "strata merge OTHER \(context.storeArgument) --output NEW"))
+          unless: differences == nil ? "compare with another store first" : nil,
+          command: "strata merge OTHER \(context.storeArgument) --output NEW",
+          footer: differences != nil))
+    }
+    if tab == .against, differences != nil {
       bindings.append(
         Binding(
           [.backspace], "another file",
-          changes("back") { layer in
+          asks("back") { layer, context in
             layer.differences = nil
             layer.list = List()
+            return layer.findOthers(in: &context)
           }))
     }
     return bindings + [movement, closing([.escape, "q", "C"])]
@@ -222,7 +229,12 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     let place = all.firstIndex(of: tab) ?? 0
     tab = all[(place + step + all.count) % all.count]
     list = List(count: lines(context).count)
-    guard tab == .against, others == nil, task == nil else { return [] }
+    return tab == .against && differences == nil ? findOthers(in: &context) : []
+  }
+
+  private mutating func findOthers(in context: inout Context) -> [Effect] {
+    guard others == nil, task == nil else { return [] }
+    comparing = nil
     return context.ask(&task) { .find($0, .backups) }
   }
 
@@ -307,6 +319,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         }
     case .differs(let found):
       differences = found
+      context.keep(found)
       list = List()
       if marksAll { context.mark(against: found) }
     default: break
@@ -343,13 +356,6 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
-  /// The first saves may come before what they are compared with.
-  private static func unlisted(_ news: StoreNews) -> String {
-    guard news.unlisted != 0 else { return "" }
-    let saves = news.unlisted.map { NumberText.counted($0, "save") } ?? "saves"
-    return "; what \(saves) changed is not known"
-  }
-
   private func summary(_ context: Context) -> String {
     let news = context.news
     switch tab {
@@ -363,14 +369,14 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         case .begun:
           return news.unlisted == 0
             ? "no other program saved since the store was opened at \(news.opened)"
-            : "since \(news.opened)" + Self.unlisted(news)
+            : "since \(news.opened)" + news.unlistedWords
         }
       }
       if since != nil { return "the values of that moment → those of now" }
       return "since \(news.opened), the newest last"
         + (news.forgotten > 0
           ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
-        + Self.unlisted(news)
+        + news.unlistedWords
     case .prepared:
       return context.prepared.isEmpty
         ? "E on a value changes it, X on a row marks it for deletion: nothing is written before W"

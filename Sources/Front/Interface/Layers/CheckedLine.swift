@@ -93,10 +93,11 @@ extension CheckedLineLayer {
         asks("choose") { layer, context in
           layer.take(in: context)
           return []
-        }, unless: line.isOffering ? nil : "there is nothing to complete"),
+        }, unless: line.isOffering ? nil : "there is nothing to complete",
+        footer: line.isOffering),
       Binding(
-        [.down], "next offer", changes(Action.movement) { $0.line.choose(1) },
-        unless: line.isOffering ? nil : "no suggestions"),
+        [.down], "next suggestion", changes(Action.movement) { $0.line.choose(1) },
+        unless: line.isOffering ? nil : "no suggestions", footer: line.isOffering),
       Binding(
         [.up], isChosen ? "previous suggestion" : former?.title ?? "previous suggestion",
         asks(Action.movement) { layer, context in
@@ -106,7 +107,8 @@ extension CheckedLineLayer {
             layer.recall(in: context)
           }
           return []
-        }, unless: isChosen || former?.isThere == true ? nil : "there are none"),
+        }, unless: isChosen || former?.isThere == true ? nil : "there are none",
+        footer: isChosen || former?.isThere == true),
     ]
   }
 

@@ -196,12 +196,12 @@ extension MappingScreen {
 extension MigrateScreen {
   func copies(_ context: Context) -> [CopyLayer.Choice] {
     var choices: [CopyLayer.Choice] = []
-    if let receipt, let report {
+    if let receipt, let report = report(context) {
       choices = CopyLayer.choices(receipt, report)
       if let backup = receipt.backupPath {
         choices.append(CopyLayer.Choice("path of the backup", text: backup))
       }
-    } else if let report {
+    } else if let report = report(context) {
       choices = [CopyLayer.Choice("what was done, as text", text: ReportText.text(report))]
     }
     guard context.planned.to != nil else { return choices }

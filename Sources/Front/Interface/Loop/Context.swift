@@ -254,6 +254,8 @@ extension Context {
   mutating func turnRemains() -> [Effect] { then { $0.turnRemains() } }
 
   /// Marks what is different in another file.
+  mutating func keep(_ differences: StoreDifferences) { known.news.keep(differences) }
+
   mutating func mark(against differences: StoreDifferences) {
     known.news.mark(against: differences)
   }
@@ -302,9 +304,12 @@ extension Context {
   }
 
   /// What was prepared is written.
-  mutating func forgetPrepared() {
+  ///
+  /// - Parameter isChanged: whether the store was changed by it.
+  mutating func forgetPrepared(isChanged: Bool = false) {
     _ = then {
       $0.forgetPrepared()
+      if isChanged { $0.writtenAfter = $0.done.past.count }
       return []
     }
   }

@@ -29,6 +29,8 @@ package struct State: Sendable, Equatable {
   var isBehind = false
   /// What was done and can be taken back.
   var done = Past<Arrangement>(limit: 200)
+  /// How much had been done when prepared changes were written, until `u` has said what undoes that.
+  var writtenAfter: Int?
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What was called from the palette, the last first.

@@ -68,13 +68,23 @@ extension State {
 
   /// Why there is nothing to go back to, or forward; `nil` where there is.
   func reasonNotToStep(back: Bool) -> String? {
+    if back, isWriteNext { return nil }
     let now = arrangement
     return (back ? done.past : done.future).contains { $0.differs(from: now) }
       ? nil : back ? "nothing to undo" : "nothing was undone"
   }
 
+  /// Whether what was done last is the writing of prepared changes, of which nobody was told yet that a rollback undoes it.
+  private var isWriteNext: Bool { writtenAfter.map { done.past.count <= $0 } == true }
+
   /// Takes back what was done last, or does it again; what would change nothing any more is passed over.
   mutating func step(back: Bool) -> [Effect] {
+    if back, isWriteNext {
+      writtenAfter = nil
+      let more = reasonNotToStep(back: true) == nil ? "; u again undoes what was done before" : ""
+      notice = Notice("the write is undone by b on 4 Migrate (rollback)\(more)", .warning)
+      return []
+    }
     let now = arrangement
     while let next = done.step(back: back, from: { _ in now }) {
       guard next.differs(from: now) else { continue }

@@ -63,14 +63,16 @@ package struct BackupEntry: Sendable, Equatable {
   /// Its version: the name that the versions beside the store have for it, or its own.
   func version(among versions: [ModelVersion]) -> String {
     guard let contents = try? contents.get() else { return "—" }
-    let hashes = contents.versionHashes
-    if !hashes.isEmpty,
-      let known = versions.first(where: { $0.model?.versionHashes == hashes && !$0.path.isEmpty })
-    {
-      return "“\(known.name)”"
-    }
-    return contents.version
+    return contents.name(among: versions).map { "“\($0)”" } ?? contents.version
   }
 
   var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }
+}
+
+extension StoreBackup.Contents {
+  /// The name that the versions beside the store have for its version; `nil` where none is of it.
+  func name(among versions: [ModelVersion]) -> String? {
+    guard !versionHashes.isEmpty else { return nil }
+    return versions.first { $0.model?.versionHashes == versionHashes && !$0.path.isEmpty }?.name
+  }
 }

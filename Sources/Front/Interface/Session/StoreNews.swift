@@ -86,6 +86,10 @@ package struct StoreNews: Sendable, Equatable {
   }
 
   var watch = Watch.awaited
+  /// What was found different in another file last.
+  private(set) var differences: StoreDifferences?
+  /// Whether that came after the last save that is known.
+  private(set) var endsWithDifferences = false
   /// Saves of which it is not known what they changed; `nil` where nothing counts them.
   private(set) var unlisted: Int? = 0
 
@@ -125,6 +129,7 @@ package struct StoreNews: Sendable, Equatable {
       if marks { mark(seen.save.changes) }
     }
     self.saves += saves
+    if !saves.isEmpty { endsWithDifferences = false }
     var changes = self.saves.reduce(0) { $0 + 1 + $1.save.changes.count }
     while changes > Self.mostChanges, self.saves.count > 1, let first = self.saves.first {
       changes -= 1 + first.save.changes.count
@@ -132,6 +137,11 @@ package struct StoreNews: Sendable, Equatable {
       self.saves.removeFirst()
       dropped += 1
     }
+  }
+
+  /// Keeps what is different in another file.
+  mutating func keep(_ differences: StoreDifferences) {
+    (self.differences, endsWithDifferences) = (differences, true)
   }
 
   /// Marks what is different in another file, in place of what was saved.
@@ -164,6 +174,13 @@ package struct StoreNews: Sendable, Equatable {
       sums.add(change, of: id)
     }
     return order.compactMap { sums[$0] }
+  }
+
+  /// What is not known, as a clause: the first saves may come before what they are compared with.
+  var unlistedWords: String {
+    guard unlisted != 0 else { return "" }
+    let saves = unlisted.map { NumberText.counted($0, "save") } ?? "saves"
+    return "; what \(saves) changed is not known"
   }
 
   /// `3 saves`, or that it changed where nothing counts how often.

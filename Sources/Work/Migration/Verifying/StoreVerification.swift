@@ -152,7 +152,7 @@ public struct VerificationReport: Sendable, Equatable {
   }
 
   /// What is said of a file in which SQLite finds nothing wrong.
-  static let integrity = "database integrity"
+  package static let integrity = "database integrity"
 
   /// Whether the file of the result was found to be sound.
   public var isFileSound: Bool { verified.contains { $0.what == Self.integrity } }

@@ -58,7 +58,7 @@ struct RepairVerification {
         throw failed("SQLite finds of the repaired file: \(line)")
       }
     }
-    result.verified.append(.init(what: "database integrity", count: 1))
+    result.verified.append(.init(what: VerificationReport.integrity, count: 1))
   }
 
   /// What doctor says of it now: nothing new but what a repair brings to light.

@@ -43,6 +43,9 @@ package struct Restoration {
     /// To-ones of other objects by which an object that is back may have been referenced, by entity and relationship: an
     /// app empties them when it deletes, and what they held is not known.
     package var unset: [String] = []
+    /// How many living objects reference those that are back, by entity and relationship: what deleted the rows left the
+    /// references as they were.
+    package var referenced: [String: Int] = [:]
 
     /// How many objects are back, by entity.
     package var restored: [String: Int] { back.mapValues(\.count) }
@@ -213,7 +216,7 @@ package struct Restoration {
       report.freedLinks += try bringBack(
         join, from: CarvedLinks.table(of: join.storage.table), connection)
     }
-    report.unset = try unset(schema, connection)
+    try tellReferences(schema, connection, &report)
     try connection.execute("DROP TABLE back; COMMIT; DETACH remains")
     return report
   }
@@ -260,27 +263,36 @@ package struct Restoration {
     try empty(isOneSided)
   }
 
-  /// The to-ones, with a to-many as their inverse, that are empty somewhere and could reference an object that is back.
-  private func unset(_ schema: StoreSchema, _ connection: Connection) throws -> [String] {
-    var names: [String] = []
+  /// Notes which to-ones, with a to-many as their inverse, reference objects that are back, and which of those that
+  /// reference none are empty somewhere.
+  private func tellReferences(
+    _ schema: StoreSchema, _ connection: Connection, _ report: inout Report
+  ) throws {
     for table in schema.tables {
       for column in table.columns {
         guard case .toOne(let entity, let name) = column.content,
           let relationship = schema.model.relationship(named: name, of: entity),
           schema.inverse(of: relationship)?.1.isToMany == true,
-          let target = schema.table(of: relationship.destination),
-          try connection.value("SELECT 1 FROM back WHERE name = ? LIMIT 1", [.text(target.name)])
-            != nil,
-          try connection.value(
-            """
-            SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND \
-            Z_PK NOT IN (SELECT pk FROM back WHERE name = ?) LIMIT 1
-            """, [.text(table.name)]) != nil
+          let target = schema.table(of: relationship.destination)
         else { continue }
-        names.append(entity + "." + name)
+        let living = "\(quoted(table.name)) WHERE Z_PK NOT IN (SELECT pk FROM back WHERE name = ?1)"
+        let back = "(SELECT pk FROM back WHERE name = ?2)"
+        let place = entity + "." + name
+        let count = try connection.value(
+          "SELECT count(*) FROM \(living) AND \(quoted(column.name)) IN \(back)",
+          [.text(table.name), .text(target.name)])?.integer
+        if let count, count > 0 {
+          report.referenced[place] = Int(count)
+        } else if try connection.value(
+          """
+          SELECT 1 FROM \(living) AND \(quoted(column.name)) IS NULL AND EXISTS \(back) LIMIT 1
+          """, [.text(table.name), .text(target.name)]) != nil
+        {
+          report.unset.append(place)
+        }
       }
     }
-    return names.sorted()
+    report.unset.sort()
   }
 
   /// Links that an object which is back had, where both ends are there.

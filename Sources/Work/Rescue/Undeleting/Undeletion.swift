@@ -69,13 +69,19 @@ package final class Undeletion {
 
     /// What a person should know of it.
     package var sentence: String {
-      let range = least > 0 && least < most ? "\(least) to \(most)" : "at most \(most)"
-      let others =
+      let unread =
+        "\(entity): \(keys) \(keys == 1 ? "key was given out and is" : "keys were given out and are") in no row that can be read"
+      let found = [
+        found > 0 ? "\(found) of them \(found == 1 ? "was" : "were") found" : nil,
         keyless > 0
-        ? " and \(keyless) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
-        : ""
-      return
-        "\(entity): \(keys) \(keys == 1 ? "key was given out and is" : "keys were given out and are") in no row that can be read. \(found) of them \(found == 1 ? "was" : "were") found\(others): \(range) cannot be recovered."
+          ? "\(keyless) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
+          : nil,
+      ].compactMap(\.self).joined(separator: " and ")
+      let range = least == most ? "\(most)" : least > 0 ? "\(least) to \(most)" : "at most \(most)"
+      // Without a row found, what cannot be recovered is just what was counted.
+      return found.isEmpty
+        ? unread + ", and nothing was found of \(keys == 1 ? "it" : "them")."
+        : "\(unread). \(found): \(range) cannot be recovered."
     }
   }
 

@@ -28,6 +28,11 @@ extension Confirmation {
     }
     lines += receipt.notes.map { Line(label: "Note", text: $0) }
     lines.append(
+      Line(
+        label: "Undo",
+        text: "b on 4 Migrate rolls back to the backup that is kept; so does strata rollback "
+          + known.storeArgument))
+    lines.append(
       Line(label: "Time", text: "about \(NumberText.seconds(receipt.seconds)), as on the copy"))
     lines += changed.rest + deleted.rest
     let deletions = receipt.mirrored?.deletions ?? 0

@@ -68,9 +68,8 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
     let text = prompt.text.trimmed
     error = nil
     if let id = named(text, store.layout) {
-      rows = [.object(id, label: "", about: "by its key")]
-      list = List(count: rows.count)
-      return task.stop() ?? []
+      rows = []
+      return context.ask(&task) { .ask($0, .object(id)) }
     }
     check = FilterCheck(text, entity: destination, store: store)
     if case .wrong(let wrong) = check {
@@ -159,6 +158,15 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
         current = id
       }
       return search(in: &context)
+    case .object(let object):
+      guard let id = context.store.flatMap({ named(prompt.text.trimmed, $0.layout) }) else {
+        return []
+      }
+      rows = object == nil ? [] : [.object(id, label: "", about: "by its key")]
+      if object == nil {
+        error = CoreDataError(.usage, "there is no \(id): words find an object by what it holds")
+      }
+      list = List(count: rows.count)
     case .rows(let page):
       rows = page.rows.map { row in
         let texts = zip(page.columns, row.values).map { ValueText($0.1, of: $0.0).text }

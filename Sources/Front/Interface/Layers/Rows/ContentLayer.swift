@@ -15,8 +15,8 @@ struct ContentLayer: LayerContent {
   let property: String
   var form: Form?
   /// The part of the value that was read.
-  private var stored: StoredContent?
-  private var decoded: DecodedText?
+  private(set) var stored: StoredContent?
+  private(set) var decoded: DecodedText?
   /// Whether the text is UTF-8 as far as it was looked at.
   var isBroken = false
   /// Offset of the first byte that is seen.
@@ -31,8 +31,26 @@ struct ContentLayer: LayerContent {
   var match: Int?
   var findTask: TaskID?
 
+  /// Whether it is a value that is prepared, and not the store's.
+  private(set) var isPrepared = false
+
   init(_ object: ObjectID, _ property: String) {
     (self.object, self.property) = (object, property)
+  }
+
+  /// A value that is prepared for a property; all of it is in memory.
+  init(_ object: ObjectID, _ property: String, prepared value: AttributeValue) {
+    self.init(object, property)
+    var isText = true
+    let bytes: [UInt8]
+    switch value {
+    case .bytes(let content): (bytes, isText) = (content, false)
+    case .string(let text), .uri(let text): bytes = Array(text.utf8)
+    default: bytes = Array(value.shown.utf8)
+    }
+    let content = StoredContent(total: bytes.count, offset: 0, bytes: bytes, isText: isText)
+    (isPrepared, stored) = (true, content)
+    form = isText || isReadable(content) ? .text : .hex
   }
 
   /// What is seen is a part of this.
@@ -92,7 +110,8 @@ struct ContentLayer: LayerContent {
         ["x"], nextForm.title, changes("showAsBytes") { $0.turn() }, command: command),
       Binding(
         ["w"], "write to a file", shows("writeValue") { $0.output },
-        unless: stored == nil ? "there is no value" : nil,
+        unless: stored == nil
+          ? "there is no value" : isPrepared ? "it is prepared, and not in the store yet" : nil,
         command: context.known.rowCommand(
           "strata object \(context.storeArgument) \(object) --property \(ShellText.quoted(property)) --output FILE"
         )),
@@ -129,8 +148,8 @@ struct ContentLayer: LayerContent {
     backwards: Bool, from offset: Int, in context: inout Context
   ) -> [Effect] {
     guard !searched.isEmpty else { return [] }
-    if form == .decoded {
-      let place = decoded?.content.place(of: searched, from: offset, backwards: backwards)
+    if form == .decoded || isPrepared {
+      let place = part?.place(of: searched, from: offset, backwards: backwards)
       return show(match: place, in: &context)
     }
     let find = StoreRequest.find(
@@ -303,82 +322,6 @@ struct ContentLayer: LayerContent {
     let effects = (task.stop() ?? []) + (findTask.stop() ?? []) + (decodeTask.stop() ?? [])
     if isDecoding { setForm(in: context) }
     return effects.isEmpty ? nil : effects
-  }
-}
-
-extension ContentLayer {
-  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("\(object) \(property)", note: note(in: room(context)), size: body.size)
-      .draw(in: &grid, body, theme: theme)
-    guard !inside.isEmpty else { return }
-    guard let part, form != nil else {
-      let text = error.map { "✗ \($0.description)" } ?? "…"
-      grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
-      return
-    }
-    let room = room(context)
-    let rows = Rect(
-      x: inside.x, y: inside.y, width: inside.width, height: min(inside.height, room.height))
-    if !contains(top), part.total > 0 {
-      grid.write("…", at: inside.origin, style: theme[.dim])
-    } else if form == .hex {
-      drawBytes(part, in: &grid, rows, room, theme)
-    } else {
-      drawText(part, in: &grid, rows, room, theme)
-    }
-    if let prompt {
-      let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
-      prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
-    }
-  }
-
-  private func note(in room: Size) -> String {
-    guard let part else { return "" }
-    // Of what is in sight as a whole there is no place to show.
-    let isWhole =
-      top == 0 && form != .hex && part.bytes.count >= part.total
-      && TextLayout(part, width: room.width).lines(from: 0, count: room.height + 1).count
-        <= room.height
-    let percent = isWhole ? "" : "  \(part.total > 0 ? top * 100 / part.total : 100) %"
-    let find = findTask == nil ? "" : "searching …  "
-    if form == .decoded, let decoded {
-      let problem = decoded.problem.map { "! \($0)  " } ?? ""
-      return "\(find)\(problem)\(decoded.heading) \(NumberText.bytes(stored?.total ?? 0))\(percent)"
-    }
-    let what = isBroken ? "! not UTF-8  " : ""
-    return "\(find)\(what)\(NumberText.bytes(part.total))\(percent)"
-  }
-
-  private func drawText(
-    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
-  ) {
-    let layout = TextLayout(part, width: room.width)
-    if part.total == 0 { grid.write("empty", at: rows.origin, style: theme[.dim]) }
-    for (index, line) in layout.lines(from: top, count: rows.height).enumerated() {
-      let place = rows.row(index)
-      let isMatch = match.map { $0 >= line.start && $0 < line.end } == true
-      grid.write(
-        line.text, at: place.origin, style: isMatch ? theme[.match] : .plain, within: rows.width)
-      // The match is shown by a sign as well as by its look.
-      if isMatch { grid.write("›", at: Point(x: rows.x - 1, y: place.y), style: theme[.match]) }
-    }
-  }
-
-  private func drawBytes(
-    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
-  ) {
-    let columns = HexLayout.columns(width: room.width)
-    let first = top / columns * columns
-    for index in 0..<rows.height {
-      let offset = first + index * columns
-      let start = offset - part.offset
-      guard start >= 0, start < part.bytes.count else { break }
-      let bytes = part.bytes[start..<min(part.bytes.count, start + columns)]
-      let isMatch = match.map { $0 >= offset && $0 < offset + columns } == true
-      grid.write(
-        HexLayout.line(bytes, at: offset, columns: columns), at: rows.row(index).origin,
-        style: theme[isMatch ? .match : .data], within: rows.width)
-    }
   }
 }
 

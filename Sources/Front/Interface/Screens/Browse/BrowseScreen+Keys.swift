@@ -255,6 +255,10 @@ extension BrowseScreen {
   private var viewsValue: Action {
     does("viewValue") { screen, context in
       guard let (id, property) = screen.valueToView else { return [] }
+      if case .attribute(let value)? = context.prepared.value(of: id, property)?.change {
+        context.show(ContentLayer(id, property, prepared: value))
+        return []
+      }
       return context.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
     }
   }

@@ -1,4 +1,5 @@
 import Comparison
+import ManagedModel
 import ManagedStore
 import Terminal
 
@@ -12,9 +13,38 @@ extension RowTable {
     var width: Int
   }
 
-  /// The columns in sight: the frozen ones stay, the others scroll until the chosen one is whole.
+  /// Cells that a text keeps where a date beside it needs room, and those that the day of a date takes with what is cut.
+  private static var leastText: Int { 16 }
+  private static var day: Int { 11 }
+
+  /// The columns in sight: the frozen ones stay, the others scroll until the chosen one is whole. A date at the edge is
+  /// shown as a whole where texts before it can spare the room: half a date says nothing.
   private func places(in width: Int) -> (places: [Place], edge: Int?, isScrolled: Bool) {
-    let widths = columns.map { self.width($0) }
+    var widths = columns.map { self.width($0) }
+    let result = places(in: width, widths)
+    guard let last = result.places.last, isNatural(last.index, .date) else { return result }
+    let text = result.places.filter { isNatural($0.index, .string) && $0.index != last.index }
+      .max { $0.width < $1.width }
+    guard let text,
+      let missing = [widths[last.index], Self.day].map({ $0 - last.width }).first(where: {
+        $0 > 0 && text.width - $0 >= Self.leastText
+      })
+    else { return result }
+    widths[text.index] = text.width - missing
+    return places(in: width, widths)
+  }
+
+  /// Whether a column is an attribute of that type, as wide as its contents.
+  private func isNatural(_ index: Int, _ type: AttributeType) -> Bool {
+    guard let column = columns.element(index), chosen[column] == nil,
+      case .attribute(type)? = property(column)?.kind
+    else { return false }
+    return true
+  }
+
+  private func places(
+    in width: Int, _ widths: [Int]
+  ) -> (places: [Place], edge: Int?, isScrolled: Bool) {
     guard width > 2, !widths.isEmpty else { return ([], nil, false) }
     var places: [Place] = []
     var x = 2

@@ -164,18 +164,19 @@ extension MigrateScreen {
   /// The lines of the receipt in sight, for scrolling.
   func lines(_ context: Context) -> [ReportView.Line] {
     // The box takes four columns, the sign before each line two.
-    report.map {
+    report(context).map {
       ReportView.lines(
         $0, keys: ["rollback": "b", "rollback-from": "b"], width: max(1, context.size.width - 6))
     } ?? []
   }
 
   /// What came of the last run; `nil` where nothing is done, or something runs.
-  var report: Report? {
+  func report(_ context: Context) -> Report? {
     switch phase {
     case .done(let receipt): Report(receipt)
     case .verified(let receipt): Report(receipt, .verified)
-    case .rolledBack(let receipt): Report(receipt)
+    case .rolledBack(let receipt):
+      Report(receipt, version: receipt.contents.name(among: context.versions))
     default: nil
     }
   }

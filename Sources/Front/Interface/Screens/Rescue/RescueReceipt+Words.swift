@@ -41,7 +41,7 @@ extension RescueReceipt {
     case .edited(let receipt):
       receipt.isNothing
         ? "nothing to write: the store is as was asked"
-        : "written and verified: \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted"
+        : "written and verified: \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted; b on 4 rolls back"
     }
   }
 

@@ -157,9 +157,9 @@ extension RescueScreen {
       case .repaired:
         fit(context)
         return context.reopen()
-      case .edited:
+      case .edited(let receipt):
         fit(context)
-        context.forgetPrepared()
+        context.forgetPrepared(isChanged: !receipt.isNothing)
         return context.reopen()
       case .salvaged, .restored: break
       }

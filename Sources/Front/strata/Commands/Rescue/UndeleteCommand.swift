@@ -221,6 +221,8 @@ extension JSONWriter {
       json.numbers(
         "refused", report.refused.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
       json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.numbers(
+        "referenced", report.referenced.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.fields([
         "links": report.links, "freedLinks": report.freedLinks, "unset": report.unset,
         "maybeLost": report.uncertain, "former": report.former,
