@@ -32,7 +32,7 @@ struct EditInterfaceTests {
     terminal.send("E")
     _ = terminal.screen(showing: "createdAt: Date", "typing replaces it")
     terminal.send("2024-02-30", "Enter")
-    _ = terminal.screen(showing: "is no Date")
+    _ = terminal.screen(showing: "there is no 30 February 2024")
     terminal.send("BSpace", "BSpace", "29", "Enter")
     _ = terminal.screen(showing: "* 1 change", "*2024-02-29")
     #expect(demo.sum == sum)
