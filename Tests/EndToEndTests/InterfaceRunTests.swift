@@ -111,7 +111,7 @@ struct InterfaceRunTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "2,060", "Amount/p1")
     terminal.send("/")
-    _ = terminal.screen(showing: "filter")
+    _ = terminal.screen(showing: "a predicate such as")
     // Longer apart than curses waits for the rest of a key.
     terminal.sendBytes("1b 5b 32", "30 30 7e 71 31", "71 1b 5b 32", "30 31", "7e")
     terminal.send("-l z")
