@@ -159,12 +159,18 @@ struct PreparedEditTests {
   func editorFails() throws {
     var session = try Session(width: 120, height: 36)
     try session.send("l", "l", "E", "^E")
-    guard case .editText(let id, _)? = session.effects.last else { return }
+    guard case .editText(let id, _)? = session.effects.last else {
+      Issue.record("\(session.effects)")
+      return
+    }
     try session.send(.failed(id, CoreDataError(.usage, "there is no editor “x”")))
     #expect(session.state.layers.count == 1)
     #expect(session.screen().description.contains("there is no editor “x”"))
     try session.send("^E")
-    guard case .editText(let next, _)? = session.effects.last else { return }
+    guard case .editText(let next, _)? = session.effects.last else {
+      Issue.record("\(session.effects)")
+      return
+    }
     try session.send(.answer(next, .editedText(nil)))
     #expect(session.state.known.prepared.isEmpty)
     #expect(session.state.layers.isEmpty)
@@ -307,7 +313,10 @@ struct PreparedEditTests {
   func refused() throws {
     var session = try Self.prepared()
     try session.send("W")
-    guard case .checkEdit(let id, _)? = session.effects.last else { return }
+    guard case .checkEdit(let id, _)? = session.effects.last else {
+      Issue.record("\(session.effects)")
+      return
+    }
     try session.send(
       .failed(
         id,
