@@ -45,9 +45,10 @@ let package = Package(
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures", path: "Sources/Front/CPictures"),
 
-    // Tables of sentences: each byte is a literal, which the optimiser need not look at.
+    // The files that are in the program: tables of sentences, articles of help, themes.
+    .target(name: "CTexts", path: "Sources/Work/CTexts"),
     .target(
-      name: "Texts", path: "Sources/Work/Texts", resources: [.embedInCode("Tables")],
+      name: "Texts", dependencies: ["CTexts"], path: "Sources/Work/Texts", exclude: ["Tables"],
       swiftSettings: unoptimized),
     .target(name: "JSON", path: "Sources/Formats/JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"], path: "Sources/Formats/SQLite"),
@@ -190,11 +191,6 @@ let package = Package(
       name: "RowText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"],
       path: "Sources/Front/RowText"),
-    // Articles that `strata help TOPIC` prints: each byte is a literal, which others need not wait for.
-    .target(
-      name: "Topics",
-      path: "Sources/Front/Topics", resources: [.embedInCode("Articles")],
-      swiftSettings: unoptimized),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"], path: "Sources/Front/Images"),
     .target(
       name: "Interface",
@@ -219,10 +215,9 @@ let package = Package(
         "ModelSearch",
         "SwiftModels", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
-        "Seeding", "Topics",
+        "Seeding", "Texts",
       ],
       path: "Sources/Front/strata",
-      resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized, linkerSettings: selfContained),
 
     .target(
@@ -333,7 +328,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "Topics", "AtomicStores", "Containers",
+        "strata", "Interface", "Reports", "Terminal", "AtomicStores", "Containers",
         "Watching",
         "Comparison", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",

@@ -1,7 +1,6 @@
 import Files
 import Terminal
 import Testing
-import Topics
 
 @testable import strata
 

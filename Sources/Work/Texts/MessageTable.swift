@@ -37,11 +37,11 @@ package struct MessageTable: Sendable {
 
 extension MessageTable {
   /// Error codes of Core Data, SQLite and CloudKit; a row is named by domain, code and constant.
-  package static var errors: MessageTable { MessageTable(PackageResources.errors_md) }
+  package static var errors: MessageTable { MessageTable(EmbeddedFile.bytes("errors")) }
   /// Sentences of logs, by which errors without a code are known.
-  package static var sentences: MessageTable { MessageTable(PackageResources.sentences_md) }
+  package static var sentences: MessageTable { MessageTable(EmbeddedFile.bytes("sentences")) }
   /// Kinds of faults of a store.
-  package static var findings: MessageTable { MessageTable(PackageResources.findings_md) }
-  /// Rules about changes of models; the file is a link to their article.
-  package static var rules: MessageTable { MessageTable(PackageResources.rules_md) }
+  package static var findings: MessageTable { MessageTable(EmbeddedFile.bytes("findings")) }
+  /// Rules about changes of models, out of their article.
+  package static var rules: MessageTable { MessageTable(EmbeddedFile.bytes("rules")) }
 }

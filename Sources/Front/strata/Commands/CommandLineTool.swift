@@ -2,7 +2,6 @@ import Files
 import JSON
 import ManagedModel
 import SQLite
-import Topics
 
 /// The program as a function: words in, a status out, text through the console.
 enum CommandLineTool {

@@ -3,7 +3,6 @@ import JSON
 import ManagedModel
 import RowText
 import Terminal
-import Topics
 
 /// `strata help`: the commands, the help of one of them, or an article.
 enum HelpCommand {

@@ -1,6 +1,5 @@
 import Interface
 import Terminal
-import Topics
 
 /// An article in DocC's markup as plain text: paragraphs and tables fit a width, code stays as it is.
 enum ArticleText {

@@ -3,6 +3,7 @@ import Interface
 import JSON
 import ManagedModel
 import Terminal
+import Texts
 
 /// The themes there are: those in the program and the person's own, which come first.
 struct ThemeLibrary {
@@ -26,7 +27,7 @@ struct ThemeLibrary {
   }
 
   var names: [String] {
-    files.keys.sorted() + Self.builtIn.map(\.name).filter { files[$0] == nil }
+    files.keys.sorted() + Self.builtInNames.filter { files[$0] == nil }
   }
 
   func has(_ name: String) -> Bool { names.contains(name) }
@@ -43,8 +44,8 @@ struct ThemeLibrary {
         throw CoreDataError(.usage, "there is no such theme file", path: path)
       }
       theme = try Self.read(path)
-    } else if let bytes = Self.builtIn.first(where: { $0.name == name })?.bytes {
-      theme = try Theme(json: bytes())
+    } else if Self.builtInNames.contains(name) {
+      theme = try Theme(json: EmbeddedFile.bytes(name))
     } else {
       throw CoreDataError(
         .usage, "there is no theme “\(name)”",
@@ -105,16 +106,7 @@ struct ThemeLibrary {
     value?.split(separator: ";").last.flatMap { Int($0) }.map { $0 == 7 || $0 > 8 }
   }
 
-  static var builtInNames: [String] { builtIn.map(\.name) }
-
-  private static let builtIn: [(name: String, bytes: @Sendable () -> [UInt8])] = [
-    ("midnight", { PackageResources.midnight_json }),
-    ("ember", { PackageResources.ember_json }),
-    ("paper", { PackageResources.paper_json }),
-    ("fjord", { PackageResources.fjord_json }),
-    ("contrast", { PackageResources.contrast_json }),
-    ("mono", { PackageResources.mono_json }),
-  ]
+  static let builtInNames = ["midnight", "ember", "paper", "fjord", "contrast", "mono"]
 }
 
 /// The theme that was kept last, for the next start: a line in `$XDG_STATE_HOME/strata/theme`.
