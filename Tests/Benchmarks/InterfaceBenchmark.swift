@@ -122,6 +122,12 @@ enum InterfaceBenchmark {
         // With what came until the next key: while it migrates, progress too.
         if isCounted { sent.append(terminal.received - before) }
       }
+      // A run that is killed would have to be recovered by whoever opens the store next.
+      if isMigrating {
+        try discardMigration(terminal)
+        try wait(terminal, for: "asks, then migrates")
+      }
+      terminal.quit()
       let when = isMigrating ? "while it migrates" : "at rest"
       tell("key to first output, \(when)", outputs)
       tell("key to its effect on the screen, \(when)", effects)
@@ -135,17 +141,7 @@ enum InterfaceBenchmark {
 
     /// A migration that is thrown away in the end, so that it can be run as often as needed.
     private func startMigration(_ terminal: PseudoTerminal, isFirst: Bool) throws {
-      if !isFirst {
-        try wait(terminal, for: "▶ waits")
-        terminal.send("4")
-        try wait(terminal, for: "discard the result")
-        // Escape is told from the start of a sequence by what follows it.
-        terminal.send("\u{1B}")
-        try wait(terminal, for: "Discard the result?")
-        terminal.send("y")
-      } else {
-        terminal.send("4")
-      }
+      if isFirst { terminal.send("4") } else { try discardMigration(terminal) }
       try wait(terminal, for: "asks, then migrates")
       if isFirst { terminal.send("p") }
       terminal.send("\r")
@@ -154,6 +150,16 @@ enum InterfaceBenchmark {
       try wait(terminal, for: "▶ ")
       terminal.send("1")
       try wait(terminal, for: "▸1 Browse", "│▌")
+    }
+
+    private func discardMigration(_ terminal: PseudoTerminal) throws {
+      try wait(terminal, for: "▶ waits")
+      terminal.send("4")
+      try wait(terminal, for: "discard the result")
+      // Escape is told from the start of a sequence by what follows it.
+      terminal.send("\u{1B}")
+      try wait(terminal, for: "Discard the result?")
+      terminal.send("y")
     }
 
     /// From y to the backup's name, which the cut-over makes.
