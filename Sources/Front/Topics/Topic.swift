@@ -19,6 +19,9 @@ package struct Topic: Sendable {
     Topic(name: "statuses", summary: "exit statuses, and whether to run a command again") {
       PackageResources.statuses_md
     },
+    Topic(name: "fleets", summary: "many stores: GNU parallel, xargs, Slurm, Kubernetes") {
+      PackageResources.fleets_md
+    },
     Topic(name: "recipes", summary: "files that say what a migration does, with values as SQL") {
       PackageResources.recipes_md
     },
