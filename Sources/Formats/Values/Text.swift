@@ -237,7 +237,7 @@ package enum NumberText {
       ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
-  /// A number with as many digits as tell something: `1.404`, `48,211`.
+  /// A number with its significant digits: `1.404`, `48,211`.
   package static func short(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
     let size = abs(value)

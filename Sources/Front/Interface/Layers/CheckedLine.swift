@@ -107,7 +107,7 @@ extension CheckedLineLayer {
             layer.recall(in: context)
           }
           return []
-        }, unless: isChosen || former?.isThere == true ? nil : "there are none",
+        }, unless: isChosen || former?.isThere == true ? nil : "no \(former?.title ?? "suggestions")",
         footer: isChosen || former?.isThere == true),
     ]
   }
