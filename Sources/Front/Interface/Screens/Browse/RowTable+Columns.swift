@@ -54,7 +54,7 @@ extension RowTable {
   }
 
   /// Lists what is shown again, the chosen column staying chosen where it can.
-  private mutating func show(_ selected: Column) {
+  mutating func show(_ selected: Column) {
     columns = arranged.filter { !hidden.contains($0) }
     frozen = max(1, min(frozen, columns.count))
     selectedColumn =
