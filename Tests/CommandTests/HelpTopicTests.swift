@@ -33,7 +33,9 @@ struct HelpTopicTests {
   }
 
   /// Whoever has the program need not have its documentation: neither other articles nor the libraries' symbols.
-  @Test("each article that a topic names is a topic itself, and it names no symbol", arguments: Topic.all)
+  @Test(
+    "each article that a topic names is a topic itself, and it names no symbol",
+    arguments: Topic.all)
   func references(_ topic: Topic) throws {
     let printed = ["\n## In Swift\n", "\n## Topics\n"].reduce(topic.article[...]) { text, heading in
       text.prefix(upTo: text.firstRange(of: heading)?.lowerBound ?? text.endIndex)

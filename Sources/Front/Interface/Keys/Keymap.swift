@@ -68,7 +68,8 @@ package enum Keymap {
           command: state.known.command("search", "TEXT"), footer: false),
         Binding(
           ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
-          unless: noStore, command: state.known.command("history"), footer: false, words: Self.history),
+          unless: noStore, command: state.known.command("history"), footer: false,
+          words: Self.history),
         Binding(
           ["W"], "write changes", Action("writeEdits") { $0.writePrepared() },
           unless: busy

@@ -107,7 +107,8 @@ extension CheckedLineLayer {
             layer.recall(in: context)
           }
           return []
-        }, unless: isChosen || former?.isThere == true ? nil : "no \(former?.title ?? "suggestions")",
+        },
+        unless: isChosen || former?.isThere == true ? nil : "no \(former?.title ?? "suggestions")",
         footer: isChosen || former?.isThere == true),
     ]
   }

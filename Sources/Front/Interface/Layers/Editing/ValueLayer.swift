@@ -221,7 +221,8 @@ struct ValueLayer: CheckedLineLayer {
       + "\(column.name): \(type.name)"
     line.draw(
       title, head: [Span("now  ", theme[.dim]), Span(now.text, theme[now.role])],
-      AssignmentText.forms(of: type), label: "new ", note: note(theme), with: theme, in: &grid, rect)
+      AssignmentText.forms(of: type), label: "new ", note: note(theme), with: theme, in: &grid, rect
+    )
   }
 
   /// What Enter will do, or what cannot be.

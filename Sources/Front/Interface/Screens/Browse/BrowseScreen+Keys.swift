@@ -228,7 +228,8 @@ extension BrowseScreen {
       Binding(
         ["H"], "history of this object", does("objectHistory") { $0.showHistory(in: &$1) },
         unless: selectedObject == nil ? "select a row first" : nil,
-        command: context.known.command("history", selectedObject?.description ?? "REF"), footer: false,
+        command: context.known.command("history", selectedObject?.description ?? "REF"),
+        footer: false,
         words: Keymap.history),
     ]
   }
