@@ -10,11 +10,13 @@ import Testing
 /// Random pairs of versions, odd stores, recipes and mapping models: everybody says the same of them.
 @Suite("One verdict")
 struct VerdictTests {
-  /// Thirty, 2,000 with STRATA_TESTS=all, or as many as `STRATA_VERDICTS` says; only the one that
-  /// `STRATA_SEED` names.
+  /// Thirty, 2,000 with STRATA_TESTS=all, or as many as `STRATA_VERDICTS` says, from `STRATA_VERDICTS_FROM` on; only
+  /// the one that `STRATA_SEED` names.
   static let seeds: [UInt64] = {
     if let one = number("STRATA_SEED") { return [one] }
-    let all = 1...UInt64(TestScale.count(30, ofAll: 2000, variable: "STRATA_VERDICTS"))
+    let count = UInt64(TestScale.count(30, ofAll: 2000, variable: "STRATA_VERDICTS"))
+    let first = number("STRATA_VERDICTS_FROM") ?? 1
+    let all = first..<first + count
     return Array(all) + formerFaults.filter { !all.contains($0) }
   }()
 
