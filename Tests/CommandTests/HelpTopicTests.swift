@@ -31,6 +31,25 @@ struct HelpTopicTests {
     }
   }
 
+  /// Whoever has the program need not have its documentation: neither other articles nor the libraries' symbols.
+  @Test(
+    "each article that a topic names is a topic itself, and it names no symbol",
+    arguments: Topic.all)
+  func references(_ topic: Topic) throws {
+    let printed = ["\n## In Swift\n", "\n## Topics\n"].reduce(topic.article[...]) { text, heading in
+      text.prefix(upTo: text.firstRange(of: heading)?.lowerBound ?? text.endIndex)
+    }
+    #expect(!printed.replacing("```", with: "").contains("``"))
+    for reference in printed.matches(of: /<doc:(\w+)>/) {
+      #expect(Topic.topic(named: reference.1.lowercased()) != nil, "\(reference.0)")
+    }
+    // By hand, as “the article …”, neither.
+    #expect(!printed.contains("article"), "\(topic.name)")
+    for reference in printed.matches(of: /strata help (\w+)/) {
+      #expect(HelpCommand.names.contains(String(reference.1)), "\(reference.0)")
+    }
+  }
+
   @Test("help lists commands and topics, and prints the help of a command")
   func list() {
     let help = Captured("help")
@@ -63,8 +82,8 @@ struct HelpTopicTests {
 
         ## Overview
 
-        A *line* and ``Recipe/text(of:)-1a2b``,
-        `a * b` and <doc:Recipes>, <doc:InferredMappings>, [a link](x.md).
+        A *line* and ``a `b` c``,
+        `a * b` and <doc:Recipes>, [a link](x.md).
 
         - one item that is
           too long
@@ -78,15 +97,14 @@ struct HelpTopicTests {
         code that is longer than the width of the text
         ```
 
-        ## Topics
+        ## In Swift
 
-        - ``Recipe``
+        ``Recipe`` is a type.
         """, width: 36)
     #expect(
       lines.map { ($0.isHeading ? "#" : "") + $0.text } == [
         "#A title", "",
-        "A line and `Recipe.text(of:)`, `a *", "b` and `strata help recipes`, the",
-        "article “Inferred mappings”, a link.", "",
+        "A line and `a `b` c`, `a * b` and", "`strata help recipes`, a link.", "",
         "- one item that is too long", "- two", "",
         "#a        b", "`x | y`  some words in a cell", "",
         "    code that is longer than the width of the text",

@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import ManagedStore
 import TestSupport
 import Testing
@@ -107,8 +108,11 @@ struct PlainInterfaceTests {
         "rows Recipe --where 'title == \"a b\"'", ["rows", "Recipe", "--where", "title == \"a b\""]
       ),
       ("  info ", ["info"]), ("", []), ("a ''", ["a", ""]), ("a 'b", ["a", "b"]),
+      // As commands are printed to be pasted, and a predicate with a regular expression.
+      ("rows \(ShellText.quoted("it's"))", ["rows", "it's"]),
+      ("\"a\\d \\\"b\\\"\" c\\ d", ["a\\d \"b\"", "c d"]),
     ])
   func words(line: String, words: [String]) {
-    #expect(PlainInterface.split(line) == words)
+    #expect(ShellText.words(line) == words)
   }
 }

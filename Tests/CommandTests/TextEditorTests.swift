@@ -47,10 +47,10 @@ struct TextEditorTests {
 
   @Test("the command is split as a shell splits it, and nothing of it is run by one")
   func words() {
-    #expect(TextEditor.words("code --wait") == ["code", "--wait"])
-    #expect(TextEditor.words("'/my editor/ed' -x \"a b\"") == ["/my editor/ed", "-x", "a b"])
-    #expect(TextEditor.words("a\\ b $(c);d") == ["a b", "$(c);d"])
-    #expect(TextEditor.words("  ") == [])
+    #expect(ShellText.words("code --wait") == ["code", "--wait"])
+    #expect(ShellText.words("'/my editor/ed' -x \"a b\"") == ["/my editor/ed", "-x", "a b"])
+    #expect(ShellText.words("a\\ b $(c);d") == ["a b", "$(c);d"])
+    #expect(ShellText.words("  ") == [])
   }
 
   @Test("an editor gets the text in a private file, and what it leaves is taken")

@@ -39,7 +39,7 @@ struct KeymapTests {
   func reasons() throws {
     var session = try Session()
     try session.send("w")
-    #expect(session.state.notice?.text == "w warnings: there are none")
+    #expect(session.state.notice?.text == "w warnings: no warnings")
   }
 
   @Test("O leaves the store for another one")

@@ -21,7 +21,7 @@ struct LookingTests {
     #expect(text(session).contains("! missing"))
     try session.send("Esc", "w")
     // The sample's summary has no warnings: the key says so.
-    #expect(session.state.notice?.text.contains("there are none") == true)
+    #expect(session.state.notice?.text.contains("no warnings") == true)
   }
 
   @Test("a transaction unfolds to its changes, and Enter on one goes to the object")

@@ -21,9 +21,9 @@ struct PaletteTests {
   func reasons() throws {
     var session = try Session()
     try session.send(":", "w", "a", "r", "n")
-    #expect(session.screen().description.contains("(there are none)"))
+    #expect(session.screen().description.contains("(no warnings)"))
     try session.send("⏎")
-    #expect(session.state.notice?.text == "warnings: there are none")
+    #expect(session.state.notice?.text == "warnings: no warnings")
     #expect(session.state.layers.count == 1)
   }
 

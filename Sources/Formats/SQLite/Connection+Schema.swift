@@ -22,6 +22,12 @@ package enum SchemaType: String, Sendable {
 }
 
 extension Connection {
+  /// The names of the tables that the main file keeps rows of.
+  package func tableNames() throws -> [String] {
+    try rows("SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0")
+      .compactMap { $0.first?.text }
+  }
+
   /// Makes an object from the text that another database's schema keeps of it.
   ///
   /// The schema of a store can hold any text: SQLite compiles the first statement of it when it opens the

@@ -149,6 +149,35 @@ package enum ShellText {
   /// The same of words one by one.
   package static func command(_ words: String...) -> String { command(words) }
 
+  /// A line in words, with quotes and backslashes as a shell has them, and nothing else of a shell.
+  package static func words(_ line: String) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in line {
+      if isEscaped {
+        // Between double quotes a backslash is one, unless it stands before what it is for.
+        let isKept = quote != nil && !"\"\\$`".contains(character)
+        word = (word ?? "") + (isKept ? "\\" : "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        if let done = word { words.append(done) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    return words + (word.map { [$0] } ?? [])
+  }
+
   /// A word as a shell reads it back.
   ///
   /// Line breaks and whatever else a terminal obeys are written as bash, zsh and ksh read them in `$'…'`: as
@@ -237,7 +266,7 @@ package enum NumberText {
       ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
-  /// A number with as many digits as tell something: `1.404`, `48,211`.
+  /// A number with its significant digits: `1.404`, `48,211`.
   package static func short(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
     let size = abs(value)

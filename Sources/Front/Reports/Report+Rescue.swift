@@ -110,7 +110,7 @@ extension SalvageReport {
     )
     for (table, keys) in missing.sorted(by: { $0.key < $1.key }) {
       let name = tables.first { $0.name == table }?.entity ?? table
-      // Keys of a page that cannot be read are told with it already.
+      // Keys of a page that cannot be read are reported with it already.
       let holes = tables.first { $0.name == table }?.holes ?? []
       let keys = keys.filter { key in
         !holes.contains { $0.missing != 0 && $0.keys.contains(key) }

@@ -118,7 +118,7 @@ extension Container {
     var wanted: [(ContainerEntry, String)] = []
     var paths: [(main: String, log: String?)] = []
     for (index, group) in groups.enumerated() {
-      // The first bytes have told.
+      // The first bytes have decided.
       guard group.atomic == nil || group.main.cipher != nil else {
         paths.append(("", nil))
         continue

@@ -175,7 +175,7 @@ struct ByteSeam {
     pages[number] = bytes
   }
 
-  /// Makes places of cells lead to the page's last byte, where none can be: their keys are told as lost.
+  /// Makes places of cells lead to the page's last byte, where none can be: their keys are reported as lost.
   private func leave(_ places: [Int], of tree: TreePage, in bytes: inout [UInt8]) {
     for index in 0..<tree.listed {
       let pointer = tree.pointers + 2 * index

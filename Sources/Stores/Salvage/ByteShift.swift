@@ -114,7 +114,7 @@ package enum ByteShift: Sendable, Equatable {
 
   /// Finds out how the bytes of a -wal were moved of which SQLite does not read every frame.
   ///
-  /// - Parameter pageSize: that of its frames, where the log does not tell it.
+  /// - Parameter pageSize: that of its frames, where the log does not show it.
   /// - Throws: `CoreDataError` where it cannot be read.
   package static func ofLog(_ file: OpenFile, pageSize: Int) throws -> ByteShift? {
     try reading(ofLog: file, pageSize: pageSize)?.shift

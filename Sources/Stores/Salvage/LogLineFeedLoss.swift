@@ -1,10 +1,10 @@
 import Files
 
-/// Undoes the same in a -wal: the checksum of each frame tells where the bytes stood.
+/// Undoes the same in a -wal: the checksum of each frame shows where the bytes stood.
 struct LogLineFeedLoss {
   /// Where the bytes stand in the file as it was, in order.
   private(set) var places: [Int] = []
-  /// Bytes of the file as it was, up to the first frame of which nothing tells where they stood.
+  /// Bytes of the file as it was, up to the first frame for which nothing shows where they stood.
   private(set) var size = LogHeader.size
   /// That frame and those behind it.
   private(set) var unknown = 0

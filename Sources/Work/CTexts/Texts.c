@@ -28,6 +28,9 @@ static const unsigned char predicates[] = {
 static const unsigned char statuses[] = {
 #embed "../../Front/strata/strata.docc/Statuses.md"
 };
+static const unsigned char fleets[] = {
+#embed "../../Front/strata/strata.docc/Fleets.md"
+};
 static const unsigned char recipes[] = {
 #embed "../Migration/Migration.docc/Recipes.md"
 };
@@ -52,7 +55,8 @@ static const unsigned char paper[] = {
 
 static const struct embedded_file files[] = {
     EMBEDDED(errors),   EMBEDDED(findings),   EMBEDDED(sentences), EMBEDDED(rules),
-    EMBEDDED(formats),  EMBEDDED(predicates), EMBEDDED(statuses),  EMBEDDED(recipes),
+    EMBEDDED(formats),  EMBEDDED(predicates), EMBEDDED(statuses),  EMBEDDED(fleets),
+    EMBEDDED(recipes),
     EMBEDDED(contrast), EMBEDDED(ember),      EMBEDDED(fjord),     EMBEDDED(midnight),
     EMBEDDED(mono),     EMBEDDED(paper),
 };

@@ -99,7 +99,7 @@ public struct ComparisonSummary: Sendable, Equatable {
     public var updated = 0
     /// How many objects only the first store has.
     public var deleted = 0
-    /// How many objects are in one store only, or have other references, where the rows of the other that would tell
+    /// How many objects are in one store only, or have other references, where the rows of the other that would show it
     /// could not be read.
     public var unknown = 0
 

@@ -71,7 +71,7 @@ package struct MergeOptions: Sendable {
   /// Who wins for the objects of an entity in general; `nil` where nothing says so.
   var general: Preference? { preferences.last { $0 == .new || $0 == .old } }
 
-  /// The attribute that tells which of two objects of an entity is the newer one.
+  /// The attribute that decides which of two objects of an entity is the newer one.
   func newest(in lineage: [String]) -> String? {
     var found: String?
     for case .newest(let entity, let attribute) in preferences where lineage.contains(entity) {

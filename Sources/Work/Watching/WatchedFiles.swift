@@ -132,7 +132,7 @@ final class WatchedFiles {
 
 /// What shows that a store may have been written to.
 struct StoreState: Equatable {
-  /// The beginning of the -wal, which tells its frames from older ones.
+  /// The beginning of the -wal, which distinguishes its frames from older ones.
   var header: [UInt8]
   private var main: FileSnapshot?
   private var log: FileSnapshot?

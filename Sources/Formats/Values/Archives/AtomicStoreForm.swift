@@ -9,7 +9,7 @@ package enum AtomicStoreForm: String, Sendable, CaseIterable {
 
   /// The first bytes of a binary store: a name, the version of its header, and that of the format.
   package static let binaryMagic = Array("CoreData".utf8) + [0, 0, 0, 1, 8, 4, 8, 0]
-  /// How many of the first bytes tell.
+  /// How many of the first bytes decide.
   package static let headSize = 512
 
   /// What it is called.
@@ -20,7 +20,7 @@ package enum AtomicStoreForm: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a file that begins with these few bytes may be an XML store, which only more of them tell.
+  /// Whether a file that begins with these few bytes may be an XML store, which only more of them show.
   package static func needsMore(than head: [UInt8]) -> Bool {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = head.starts(with: mark) ? head.dropFirst(3) : head[...]

@@ -44,7 +44,6 @@ package enum Keymap {
   static let history = "transactions changes saves happened past who when"
 
   static func everywhere(_ state: State) -> [Binding] {
-    let store = state.storeArgument
     let noStore = state.store == nil ? "no store is open" : nil
     let noScreen = state.picker == nil ? nil : "no store is open"
     let busy = noScreen ?? state.work.map { "\($0) is running" }
@@ -62,32 +61,33 @@ package enum Keymap {
           ["i"], "about the store, its files and model",
           Action("storePanel") { $0.showPanel(.files) },
           unless: noStore,
-          command: "strata info \(store)", footer: false),
+          command: state.known.command("info"), footer: false),
         Binding(
           ["*"], "search all entities",
           .shows("searchEverywhere") { _ in SearchEverywhereLayer() }, unless: noStore,
-          command: "strata search \(store) TEXT", footer: false),
+          command: state.known.command("search", "TEXT"), footer: false),
         Binding(
           ["t"], "persistent history", Action("history") { $0.showPanel(.history) },
-          unless: noStore, command: "strata history \(store)", footer: false, words: Self.history),
+          unless: noStore, command: state.known.command("history"), footer: false,
+          words: Self.history),
         Binding(
           ["W"], "write changes", Action("writeEdits") { $0.writePrepared() },
           unless: busy
             ?? (state.known.prepared.isEmpty
               ? "no change is prepared: E changes a value, X deletes an object" : nil),
-          command: "strata edit \(store) REF PROPERTY=VALUE",
+          command: state.known.command("edit", "REF PROPERTY=VALUE"),
           footer: !state.known.prepared.isEmpty, words: "save edit store commit apply"),
         Binding(
           ["C"], "what changed",
           Action("changes") { $0.showChanges() }, unless: noStore,
-          command: "strata compare OTHER \(store)",
+          command: "strata compare OTHER \(state.storeArgument)",
           footer: state.known.news.change != nil || !state.known.prepared.isEmpty,
           words: "saves differences backup prepared edits"),
         Binding(
           ["w"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
-          unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
-          command: "strata info \(store)", footer: false),
+          unless: state.store?.warnings.isEmpty == false ? nil : "no warnings",
+          command: state.known.command("info"), footer: false),
         Binding(
           ["u"], "undo what was done last", Action("undo") { $0.step(back: true) },
           unless: state.reasonNotToStep(back: true), footer: false),

@@ -107,7 +107,8 @@ extension CheckedLineLayer {
             layer.recall(in: context)
           }
           return []
-        }, unless: isChosen || former?.isThere == true ? nil : "there are none",
+        },
+        unless: isChosen || former?.isThere == true ? nil : "no \(former?.title ?? "suggestions")",
         footer: isChosen || former?.isThere == true),
     ]
   }
@@ -123,6 +124,34 @@ extension CheckedLineLayer {
 }
 
 extension CheckedLine {
+  /// Rows of a popup below the line: the mark, and a long mistake.
+  private static let marks = 4
+
+  /// Draws a popup of a text and the line below it.
+  ///
+  /// - Parameters:
+  ///   - head: what stands above the text.
+  ///   - note: what stands below the line while there is no mistake.
+  func draw(
+    _ title: String, head: [Span] = [], _ text: String, label: String, note: [Span],
+    with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
+    let width = max(1, min(72, rect.width - 4))
+    let lines = Wrapping.lines(text, width: width)
+    let above = head.isEmpty ? 0 : 1
+    let inside = Popup(title, width, lines.count + 2 + 2 * above + Self.marks)
+      .draw(in: &grid, rect, theme: theme)
+    grid.write(head, at: inside.origin, within: inside.width)
+    grid.write(lines, in: inside.droppingRows(above), style: theme[.dim])
+    let row = min(lines.count + 1 + above, max(0, inside.height - 1))
+    prompt.draw(in: &grid, inside.row(row), label: [Span(label, theme[.footerKey])], theme: theme)
+    let marks = inside.droppingRows(row + 1)
+    // The offers may lie over the frame and what is below it.
+    let below = Rect(
+      x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
+    drawBelow(in: &grid, below, marks: marks, note: note, theme: theme)
+  }
+
   /// Draws what is below the line, whose cursor was just drawn.
   ///
   /// - Parameters:

@@ -103,13 +103,12 @@ extension CopyLayer {
 
 extension BrowseScreen {
   func copies(_ context: Context) -> [CopyLayer.Choice] {
-    let store = context.storeArgument
     switch focus {
     case .entities:
       guard let entity = tree.selected else { return [] }
       let rows = table?.entity == entity ? table?.arguments() : ShellText.quoted(entity)
       return [CopyLayer.Choice("name", text: entity)]
-        + (rows.map { [CopyLayer.Choice(command: "strata rows \(store) \($0)")] } ?? [])
+        + (rows.map { [CopyLayer.Choice(command: context.known.command("rows", $0))] } ?? [])
     case .rows, .inspector:
       let isRow = focus == .rows
       guard let id = isRow ? table?.window.selectedRow?.id : inspector.object else {
@@ -132,9 +131,9 @@ extension BrowseScreen {
       if context.remains.isShown { return choices }
       if isRow, let rows = table?.arguments() {
         choices.append(
-          CopyLayer.Choice("command line of the rows", text: "strata rows \(store) \(rows)"))
+          CopyLayer.Choice("command line of the rows", text: context.known.command("rows", rows)))
       }
-      return choices + [CopyLayer.Choice(command: "strata object \(store) \(id)")]
+      return choices + [CopyLayer.Choice(command: context.known.command("object", "\(id)"))]
     }
   }
 }

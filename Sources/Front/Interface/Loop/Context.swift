@@ -79,6 +79,11 @@ package struct Known: Sendable, Equatable {
     ShellText.quoted(storePath) + (copy?.modelOption("--model") ?? "")
   }
 
+  /// The command line that does something to the store: all of them that the interface names are made here.
+  func command(_ name: String, _ rest: String = "") -> String {
+    "strata \(name) \(storeArgument)" + (rest.isEmpty ? "" : " " + rest)
+  }
+
   /// The store itself, whatever Browse shows.
   package var ownStore: StoreSummary? { remains.isShown ? remains.store : store }
 
@@ -202,7 +207,7 @@ extension Context {
   /// Adds versions without telling the screens.
   mutating func take(_ versions: [ModelVersion]) { known.add(versions) }
 
-  /// Adds versions that were read by path or from git, and tells the screens.
+  /// Adds versions that were read by path or from git, and passes them to the screens.
   mutating func add(_ versions: [ModelVersion]) -> [Effect] {
     known.add(versions)
     return then { $0.meet(.moreVersions) + $0.entered() }

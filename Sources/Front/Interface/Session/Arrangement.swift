@@ -74,7 +74,7 @@ extension State {
       ? nil : back ? "nothing to undo" : "nothing was undone"
   }
 
-  /// Whether what was done last is the writing of prepared changes, of which nobody was told yet that a rollback undoes it.
+  /// Whether what was done last is the writing of prepared changes, for which no notice has yet said that a rollback undoes it.
   private var isWriteNext: Bool { writtenAfter.map { done.past.count <= $0 } == true }
 
   /// Takes back what was done last, or does it again; what would change nothing any more is passed over.

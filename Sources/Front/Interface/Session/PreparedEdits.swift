@@ -233,6 +233,9 @@ extension PreparedEdits.Value {
     }
   }
 
+  /// What leads from the old value to the text of the new one: a reference's text has an arrow already.
+  var arrow: String { if case .toOne(_?) = change { "" } else { "→ " } }
+
   /// What the property holds once it is written; of a to-many the objects that are known.
   var new: PropertyValue {
     switch change {
@@ -255,8 +258,9 @@ extension PreparedEdits {
   /// The longest value that is part of a command line.
   private static let longest = 200
 
-  /// The command line that does the same; `nil` where several objects change, or a value is long or of bytes.
-  func command(_ store: String) -> String? {
+  /// The arguments of the command that does the same; `nil` where several objects change, or a value is long or of
+  /// bytes.
+  var arguments: String? {
     let values = values
     var words: [String] = []
     if let first = values.first {
@@ -267,7 +271,7 @@ extension PreparedEdits {
     }
     words += deletions.flatMap { ["--delete", $0.object.description] }
     guard !words.isEmpty, words.allSatisfy({ $0.count <= Self.longest }) else { return nil }
-    return "strata edit \(store) " + words.map(ShellText.quoted).joined(separator: " ")
+    return words.map(ShellText.quoted).joined(separator: " ")
   }
 }
 

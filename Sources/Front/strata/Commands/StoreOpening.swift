@@ -72,7 +72,7 @@ extension Console {
     let gaps = store.gaps
     // Values may stand under the names of others.
     if let mismatch = store.modelMismatch, !told.contains(mismatch),
-      // What was made of the objects was told to be.
+      // The file that was made of the objects was announced as such.
       AtomicCopy.origin(ofCopyAt: store.path)?.source.isGiven != false
     {
       note("! " + mismatch)

@@ -18,8 +18,8 @@ enum ArticleText {
       ...]
     var blocks: [[Line]] = []
     while let line = rest.first {
-      if line.hasPrefix("## Topics") {
-        // Links to symbols, for readers of the library.
+      if line.hasPrefix("## In Swift") || line.hasPrefix("## Topics") {
+        // For readers of the library, at the end.
         break
       } else if line.hasPrefix("```") {
         rest.removeFirst()
@@ -154,7 +154,8 @@ enum ArticleText {
 
   // MARK: Marks within a line
 
-  /// Text without emphasis and links; code keeps a backtick on each side.
+  /// Text without emphasis and links; code keeps a backtick on each side, and another article is the command that
+  /// prints it.
   static func plain(_ text: String) -> String {
     var result = ""
     var rest = text[...]
@@ -165,11 +166,10 @@ enum ArticleText {
         guard let end = inner.firstRange(of: fence) else {
           return result + rest
         }
-        let code = String(inner[..<end.lowerBound])
-        result += "`" + (fence.count == 2 ? symbol(code) : code) + "`"
+        result += "`\(inner[..<end.lowerBound])`"
         rest = inner[end.upperBound...]
       } else if rest.hasPrefix("<doc:"), let end = rest.firstIndex(of: ">") {
-        result += reference(String(rest[..<end].dropFirst(5)))
+        result += "`strata help \(rest[..<end].dropFirst(5).lowercased())`"
         rest = rest[end...].dropFirst()
       } else if character == "[", let link = link(rest) {
         result += plain(link.text)
@@ -183,25 +183,6 @@ enum ArticleText {
       }
     }
     return result
-  }
-
-  /// A link to a symbol, as code names it: `Recipe/mapping(from:)-1x2y` is `Recipe.mapping(from:)`.
-  private static func symbol(_ path: String) -> String {
-    let names = path.split(separator: "/").map { name in
-      // DocC distinguishes symbols of one name by what is behind a hyphen.
-      String(name.split(separator: "-", maxSplits: 1).first ?? "")
-    }
-    return names.joined(separator: ".")
-  }
-
-  /// Another article: how to print it, or its name as words.
-  private static func reference(_ name: String) -> String {
-    if Topic.topic(named: name.lowercased()) != nil { return "`strata help \(name.lowercased())`" }
-    var words = ""
-    for (index, character) in name.enumerated() {
-      words += index > 0 && character.isUppercase ? " " + character.lowercased() : String(character)
-    }
-    return "the article “\(words)”"
   }
 
   /// `[text](address)` at the beginning.

@@ -15,6 +15,7 @@ struct Topic: Sendable {
     Topic(name: "predicates", summary: "the filter language of --where and of the key /"),
     Topic(name: "formats", summary: "tables, CSV and JSON: how values and objects are written"),
     Topic(name: "statuses", summary: "exit statuses, and whether to run a command again"),
+    Topic(name: "fleets", summary: "many stores: GNU parallel, xargs, Slurm, Kubernetes"),
     Topic(name: "recipes", summary: "files that say what a migration does, with values as SQL"),
   ]
 

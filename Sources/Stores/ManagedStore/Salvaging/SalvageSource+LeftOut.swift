@@ -4,7 +4,7 @@ import Salvage
 extension SalvageSource {
   /// The -wal beside a store that somebody wants to be left out.
   struct LeftOutLog {
-    /// What is told of it, as sentences.
+    /// What is reported of it, as sentences.
     let note: String
     /// Whether nothing shows that it is another store's: rows of this one may be missing then.
     let mayBeOwn: Bool

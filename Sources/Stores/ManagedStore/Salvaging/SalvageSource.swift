@@ -213,7 +213,7 @@ package struct SalvageSource {
     }
   }
 
-  /// What is told of a -wal that may be another store's.
+  /// What is reported of a -wal that may be another store's.
   package static let keysBeyondCounters =
     "It has objects with keys beyond the store's counters (Z_MAX), as only a -wal of another store has, or rows that were added by SQL without Core Data."
 

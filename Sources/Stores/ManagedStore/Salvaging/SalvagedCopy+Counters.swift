@@ -15,7 +15,7 @@ extension SalvagedCopy {
     return Dictionary(found) { first, _ in first }
   }
 
-  /// What Z_PRIMARYKEY tells of the tables; `nil` where it tells of none.
+  /// What Z_PRIMARYKEY says of the tables; `nil` where it says nothing.
   private func rawSchema() throws -> RawSchema? {
     let database = try DatabaseTables(connection)
     guard Self.hasCounters(database) else { return nil }

@@ -82,7 +82,7 @@ extension SalvagedCopy {
   /// The Z_ENT of a table's rows, as the store counts its entities.
   func numbers(of name: String) -> Set<Int64> {
     if let table = history[name] { return [table.rawValue] }
-    // Where a page is not where it should be, it is by their numbers that rows are told.
+    // Where a page is not where it should be, rows are recognized by their numbers.
     let isInDoubt = source.isMixed || !source.isSchemaWhole
     if isInDoubt, let table = HistoryTable.allCases.first(where: { $0.name == name }) {
       return [table.rawValue]

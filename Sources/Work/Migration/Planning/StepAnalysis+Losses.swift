@@ -24,7 +24,7 @@ extension StepAnalysis {
       let takers = takers(of: entity)
       guard !takers.isEmpty, !isKnownEmpty(entity) else { continue }
       for taker in takers where !isPolicy(taker) { losses += try cutNumbers(taker, of: entity) }
-      // What code takes of an object nobody can tell.
+      // What code takes of an object is not known.
       guard !takers.contains(where: isPolicy) else { continue }
       losses += try valueLosses(entity, guess) + linkLosses(entity, guess)
     }

@@ -237,7 +237,7 @@ package struct StoreReplacement {
     }
   }
 
-  /// What a person is told to do again.
+  /// What a person is advised to repeat.
   private var verb: String {
     switch deed {
     case .migration: "migrate"

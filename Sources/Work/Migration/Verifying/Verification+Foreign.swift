@@ -148,11 +148,6 @@ extension Value {
 
 /// The file itself, what is counted in it, and that nothing was forgotten.
 extension Verification {
-  func tableNames() throws -> [String] {
-    try connection.rows("SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0")
-      .compactMap { $0.first?.text }
-  }
-
   /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
   func verifyCoverage(_ report: inout VerificationReport) {
     guard step.mapping.kind == .inferred else { return }

@@ -42,7 +42,7 @@ struct Verification {
     var report = VerificationReport()
     // What is in the file is compared, not what is remembered of it.
     if filePath != nil { try connection.execute("PRAGMA shrink_memory") }
-    let tables = try tableNames().sorted()
+    let tables = try connection.tableNames().sorted()
     let compared = try filePath == nil ? nil : rowQuestions(tables)
     // A store that others write to is checked through the connection that reads it.
     let integrity = filePath.map { path in

@@ -179,9 +179,7 @@ struct FileLayer {
       // SQLite reads a file that is shorter than its header says only for who may mend the schema,
       // which a defensive connection may not; an immutable one writes nothing.
       try connection.execute("PRAGMA writable_schema = ON")
-      let names = try connection.rows(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-      ).compactMap { $0.first?.text }
+      let names = try connection.tableNames()
       for name in names {
         _ = try connection.value("SELECT count(*) FROM \(quoted(name)) NOT INDEXED")
       }

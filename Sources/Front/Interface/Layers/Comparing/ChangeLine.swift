@@ -144,7 +144,7 @@ extension ChangeLine {
     var words = isDeletion ? "to be deleted" : change.summary(context.store)
     if case .value(let value) = entry, case .toOne(let old) = value.old {
       words =
-        "\(value.column.name): \(old?.description ?? "∅") \(prepared.text(of: value).text.hasPrefix("→") ? "" : "→ ")\(prepared.text(of: value).text)"
+        "\(value.column.name): \(old?.description ?? "∅") \(value.arrow)\(prepared.text(of: value).text)"
     }
     return [
       theme.span(isSelected, isDeletion ? "D " : "* ", change.role),

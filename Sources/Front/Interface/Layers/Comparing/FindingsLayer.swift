@@ -7,7 +7,7 @@ import Terminal
 /// is reported for the selected one.
 struct FindingsLayer: LayerContent {
   var list: List
-  /// What Diff has of them; it tells what comes in.
+  /// What Diff has of them; it passes on what comes in.
   var findings: DiffFindings
 
   init(_ findings: DiffFindings) {

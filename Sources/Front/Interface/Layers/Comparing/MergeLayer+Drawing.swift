@@ -109,7 +109,7 @@ extension MergeLayer {
   private func hint(_ field: Field) -> String {
     switch field {
     case .output: "Path of the new store. OLD and NEW are only read."
-    case .base: "Path of the copy that OLD and NEW come from. Empty: there is none."
+    case .base: "Path of the copy that OLD and NEW come from. Empty: no such copy is at hand."
     case .matches:
       "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: what identifies an object."
     case .preferences:

@@ -42,7 +42,7 @@ extension Confirmation {
       intent: deletions > 0
         ? .confirmDeletions(order, count: deletions) : .rescue(.edit(order)),
       request: .edit(bytesNeeded: receipt.bytesNeeded),
-      command: known.prepared.command(known.storeArgument))
+      command: known.prepared.arguments.map { known.command("edit", $0) })
   }
 
   /// All of them: the first, with how many more there are, and those for the end of the text.

@@ -206,7 +206,7 @@ extension Confirmation {
       ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:
-        "strata rollback \(known.storeArgument) --from \(ShellText.quoted(entry.backup.path))")
+        known.command("rollback", "--from \(ShellText.quoted(entry.backup.path))"))
   }
 
   /// Before faults are repaired in the store itself.

@@ -7,8 +7,6 @@ import Terminal
 struct ValueLayer: CheckedLineLayer {
   /// Characters of a text that are changed in the line; a longer one is opened in an editor.
   private static let longest = 400
-  /// Rows below the line: the mark, and a long mistake.
-  private static let marks = 4
 
   let object: ObjectID
   let column: RowColumn
@@ -217,27 +215,14 @@ struct ValueLayer: CheckedLineLayer {
   // MARK: Drawing
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(72, rect.width - 4))
-    let forms = Wrapping.lines(AssignmentText.forms(of: type), width: width)
     let now = old.map { ValueText($0, of: column) } ?? ValueText("…", .dim)
     let title =
       "\(object) \(label.isEmpty ? "" : "“\(Sanitize.text(label, limit: 24))” ")"
       + "\(column.name): \(type.name)"
-    let inside = Popup(title, width, forms.count + 4 + Self.marks)
-      .draw(in: &grid, rect, theme: theme)
-    grid.write(
-      [Span("now  ", theme[.dim]), Span(now.text, theme[now.role])], at: inside.row(0).origin,
-      within: inside.width)
-    let help = inside.droppingRows(1)
-    grid.write(forms, in: help, style: theme[.dim])
-    let row = min(forms.count + 2, max(0, inside.height - 1))
-    line.prompt.draw(
-      in: &grid, inside.row(row), label: [Span("new ", theme[.footerKey])], theme: theme)
-    let marks = inside.droppingRows(row + 1)
-    // The offers may lie over the frame and what is below it.
-    let below = Rect(
-      x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
-    line.drawBelow(in: &grid, below, marks: marks, note: note(theme), theme: theme)
+    line.draw(
+      title, head: [Span("now  ", theme[.dim]), Span(now.text, theme[now.role])],
+      AssignmentText.forms(of: type), label: "new ", note: note(theme), with: theme, in: &grid, rect
+    )
   }
 
   /// What Enter will do, or what cannot be.

@@ -7,8 +7,6 @@ struct ExpressionLayer: CheckedLineLayer {
   private static let help =
     "An SQL expression over the properties of the object as it was: a name, a 'text', "
     + "coalesce(a, b), a || ' ' || b, CAST(a AS INTEGER), parse_date(a, 'yyyy-MM-dd') …"
-  /// Rows below the line: the mark, and a long mistake.
-  private static let marks = 4
   /// What may be missing at the end of an expression that has only begun.
   private static let endings = ["'", ")", "')", "))", "'))", ")))"]
 
@@ -60,24 +58,12 @@ struct ExpressionLayer: CheckedLineLayer {
   }
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(72, rect.width - 4))
-    let lines = Wrapping.lines(Self.help, width: width)
-    let inside = Popup("\(place) =", width, lines.count + 2 + Self.marks)
-      .draw(in: &grid, rect, theme: theme)
-    grid.write(lines, in: inside, style: theme[.dim])
-    let row = min(lines.count + 1, max(0, inside.height - 1))
-    line.prompt.draw(
-      in: &grid, inside.row(row), label: [Span("= ", theme[.footerKey])], theme: theme)
-    let marks = inside.droppingRows(row + 1)
     var note: [Span] = []
     if line.prompt.isSelected {
       note = [Span("  typing replaces it; ← → edit it", theme[.dim])]
     } else if !line.prompt.text.trimmed.isEmpty {
       note = [Span("  ✓", theme[.success])]
     }
-    // The offers may lie over the frame and what is below it.
-    let below = Rect(
-      x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
-    line.drawBelow(in: &grid, below, marks: marks, note: note, theme: theme)
+    line.draw("\(place) =", Self.help, label: "= ", note: note, with: theme, in: &grid, rect)
   }
 }

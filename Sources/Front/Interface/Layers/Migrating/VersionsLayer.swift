@@ -91,7 +91,7 @@ struct VersionsLayer: LayerContent {
       return [
         Binding(
           [.enter], "read that revision", key("confirm") { .stay($0.read(in: &$1)) },
-          unless: busy ?? (commits.isEmpty ? "there is none" : nil)),
+          unless: busy ?? (commits.isEmpty ? "no commit changed it" : nil)),
         moving {
           $0.problem = nil
           guard case .revisions(let path, let version, let commits, var list) = $0.mode else {

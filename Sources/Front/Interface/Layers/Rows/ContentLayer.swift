@@ -93,7 +93,7 @@ struct ContentLayer: LayerContent {
         moving([]) { $0.move($1, in: &$2) },
       ]
     }
-    let command = context.known.rowCommand("strata object \(context.storeArgument) \(object)")
+    let command = context.known.rowCommand(context.known.command("object", "\(object)"))
     let unsearched = searched.isEmpty ? "no search yet" : nil
     return [
       Binding(["/"], "search", changes("search") { $0.prompt = Prompt($0.searched) }),
@@ -113,7 +113,8 @@ struct ContentLayer: LayerContent {
         unless: stored == nil
           ? "there is no value" : isPrepared ? "it is prepared, and not in the store yet" : nil,
         command: context.known.rowCommand(
-          "strata object \(context.storeArgument) \(object) --property \(ShellText.quoted(property)) --output FILE"
+          context.known.command(
+            "object", "\(object) --property \(ShellText.quoted(property)) --output FILE")
         )),
       moving { $0.move($1, in: &$2) },
       closing([.escape, "q", "v"]),

@@ -46,7 +46,7 @@ struct ExportLayer: LayerContent {
     }
     let command = table.arguments(format).flatMap {
       context.known.rowCommand(
-        "strata rows \(context.storeArgument) \($0) > \(ShellText.quoted(prompt.text))")
+        context.known.command("rows", "\($0) > \(ShellText.quoted(prompt.text))"))
     }
     return [
       Binding(

@@ -33,7 +33,8 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
       Binding(
         [.enter], "filter the rows to it", chooses, unless: reason,
         command: context.known.rowCommand(
-          "strata frequencies \(context.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
+          context.known.command(
+            "frequencies", "\(ShellText.quoted(entity)) \(ShellText.quoted(path))")
             + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
       movement,
       closing(),

@@ -6,8 +6,6 @@ import Terminal
 struct KeyPathLayer: CheckedLineLayer {
   private static let help =
     "A path over relationships: author.name, tags.name (a list), steps.@count"
-  /// Rows below the line: the mark, and a long mistake.
-  private static let marks = 4
 
   private let entity: String
   var line = CheckedLine(Prompt())
@@ -51,19 +49,9 @@ struct KeyPathLayer: CheckedLineLayer {
   }
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(72, rect.width - 4))
-    let lines = Wrapping.lines(Self.help, width: width)
-    let inside = Popup("a column of \(entity)", width, lines.count + 2 + Self.marks)
-      .draw(in: &grid, rect, theme: theme)
-    grid.write(lines, in: inside, style: theme[.dim])
-    let row = min(lines.count + 1, max(0, inside.height - 1))
-    line.prompt.draw(
-      in: &grid, inside.row(row), label: [Span("› ", theme[.footerKey])], theme: theme)
-    let marks = inside.droppingRows(row + 1)
-    let note = column.map { [Span("  ✓ " + $0.typeName, theme[.dim])] } ?? []
-    // The offers may lie over the frame and what is below it.
-    let below = Rect(
-      x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
-    line.drawBelow(in: &grid, below, marks: marks, note: note, theme: theme)
+    line.draw(
+      "a column of \(entity)", Self.help, label: "› ",
+      note: column.map { [Span("  ✓ " + $0.typeName, theme[.dim])] } ?? [], with: theme, in: &grid,
+      rect)
   }
 }

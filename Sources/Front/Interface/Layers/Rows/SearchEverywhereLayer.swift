@@ -26,7 +26,8 @@ struct SearchEverywhereLayer: TellingLayer, ChoosingLayer {
 
   func bindings(_ context: Context) -> [Binding] {
     let command = context.known.rowCommand(
-      "strata search \(context.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
+      context.known.command(
+        "search", prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))
         + (isDeep ? " --deep" : "")
     )
     let reason: String? =

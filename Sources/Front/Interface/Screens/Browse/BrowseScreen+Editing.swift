@@ -5,23 +5,23 @@ import Terminal
 /// What prepares changes of the objects in sight.
 extension BrowseScreen {
   func editingBindings(_ context: Context) -> [Binding] {
-    let store = context.storeArgument
     let cell = editedCell(context)
     let object = selectedObject
+    let subject = object?.description ?? "REF"
     let reason = reasonNotToEdit(context)
     let fate = object.flatMap { context.prepared.fates[$0] }
     return [
       Binding(
         ["E"], "edit", does("edit") { $0.edit(in: &$1) },
         unless: reason ?? cell.reason,
-        command: "strata edit \(store) \(object?.description ?? "REF") "
-          + "\(cell.column?.name ?? "PROPERTY")=VALUE",
+        command: context.known.command(
+          "edit", "\(subject) \(cell.column?.name ?? "PROPERTY")=VALUE"),
         footer: reason == nil && cell.column != nil, words: "change set value correct fix type"),
       Binding(
         ["X"], fate == .deleted ? "keep the object" : "mark for deletion",
         does("deleteObject") { $0.turnDeletion(in: &$1) },
         unless: reason ?? (object == nil ? "select a row first" : nil) ?? fate?.reason,
-        command: "strata edit \(store) --delete \(object?.description ?? "REF")", footer: false,
+        command: context.known.command("edit", "--delete \(subject)"), footer: false,
         words: "delete remove object"),
     ]
   }

@@ -19,29 +19,27 @@ extension BrowseScreen {
 
   /// What leads to deleted rows, and from them back into a store.
   private func remainsBindings(_ context: Context) -> [Binding] {
-    let (isShown, store) = (context.remains.isShown, context.storeArgument)
+    let isShown = context.remains.isShown
     return [
       Binding(
         // Where it is undelete on the screen that they come from, it is nothing else.
         isShown ? ["B", "u"] : ["B"], "restore",
         shows("undelete") { ChoiceLayer.restore($0, in: $1, output: $1.newStore("undeleted")) },
         unless: isShown ? nil : "D shows what was deleted first",
-        command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
+        command: context.known.command("undelete", "ENTITY --output NEW"), footer: isShown),
       Binding(
         ["D"], isShown ? "back to the store" : "deleted and older rows", .remains,
         unless: context.store == nil ? "no store is open" : context.work.map { "\($0) is running" },
-        command: "strata undelete \(store) ENTITY", footer: isShown),
+        command: context.known.command("undelete", "ENTITY"), footer: isShown),
     ]
   }
 
   private func goingBindings(_ context: Context) -> [Binding] {
-    let store = context.storeArgument
-    let rows = rowsCommand(store)
-    let object = inspector.object.map { "strata object \(store) \($0)" }
+    let rows = rowsCommand(context)
     return [
       Binding(
         [.enter], opening, does("open") { $0.open(in: &$1) }, unless: reasonNotToOpen,
-        command: object ?? "strata object \(store) REF"),
+        command: context.known.command("object", inspector.object?.description ?? "REF")),
       Binding(
         [.backspace], "back", goesBack, unless: trail.isEmpty ? "no relationship was followed" : nil
       ),
@@ -156,11 +154,10 @@ extension BrowseScreen {
   }
 
   /// The command line that prints the rows as they are shown.
-  private func rowsCommand(_ store: String) -> String {
-    guard let table else { return "strata rows \(store) ENTITY" }
-    var command = "strata rows \(store) \(ShellText.quoted(table.entity))"
-    if let filter = table.filter { command += " --where \(ShellText.quoted(filter))" }
-    return command
+  private func rowsCommand(_ context: Context) -> String {
+    guard let table else { return context.known.command("rows", "ENTITY") }
+    let filter = table.filter.map { " --where " + ShellText.quoted($0) } ?? ""
+    return context.known.command("rows", ShellText.quoted(table.entity) + filter)
   }
 
   private var opening: String {
@@ -208,9 +205,8 @@ extension BrowseScreen {
 
   /// What can be done with what is selected besides going about in it.
   func lookingBindings(_ context: Context) -> [Binding] {
-    let store = context.storeArgument
     let entity = table.map { ShellText.quoted($0.entity) } ?? "ENTITY"
-    let rows = "strata rows \(store) \(entity)"
+    let rows = context.known.command("rows", entity)
     let value = valueToView
     let property = table?.selectedProperty(isAttribute: false)
     return [
@@ -226,13 +222,14 @@ extension BrowseScreen {
       Binding(
         ["F"], "frequencies", does("frequencies") { $0.countValues(in: &$1) },
         unless: property == nil ? "choose the column of a property first" : nil,
-        command:
-          "strata frequencies \(store) \(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")",
+        command: context.known.command(
+          "frequencies", "\(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")"),
         footer: false),
       Binding(
         ["H"], "history of this object", does("objectHistory") { $0.showHistory(in: &$1) },
         unless: selectedObject == nil ? "select a row first" : nil,
-        command: "strata history \(store) \(selectedObject?.description ?? "REF")", footer: false,
+        command: context.known.command("history", selectedObject?.description ?? "REF"),
+        footer: false,
         words: Keymap.history),
     ]
   }

@@ -153,7 +153,7 @@ extension DiffScreen {
     return []
   }
 
-  /// Tells the popup of findings what there is of them.
+  /// Gives the popup the findings that have come in.
   func tellFindings(_ context: inout Context) {
     context.tell(FindingsLayer.self) { [findings] in $0.findings = findings }
   }

@@ -26,7 +26,7 @@ extension MigrateScreen {
       Binding(
         ["b"], "roll back", does("rollBack") { $0.rollBack(in: &$1) },
         unless: busy ?? reasonOfCopy(context),
-        command: "strata rollback \(context.storeArgument)",
+        command: context.known.command("rollback"),
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(

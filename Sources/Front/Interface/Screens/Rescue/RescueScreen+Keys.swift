@@ -7,19 +7,19 @@ extension RescueScreen {
     enter(context) + [
       Binding(
         ["s"], "salvage", shows("salvage") { $0.salvage($1) }, unless: reasonNotToSalvage(context),
-        command: "strata salvage \(context.storeArgument) --output NEW",
+        command: context.known.command("salvage", "--output NEW"),
         footer: running == nil && condition?.isReadable != false),
       Binding(
         ["u"], "undelete", does("undelete") { $0.undelete(in: &$1) },
         unless: reasonNotToUndelete(context),
-        command: "strata undelete \(context.storeArgument)", footer: phase == .findings),
+        command: context.known.command("undelete"), footer: phase == .findings),
       Binding(
         ["f"], "fix", shows("repair") { $0.repair($1) }, unless: reasonNotToRepair(context),
-        command: "strata repair \(context.storeArgument)",
+        command: context.known.command("repair"),
         footer: phase == .findings && condition?.findings.contains(where: \.isRepaired) == true),
       Binding(
         ["D"], "deleted rows", .remains, unless: reasonNotToUndelete(context),
-        command: "strata undelete \(context.storeArgument) ENTITY", footer: phase == .findings),
+        command: context.known.command("undelete", "ENTITY"), footer: phase == .findings),
       Binding(
         ["w"], "write the report",
         shows("writeReceipt") { screen, context in
@@ -28,7 +28,7 @@ extension RescueScreen {
           }
         },
         unless: receipt == nil ? "there is no report yet" : nil,
-        command: "strata salvage \(context.storeArgument) --output NEW --report FILE",
+        command: context.known.command("salvage", "--output NEW --report FILE"),
         footer: receipt != nil),
       Binding(
         ["r"], "the last report",
@@ -38,7 +38,7 @@ extension RescueScreen {
       Binding(
         ["P"], "look again", does("lookAgain") { $0.lookAgain(in: &$1) },
         unless: lookTask != nil ? "it is being checked" : busy(context),
-        command: "strata doctor \(context.storeArgument)", footer: failure != nil),
+        command: context.known.command("doctor"), footer: failure != nil),
       Binding(
         [.tab], "pane", does("nextPane") { $0.turn(1, $1) }, unless: noPanes,
         footer: phase == .findings),

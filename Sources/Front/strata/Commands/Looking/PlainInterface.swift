@@ -176,7 +176,7 @@ extension PlainInterface {
     while true {
       console.write("strata: ")
       guard let line = readLine() else { return }
-      let words = Self.split(line)
+      let words = ShellText.words(line)
       guard let first = words.first else { continue }
       if let number = Int(first), let screen = Screen(rawValue: number) {
         do { try tell(screen) } catch { console.line("\(error)") }
@@ -209,27 +209,5 @@ extension PlainInterface {
       command.options.contains { $0.name == option.name } && !words.contains(option.word)
     let model = takesModel ? model : nil
     perform(name, (takesStore ? [path] : []) + words + Option.model.words(model))
-  }
-
-  /// Words as a shell has them, with quotes.
-  static func split(_ line: String) -> [String] {
-    var words: [String] = []
-    var word: String?
-    var quote: Character?
-    for character in line {
-      if let open = quote {
-        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-      } else if character == "'" || character == "\"" {
-        quote = character
-        word = word ?? ""
-      } else if character.isWhitespace {
-        if let done = word { words.append(done) }
-        word = nil
-      } else {
-        word = (word ?? "") + String(character)
-      }
-    }
-    if let word { words.append(word) }
-    return words
   }
 }

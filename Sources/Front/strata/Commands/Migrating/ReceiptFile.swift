@@ -106,9 +106,9 @@ extension JSONWriter {
         json.field("referenced", receipt.externalData.referenced)
         json.field("missing", receipt.externalData.missing)
       }
-      json.object("checksums", ["result": receipt.resultSHA256, "backup": receipt.backupSHA256])
-      json.field(
-        "rollback", receipt.backupPath == nil ? nil : Report.rollback(receipt.storePath).typed)
+      json.checksums(
+        (receipt.resultSHA256, receipt.backupSHA256),
+        rollingBack: receipt.backupPath == nil ? nil : receipt.storePath)
       json.losses(receipt.losses)
       json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
       json.fields([
@@ -116,6 +116,12 @@ extension JSONWriter {
         "verificationSeconds": receipt.verificationSeconds, "bytes": receipt.bytes,
       ])
     }
+  }
+
+  /// The SHA-256 of a result and of its backup, and the command that restores that.
+  mutating func checksums(_ sums: (result: String?, backup: String?), rollingBack store: String?) {
+    object("checksums", ["result": sums.result, "backup": sums.backup])
+    field("rollback", store.map { Report.rollback($0).typed })
   }
 
   /// Objects before and after, and links, as members of an object.

@@ -157,10 +157,8 @@ extension JSONWriter {
       json.findings("faults", receipt.faults)
       json.findings("left", receipt.left)
       json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
-      json.object(
-        "checksums", ["result": receipt.checksums.result, "backup": receipt.checksums.backup])
-      json.field(
-        "rollback", receipt.backupPath == nil ? nil : Report.rollback(receipt.storePath).typed)
+      json.checksums(
+        receipt.checksums, rollingBack: receipt.backupPath == nil ? nil : receipt.storePath)
       json.fields([
         "notes": receipt.notes, "seconds": receipt.seconds,
         "verificationSeconds": receipt.verificationSeconds, "bytes": receipt.bytes,

@@ -175,7 +175,7 @@ enum ContainerReading {
   }
 }
 
-/// The stores of simulators, by simulator and bundle identifier: the names of their folders tell nobody
+/// The stores of simulators, by simulator and bundle identifier: the names of their folders show nobody
 /// anything.
 enum SimulatorReading {
   /// Where the simulators are on a Mac; `nil` elsewhere, and where there are none.

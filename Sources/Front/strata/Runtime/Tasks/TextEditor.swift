@@ -15,7 +15,9 @@ struct TextEditor {
   /// - Parameter environment: the value of a variable.
   init(environment: @escaping (String) -> String?) {
     self.environment = environment
-    let names = ["VISUAL", "EDITOR"].compactMap(environment).map(Self.words)
+    let names = ["VISUAL", "EDITOR"].compactMap(environment).map {
+      ShellText.words($0).filter { !$0.isEmpty }
+    }
     command = names.first { !$0.isEmpty } ?? ["vi"]
   }
 
@@ -49,35 +51,6 @@ struct TextEditor {
   }
 
   private static let most = 64 << 20
-
-  /// A command in words, with quotes and backslashes as a shell has them, and nothing else of a shell.
-  static func words(_ text: String) -> [String] {
-    var words: [String] = []
-    var word: String?
-    var quote: Character?
-    var isEscaped = false
-    for character in text {
-      if isEscaped {
-        word = (word ?? "") + String(character)
-        isEscaped = false
-      } else if character == "\\", quote != "'" {
-        isEscaped = true
-        word = word ?? ""
-      } else if let open = quote {
-        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-      } else if character == "'" || character == "\"" {
-        quote = character
-        word = word ?? ""
-      } else if character.isWhitespace {
-        if let done = word { words.append(done) }
-        word = nil
-      } else {
-        word = (word ?? "") + String(character)
-      }
-    }
-    if let word { words.append(word) }
-    return words.filter { !$0.isEmpty }
-  }
 
   /// An editor whose ways are known.
   enum Kind: Equatable {

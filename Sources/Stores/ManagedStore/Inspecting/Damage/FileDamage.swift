@@ -134,10 +134,7 @@ struct Soundness {
         try self.init(checking: connection)
       } else {
         self.init()
-        let names = try connection.rows(
-          "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-        ).compactMap { $0.first?.text }
-        for name in names {
+        for name in try connection.tableNames() {
           // Without row ids there are no ends to ask for.
           guard let ends = try? connection.prepare("SELECT max(rowid) FROM \(quoted(name))")
           else { continue }

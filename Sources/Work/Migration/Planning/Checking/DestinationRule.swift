@@ -306,7 +306,7 @@ extension [DestinationRule] {
 }
 
 extension SourceData {
-  /// What is told of rules that rows `t` of exactly one entity break.
+  /// What is reported of rules that rows `t` of exactly one entity break.
   func checks(_ rules: [DestinationRule], of entity: String) throws -> [DataCheck] {
     guard let table = store.table(of: entity), store.database.contains(table.table) else {
       return []
@@ -325,7 +325,7 @@ extension SourceData {
 package enum EmptyRelationship {
   /// The relationship may be empty.
   case allowed
-  /// The migration runs, and the plan tells the objects: only a save in the app looks for it.
+  /// The migration runs, and the plan lists the objects: only a save in the app looks for it.
   ///
   /// Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated from
   /// 2-73-0, has 21 conversations without participantRoles), and apps' stores are full of them.

@@ -115,7 +115,7 @@ struct RelationshipRules {
     guard let storage = entry.storage else { return [] }
     var rules = relationship.isToMany ? [] : toOne(relationship)
     if relationship.emptiness != .allowed {
-      // What a migration only tells is a note.
+      // What a migration only reports is a note.
       let isTold = relationship.emptiness == .told
       rules.append(
         RowRule(

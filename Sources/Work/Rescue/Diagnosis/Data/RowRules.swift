@@ -220,7 +220,7 @@ struct RowRule {
   var predicate: String?
 }
 
-/// SQL functions that tell whether a value can be read as what it is said to be.
+/// SQL functions that decide whether a value can be read as what it is said to be.
 enum ValidationFunctions {
   /// Archives are read whole; larger ones are left.
   static let largestArchive = 8 << 20

@@ -168,11 +168,8 @@ struct Inspector: Sendable, Equatable {
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
       if let new {
         let text = Sanitize.text(line.value.text, limit: max(8, rect.width / 3))
-        let shown = prepared.text(of: new).text
-        // A reference has its own arrow.
-        let arrow = shown.hasPrefix("→") ? "" : "→ "
-        spans.append(theme.span(isSelected, "* \(text) \(arrow)", .dim))
-        spans.append(Span(shown, theme[.changed].adding(.bold)))
+        spans.append(theme.span(isSelected, "* \(text) \(new.arrow)", .dim))
+        spans.append(Span(prepared.text(of: new).text, theme[.changed].adding(.bold)))
         return spans
       }
       if let former = Self.former(line, in: change) {

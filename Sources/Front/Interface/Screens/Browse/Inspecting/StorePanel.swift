@@ -48,10 +48,9 @@ struct StorePanel: LayerContent {
         Binding([.escape], "back", changes("cancel") { $0.prompt = nil }),
       ]
     }
-    let store = context.storeArgument
     let command =
       section == .history
-      ? "strata history \(store)" + history.scope.argument : "strata info \(store)"
+      ? context.known.command("history", history.scope.argument) : context.known.command("info")
     let isNarrowed = section == .history && history.scope.text != nil
     return [
       Binding(
@@ -74,7 +73,7 @@ struct StorePanel: LayerContent {
     Binding(
       ["/"], "find", changes("search") { $0.prompt = Prompt($0.history.scope.text ?? "") },
       unless: facts?.hasHistory == true ? nil : "the store keeps no history",
-      command: "strata history \(context.storeArgument) --find TEXT")
+      command: context.known.command("history", "--find TEXT"))
   }
 
   private mutating func find(in context: inout Context) -> [Effect] {
@@ -306,8 +305,8 @@ extension HistoryScope {
   fileprivate var argument: String {
     switch self {
     case .all: ""
-    case .object(let id): " \(id)"
-    case .text(let text): " --find \(ShellText.quoted(text))"
+    case .object(let id): "\(id)"
+    case .text(let text): "--find \(ShellText.quoted(text))"
     }
   }
 }

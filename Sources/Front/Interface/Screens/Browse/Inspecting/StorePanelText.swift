@@ -56,7 +56,7 @@ enum StorePanelText {
       ])
     }
     if context.ownStore?.isRaw == false {
-      let command = "strata anonymize \(context.storeArgument) --output FILE"
+      let command = context.known.command("anonymize", "--output FILE")
       lines += [
         .blank, .note("To send the store to a developer, with other values in it:"),
         PanelLine([Piece(text: "  " + command, role: nil)]),
