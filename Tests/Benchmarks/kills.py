@@ -3,11 +3,12 @@
 
     kills.py STRATA [--objects N] [--moments N] [--only COMMAND]…
 
-A demo is made and damaged; salvage, undelete, repair and migrate, in place and with --output, rollback, reset,
-seed, demo, find-model --export and plan --write-losses are killed at moments spread over the time that each takes. After each:
-the store that was read is as it was, byte for byte, or, where the command changes it, dumps as it was or as it is when the
-command has ended; under the final name stands nothing, or a whole result; the same command run once more ends well, and leaves
-nothing but its result. Ends with 1 where that was not so.
+A demo is made and damaged; salvage, undelete, repair and migrate, in place and with --output, rollback, reset
+(of a damaged store as well), seed, demo, find-model --export and plan --write-losses are killed at moments spread over
+the time that each takes. After each: the store that was read is as it was, byte for byte, or, where the command changes
+it, dumps as it was or as it is when the command has ended; where it is not there, every command says why; under the
+final name stands nothing, or a whole result; the same command run once more ends well, and leaves nothing but its
+result. Ends with 1 where that was not so.
 """
 
 import argparse
@@ -85,6 +86,7 @@ def main():
         "rollback": (["rollback", "{in}/Recipes.sqlite"], None),
         "reset": (["reset", "{in}/Recipes.sqlite", "--model", bundle], None),
         "reset --delete-backup": (["reset", "{in}/Recipes.sqlite", "--model", bundle, "--delete-backup"], None),
+        "reset of a damaged store": (["reset", "{in}/Recipes.sqlite", "--model", bundle], None),
         "plan": (["plan", "{in}/Recipes.sqlite", "--to", bundle], ""),
         "plan --write-losses": (["plan", "{in}/Recipes.sqlite", "--to", bundle, "--write-losses", "{out}/Losses.json5"],
                                 "Losses.json5"),
@@ -93,11 +95,19 @@ def main():
     migrated = os.path.join(work, "migrated")
     shutil.copytree(base, migrated)
     assert run(["migrate", os.path.join(migrated, "Recipes.sqlite"), "--to", bundle]).returncode == 0
+    # A store whose list of tables is gone, with a log: a reset moves both away, and its place is empty for a moment.
+    damaged = os.path.join(work, "damaged")
+    shutil.copytree(base, damaged)
+    with open(os.path.join(damaged, "Recipes.sqlite"), "r+b") as file:
+        file.seek(100)
+        file.write(bytes(3996))
+    with open(os.path.join(damaged, "Recipes.sqlite-wal"), "wb") as file:
+        file.write(bytes([7]) * 5000)
     bad = 0
     for name, (words, result) in commands.items():
         if options.only and name not in options.only:
             continue
-        start = migrated if name == "rollback" else base
+        start = migrated if name == "rollback" else damaged if "damaged" in name else base
 
         def dump():
             return hashlib.sha256(run(["dump", os.path.join(work, "in", "Recipes.sqlite")]).stdout).hexdigest()
@@ -140,7 +150,10 @@ def main():
             if result is not None and after != before:
                 wrong.append((moment, "the store that was read", sorted(set(after.items()) ^ set(before.items()))[:3]))
             place = os.path.join(work, "in", "Recipes.sqlite") if not result else os.path.join(work, "out", result)
-            if os.path.exists(place) and not is_whole(place):
+            if result is None and not os.path.exists(place) and not is_told():
+                wrong.append((moment, "the store is not there, and nothing says why"))
+            isOld = result is None and after.get("Recipes.sqlite") == before["Recipes.sqlite"]
+            if os.path.exists(place) and not isOld and not is_whole(place):
                 wrong.append((moment, "half a result"))
             # A support folder and a main file change their names one after the other. In between, the store is told to be
             # without its external data until the next run, which must restore it.

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Checks that nothing strata says of a damaged store is false, with every damage that damage.py knows.
 
-    rescue.py STRATA SHARED [--bases FILE…] [--damages NAME…] [--out FILE.json] [--work DIR]
+    rescue.py STRATA SHARED [--bases FILE…] [--damages NAME…] [--once OBJECTS] [--out FILE.json] [--work DIR]
 
 SHARED is the folder with tools/damage.py and fixtures/. Without --bases, every Core Data store of the fixtures up to
-20 MB is damaged, a demo and a seeded store of 5,000 objects, and a demo with a -wal. What must come out is worked out
-here, from the bytes of the damaged file and from the undamaged store: no code of strata's takes part.
+20 MB is damaged, a demo and a seeded store of 5,000 objects, and a demo with a -wal. With --once each damage meets one
+store: the first of the demo, the demo with a -wal and the seeded store, of that many objects, that it applies to. What
+must come out is worked out here, from the bytes of the damaged file and from the undamaged store: no code of strata's
+takes part.
 
 The checks, each a column of the table:
     there      salvage returns, value for value, every row whose bytes are all there
-    never      no row and no value that never was, in the tables of objects, links and history
+    never      no row and no value that never was, in the tables of objects, links and history; a row that was deleted
+               before is counted where it comes back marked and nothing in the file shows that it was deleted
     status     salvage's status is not 0 where a row of the undamaged store is not there, or otherwise
     doctor     doctor names the damage, with a command that helps, and finds no error in an undamaged store
     untouched  no file beside the store was changed, made or removed
@@ -250,6 +253,14 @@ class Base:
 
         return {name: tables.get("Z" + top(number).upper()) for number, name in names.items()}
 
+    def last_key(self, number):
+        """The last key that Z_PRIMARYKEY says was given out to the objects of an entity's table."""
+        root = next(root for _, name, _, root, _ in self.image.master() if name == "Z_PRIMARYKEY")
+        rows = {cell[3]: self.tools.file.record(cell[5]) for cell in self.image.cells(root)}
+        while number in rows and rows[number][2]:
+            number = rows[number][2]
+        return rows[number][3] if number in rows else 0
+
     def earlier_rows(self):
         """Every row that any state of the store held, by table: the main file's, and each that the -wal committed."""
         found = collections.defaultdict(set)
@@ -369,15 +380,27 @@ class Expected:
             return True
         return any(content[start:start + len(data)] == data for content in self.pages[page])
 
-    def may_live(self, table, key, row):
-        """Whether a row stands in a page that lost its beginning, and nothing in the files shows that it was deleted."""
+    def was_deleted(self, table, key, row):
+        """Whether a row was the table's and was deleted before the damage, and nothing in the files shows the latter.
+
+        It stands whole on a page of the table that lost its beginning, in room that no row of the undamaged page has,
+        is of an entity of the table, with a key that was given out; no index has the table's keys; and cells and freed
+        blocks fill the page with the row among them.
+        """
         table, image = self.state.tables[table], self.base.image
         indexes = [index for kind, index, of, _, _ in image.master() if kind == "index" and of == table.name]
         if indexes or key is None:
             return False
         own = tuple(None if column == "Z_PK" and value == key else value for column, value in zip(table.columns, row))
+        if "Z_ENT" in table.columns:
+            at = table.columns.index("Z_ENT")
+            if row[at] not in {each[at] for each in table.rows.values()} or key > self.base.last_key(row[at]):
+                return False
         for page in set(image.pages_of(table.root)) & set(self.facts["pages"]):
             content = image.page(page)
+            count = struct.unpack(">H", content[3:5])[0] if content[0] == 13 else 0
+            places = struct.unpack(">%dH" % count, content[8:8 + 2 * count])
+            living = [(place, image.leaf_cell(page, content, place)[2]) for place in places]
             cells = {}
             for place in range(512, image.usable):
                 try:
@@ -387,9 +410,10 @@ class Expected:
                     continue
                 if len(chunks) == 1 and end <= image.usable and len(values) == len(table.columns):
                     cells[place] = (end, other, values)
-            if any((other, values) == (key, own) and fills(content, cells, place, image.usable)
-                   for place, (_, other, values) in cells.items()):
-                return True
+            for place, (end, other, values) in cells.items():
+                if (other, values) == (key, own) and not any(place < last and first < end for first, last in living) \
+                        and fills(content, cells, place, image.usable):
+                    return True
         return False
 
     def held(self, table):
@@ -527,6 +551,7 @@ class Case:
         self.scratch = folder
         self.store = os.path.join(self.folder, "store.sqlite")
         self.violations, self.commands, self.facts, self.kinds = [], [], None, []
+        self.deleted_before = 0  # rows that came back, marked, and of which nothing shows that they were deleted
 
     def make(self):
         """Damages the base; `False` where the damage does not apply to it."""
@@ -780,11 +805,13 @@ class Case:
                 # Rows of a page that nothing vouches for may be another store's, where the report marks them.
                 if self.name in ("interleaved", "wal-foreign"):
                     rows = [row for row in rows if not self.is_marked(table, row[0])]
-                # Nor does anything show that a row was deleted long before, of whose page the header is gone, where no
-                # index has the table's keys, and the page is what it would be with the row in it.
+                # A row that was deleted before the damage is one that was. Where nothing shows that it was deleted, it
+                # may come back, marked as uncertain; such rows are counted.
                 if what == "rows" and self.name.startswith("holes"):
-                    rows = [row for row in rows if not (
-                        self.is_marked(table, row[0]) and self.expected.may_live(table, *row[:2]))]
+                    deleted = [row for row in rows if self.is_marked(table, row[0]) and status != 0
+                               and self.expected.was_deleted(table, *row[:2])]
+                    self.deleted_before += len(deleted)
+                    rows = [row for row in rows if row not in deleted]
                 if rows:
                     told = ", told as uncertain" if all(self.is_marked(table, row[0]) for row in rows) else ""
                     told = origin(rows) + told
@@ -1064,20 +1091,25 @@ def origin(rows):
 # ---- all of them
 
 
-def default_bases(tools, strata, shared, folder):
-    """The stores of the fixtures, a demo, a demo with a -wal and a seeded store, the small ones first."""
+def made_bases(tools, strata, folder, objects):
+    """A demo, a demo with a -wal and a seeded store."""
     made = os.path.join(folder, "made-bases")
     os.makedirs(made)
     run = lambda *words: subprocess.run([strata, *words], stdout=subprocess.DEVNULL, check=True)
-    run("demo", os.path.join(made, "demo"), "--objects", "5000", "--no-open")
+    run("demo", os.path.join(made, "demo"), "--objects", objects, "--no-open")
     demo = os.path.join(made, "demo", "Recipes.sqlite")
     seeded = os.path.join(made, "Seeded.sqlite")
-    run("seed", os.path.join(made, "demo", "Recipes.xcdatamodeld"), seeded, "--objects", "5000")
+    run("seed", os.path.join(made, "demo", "Recipes.xcdatamodeld"), seeded, "--objects", objects)
     shutil.copytree(os.path.join(made, "demo"), os.path.join(made, "demo-wal"))
     logged = os.path.join(made, "demo-wal", "Logged.sqlite")
     os.rename(os.path.join(made, "demo-wal", "Recipes.sqlite"), logged)
     os.rename(os.path.join(made, "demo-wal", ".Recipes_SUPPORT"), os.path.join(made, "demo-wal", ".Logged_SUPPORT"))
     tools.damage.keep_wal(logged, save_more)
+    return [demo, logged, seeded]
+
+
+def default_bases(tools, strata, shared, folder):
+    """The stores that are made, and those of the fixtures, the small ones first."""
     stores = []
     for root, _, names in os.walk(os.path.join(shared, "fixtures")):
         for name in names:
@@ -1085,7 +1117,7 @@ def default_bases(tools, strata, shared, folder):
             if os.path.getsize(path) <= LARGEST_BASE and read(path)[:16] == b"SQLite format 3\0":
                 stores.append(path)
     stores.sort(key=lambda path: (os.path.getsize(path), path))
-    return [demo, logged, seeded, *stores]
+    return [*made_bases(tools, strata, folder, "5000"), *stores]
 
 
 def save_more(db):
@@ -1122,13 +1154,14 @@ class Tally:
     """What all cases together came to."""
 
     def __init__(self, names):
-        self.names, self.violations = names, []
+        self.names, self.violations, self.deleted_before = names, [], 0
         self.counts = {name: collections.Counter() for name in names}
         self.kinds = {name: collections.Counter() for name in names}
 
     def add(self, case, seconds):
         self.counts[case.name]["cases"] += 1
         self.kinds[case.name].update(case.kinds)
+        self.deleted_before += case.deleted_before
         commands = [{"command": each["command"], "status": each["status"]} for each in case.commands]
         for violation in case.violations:
             self.counts[case.name][violation["check"]] += 1
@@ -1144,6 +1177,8 @@ class Tally:
                 numbers = "".join("%11s" % (self.counts[name][check] or "·") for check in CHECKS)
                 print("%-22s %5d%s" % (name, self.counts[name]["cases"], numbers))
         print("%d cases, %d violations" % (sum(count["cases"] for count in self.counts.values()), len(self.violations)))
+        if self.deleted_before:
+            print("%d rows that were deleted before the damage came back, marked as uncertain" % self.deleted_before)
 
     def write(self, path):
         with open(path, "w") as file:
@@ -1157,6 +1192,7 @@ def main():
     parser.add_argument("shared")
     parser.add_argument("--bases", nargs="+")
     parser.add_argument("--damages", nargs="+")
+    parser.add_argument("--once")
     parser.add_argument("--out")
     parser.add_argument("--work")
     arguments = parser.parse_args()
@@ -1165,10 +1201,16 @@ def main():
     names = sorted(arguments.damages or tools.damage.DAMAGES, key=lambda name: name != "none")
     tally = Tally(names)
     with tempfile.TemporaryDirectory(prefix="rescue.") as scratch:
-        for path in arguments.bases or default_bases(tools, arguments.strata, arguments.shared, scratch):
+        if arguments.once:
+            bases = made_bases(tools, arguments.strata, scratch, arguments.once)
+        else:
+            bases = arguments.bases or default_bases(tools, arguments.strata, arguments.shared, scratch)
+        for path in bases:
             with tempfile.TemporaryDirectory(dir=scratch) as folder:
                 base = base_at(tools, path, folder)
                 for name in names if base else []:
+                    if arguments.once and tally.counts[name]["cases"]:
+                        continue
                     begin = time.monotonic()
                     case = Case(tools, arguments.strata, base, name, tempfile.mkdtemp(dir=folder))
                     if case.make():

@@ -1,3 +1,4 @@
+import Files
 import SQLite
 import Salvage
 import TestSupport
@@ -200,6 +201,35 @@ struct JoinPlacingTests {
       }
     }
 
+    /// Puts the pages of the first two tables' indexes in each other's place.
+    func swapIndexes() throws {
+      let made = try Connection(path: path, mode: .immutable)
+      let roots = try made.rows(
+        "SELECT rootpage FROM sqlite_master WHERE type = 'index' ORDER BY name LIMIT 2"
+      ).compactMap { $0[0].integer.map(Int.init) }
+      made.close()
+      #expect(roots.count == 2)
+      var bytes = try FileSystem.read(path)
+      let places = roots.map { ($0 - 1) * 4096..<$0 * 4096 }
+      let pages = places.map { Array(bytes[$0]) }
+      for (place, page) in zip(places, pages.reversed()) {
+        bytes.replaceSubrange(place, with: page)
+      }
+      try FileSystem.write(bytes, to: path)
+    }
+
+    /// The tables that have an index with a group's rows, by group.
+    func witnesses(known: [String: [Int64: [Int64]]]) throws -> [Int: Set<String>] {
+      try JoinWitnesses(SalvageSource(path: path, log: .none)).byIndexes(
+        of: ["Z_1A", "Z_1B", "Z_1C"], rows: [-2: Self.first, -3: Self.second], known: known)
+    }
+
+    /// Each to itself, and each to the one that is as far from the end.
+    static let first = Dictionary(
+      uniqueKeysWithValues: (1...30).map { (Int64($0), [Int64($0), Int64($0)]) })
+    static let second = Dictionary(
+      uniqueKeysWithValues: (1...30).map { (Int64($0), [Int64($0), Int64(31 - $0)]) })
+
     /// The tables of both trees, by root.
     ///
     /// - Parameter tables: those whose indexes are asked.
@@ -230,6 +260,55 @@ struct JoinPlacingTests {
     #expect(
       try twins.tables(askingIndexesOf: ["Z_1A", "Z_1B", "Z_1C"]) == [2: "Z_1A", 3: "Z_1B"])
     #expect(try twins.tables(askingIndexesOf: ["Z_1B"]) == [3: "Z_1B"])
+  }
+
+  /// Four links of a store were left out: the list of tables led to an index of the other store's, and by that to a
+  /// table whose own page had other links under the same keys.
+  @Test("where pages of two stores are mixed, an index with another table's rows shows nothing")
+  func indexesOfTheOtherStore() throws {
+    let twins = try Twins(second: "SELECT i, 31 - i FROM n")
+    // Rows that are where the index leads to are what it shows.
+    #expect(
+      try twins.witnesses(known: ["Z_1A": Twins.first]) == [-2: ["Z_1A"], -3: ["Z_1B"]])
+    try twins.swapIndexes()
+    #expect(try twins.witnesses(known: [:]) == [-2: ["Z_1B"], -3: ["Z_1A"]])
+    // The tree of the first table is known: neither its index nor the other one is right.
+    #expect(try twins.witnesses(known: ["Z_1A": Twins.first]).isEmpty)
+    // That of a third table has other rows than both: nothing is known to be wrong.
+    let third = Twins.first.mapValues { [$0[0] + 100, $0[1]] }
+    #expect(try twins.witnesses(known: ["Z_1C": third]) == [-2: ["Z_1B"], -3: ["Z_1A"]])
+  }
+
+  @Test("a link whose key another has gets a free one, and the same link is there once")
+  func keysOfLinks() throws {
+    let folder = try TemporaryFolder()
+    let connection = try Connection(path: folder.path("new.sqlite"), mode: .create)
+    try connection.execute(
+      """
+      CREATE TABLE Z_1A (first INTEGER, second INTEGER, PRIMARY KEY (first, second));
+      INSERT INTO Z_1A (rowid, first, second) VALUES (1, 7, 7), (2, 8, 8), (5, 9, 9)
+      """)
+    let table = try SalvagedTable(
+      name: "Z_1A", numbers: [], root: 0, connection: connection, encoding: .utf8)
+    let path = folder.path("links.sqlite")
+    let made = try Connection(path: path, mode: .create)
+    // The first is there, the second too under another key, the third's key is taken, the fourth is free.
+    try made.execute(
+      """
+      CREATE TABLE a (first INTEGER, second INTEGER);
+      INSERT INTO a (rowid, first, second) VALUES (1, 7, 7), (2, 9, 9), (5, 1, 2), (6, 3, 4), (8, 8, 8)
+      """)
+    made.close()
+    let image = try DatabaseImage(path: path, log: nil)
+    var scan = RowScan(image, try TreeMap(image, roots: [2], isComplete: true))
+    try scan.rows(where: { role, root in role == .leaf && root == 2 }) { row, record in
+      _ = try table.insertLink(row.key, record)
+    }
+    let links = try connection.rows("SELECT rowid, first, second FROM Z_1A ORDER BY rowid").map {
+      $0.compactMap(\.integer)
+    }
+    #expect(links == [[1, 7, 7], [2, 8, 8], [5, 9, 9], [6, 1, 2], [7, 3, 4]])
+    #expect(table.refused.isEmpty && table.rows == 2 && table.guessed == 2)
   }
 
   @Test(

@@ -71,6 +71,7 @@ enum EditCommand {
     let path = arguments[.store]
     let file = try ReceiptFile(arguments, stores: [path])
     let isJSON = arguments[.json]
+    if !arguments[dryRun], arguments[.output] == nil { RecoveryNotice.restore(path, on: console) }
     let store = try StoreOpening.open(path, model: arguments[.model])
     let edit = try edit(arguments, store)
     var options = StoreEditing.Options()

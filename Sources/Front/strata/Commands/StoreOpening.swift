@@ -120,6 +120,30 @@ enum RecoveryNotice {
     }
   }
 
+  /// Restores a store whose file an interrupted run has moved aside, and says so: no command can work on it before.
+  ///
+  /// - Parameter path: a store that the command is going to change.
+  static func restore(_ path: String, on console: Console) {
+    guard FileIdentity(of: FileSystem.place(of: path)) == nil,
+      !StoreMigration.pendingRecovery(at: path).isEmpty
+    else { return }
+    write(for: [path], to: console)
+    for sentence in StoreMigration.cleanUp(after: path) { console.note("! " + sentence) }
+  }
+
+  /// An error that no file is at a path, with what an interrupted run left there as its reason.
+  static func explaining(_ error: CoreDataError) -> CoreDataError {
+    guard error.kind == .unreadable, let path = error.path,
+      FileIdentity(of: FileSystem.place(of: path)) == nil
+    else { return error }
+    let told = StoreMigration.leftovers(of: path)
+    guard !told.isEmpty else { return error }
+    var error = error
+    let open = "strata \(ShellText.quoted(path)) offers to do that alone."
+    error.hint = (told + [open]).joined(separator: " ")
+    return error
+  }
+
   /// The same of a command that makes a new store or model, which first removes what interrupted runs left in
   /// the folder.
   static func write(forOutput path: String, to console: Console) {

@@ -12,9 +12,13 @@ struct JoinWitnesses {
   /// - Parameters:
   ///   - tables: the names of those that come into question.
   ///   - rows: rows of each group, by their own keys.
+  ///   - known: where pages of two stores are mixed, the first rows of tables whose trees are known, by name and key.
+  ///     What leads to an index may be the other store's then. One that has other rows than its own table, or
+  ///     all rows of another one, shows nothing.
   /// - Throws: `CoreDataError` where the file cannot be read.
   func byIndexes(
-    of tables: Set<String>, rows: [Int: [Int64: [Int64]]]
+    of tables: Set<String>, rows: [Int: [Int64: [Int64]]],
+    known: [String: [Int64: [Int64]]] = [:]
   ) throws -> [Int: Set<String>] {
     var result: [Int: Set<String>] = [:]
     var groups: [Int64: [Int]] = [:]
@@ -23,28 +27,49 @@ struct JoinWitnesses {
       guard let table = Self.table(of: entry.object), tables.contains(table) else { continue }
       var count = 0
       var equal: [Int: Int] = [:]
+      var (equalOfKnown, isOfOthers): ([String: Int], Bool) = ([:], false)
       var entries = IndexEntries(source.image)
       try IndexTree.leaves(of: entry.root, in: source.image) { leaf in
         try entries.entries(of: leaf) { key, record in
           count += 1
           let values = (0..<min(2, record.count - 1)).compactMap { record.integer($0) }
           for group in groups[key] ?? [] {
-            guard let keys = rows[group]?[key]?.prefix(2), keys.count == 2 else { continue }
-            let isEqual =
-              values.count == 1
-              ? keys.contains(values[0]) : values == Array(keys) || values == keys.reversed()
-            if isEqual { equal[group, default: 0] += 1 }
+            guard let link = rows[group]?[key], Self.isEntry(values, of: link) else { continue }
+            equal[group, default: 0] += 1
+          }
+          for (name, rows) in known {
+            guard let link = rows[key] else { continue }
+            if Self.isEntry(values, of: link) {
+              equalOfKnown[name, default: 0] += 1
+            } else if name == table {
+              isOfOthers = true
+            }
           }
         }
       }
+      let isOfAnother = known.contains { name, rows in
+        name != table && Self.isWhole(equalOfKnown[name] ?? 0, of: rows.count, count)
+      }
+      guard !isOfOthers, !isOfAnother else { continue }
       for (group, found) in equal {
-        guard let own = rows[group]?.count, found == own else { continue }
-        if own == count || own >= JoinPlacing.sampleSize {
-          result[group, default: []].insert(table)
-        }
+        guard let own = rows[group]?.count, Self.isWhole(found, of: own, count) else { continue }
+        result[group, default: []].insert(table)
       }
     }
     return result
+  }
+
+  /// Whether an entry of an index, or the one value of it, is a link in either order.
+  private static func isEntry(_ values: [Int64], of link: [Int64]) -> Bool {
+    let keys = Array(link.prefix(2))
+    guard keys.count == 2 else { return false }
+    return values.count == 1
+      ? keys.contains(values[0]) : values == keys || values == keys.reversed()
+  }
+
+  /// Whether an index has all rows of a sample, and no others where the sample is all there are.
+  private static func isWhole(_ equal: Int, of rows: Int, _ entries: Int) -> Bool {
+    equal > 0 && equal == rows && (rows == entries || rows >= JoinPlacing.sampleSize)
   }
 
   private static func table(of index: SchemaObject) -> String? {

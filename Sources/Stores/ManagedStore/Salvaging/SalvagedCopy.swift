@@ -107,6 +107,8 @@ package final class SalvagedCopy {
   /// and pages that were determined afterwards.
   private var placement:
     (rows: RowTables, trees: [Int: SalvagedTable], links: [Int: SalvagedTable])?
+  /// The keys that links got whose own ones others have, by their page.
+  private var newKeys: [Int: ClosedRange<Int64>] = [:]
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -256,7 +258,9 @@ package final class SalvagedCopy {
     let witnesses = JoinWitnesses(source)
     let groups = try joining.tables(
       among: candidates, isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []),
-      witnesses: witnesses.byIndexes(of: Set(candidates.map(\.table.name)), rows: joining.rows),
+      witnesses: witnesses.byIndexes(
+        of: Set(candidates.map(\.table.name)), rows: joining.rows,
+        known: source.trees.doubt == .all ? linksOfTrees(candidates.map(\.table)) : [:]),
       order: { options in
         try schema.map {
           try witnesses.byOrder(
@@ -271,8 +275,14 @@ package final class SalvagedCopy {
       guard known[row.root] == nil, let table = groups[JoinPlacing.group(of: row)],
         table.fits(record)
       else { return }
-      try table.insert(row.key, record, row.certainty)
       waiting -= 1
+      guard source.trees.doubt == .all else {
+        return try table.insert(row.key, record, row.certainty)
+      }
+      let key = try table.insertLink(row.key, record)
+      guard key != row.key else { return }
+      let keys = newKeys[row.page] ?? key...key
+      newKeys[row.page] = min(key, keys.lowerBound)...max(key, keys.upperBound)
     }
     try check()
     for (root, table) in groups where root > 0 { byRoot[root] = table }
@@ -363,8 +373,10 @@ extension SalvagedCopy {
       }
       if let current { try body(current) }
       let frame: Int? = if case .frame(let frame) = row.origin { frame } else { nil }
+      let others = newKeys[row.page] ?? row.key...row.key
       current = PageOrigin(
-        table: table, page: row.page, frame: frame, keys: row.key...row.key, rows: 1,
+        table: table, page: row.page, frame: frame,
+        keys: min(row.key, others.lowerBound)...max(row.key, others.upperBound), rows: 1,
         isCertain: row.certainty == .certain)
     }
     if let current { try body(current) }

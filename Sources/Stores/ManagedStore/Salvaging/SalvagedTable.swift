@@ -123,6 +123,26 @@ final class SalvagedTable {
     }
   }
 
+  /// Puts a link of two keys in whose page may be of another state of the store. Its own key shows nothing: states
+  /// number their links differently. Where another link has it, the link gets a key that is free.
+  ///
+  /// - Returns: the key that it has, or that the same link has.
+  func insertLink(_ key: Int64, _ record: borrowing Record) throws -> Int64 {
+    let pair = columns.prefix(2).map { quoted($0.name) }.joined(separator: ", ")
+    let other = try connection.rows(
+      "SELECT \(pair) FROM \(quoted(name)) WHERE rowid = ?", [.integer(key)])
+    guard let row = other.first,
+      row.map(\.integer) != [record.integer(0), record.integer(1)]
+    else {
+      if other.isEmpty { try insert(key, record, .guessed) }
+      return key
+    }
+    let last = try connection.value("SELECT max(rowid) FROM \(quoted(name))")?.integer ?? 0
+    guard last < .max else { return key }
+    try insert(last + 1, record, .guessed)
+    return last + 1
+  }
+
   private func bind(
     _ record: borrowing Record, _ index: Int, _ key: Int64, to statement: Statement, at place: Int
   ) throws {

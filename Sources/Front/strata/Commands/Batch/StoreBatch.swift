@@ -190,7 +190,7 @@ struct StoreBatch {
         }
       }
     } catch {
-      return .failure(CoreDataError(error, or: .failed).at(path: path))
+      return .failure(RecoveryNotice.explaining(CoreDataError(error, or: .failed).at(path: path)))
     }
   }
 

@@ -22,6 +22,9 @@ enum MigrateCommand {
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let jobs = BatchWork.jobs(arguments)
+    if request.options.output == nil {
+      for path in arguments[Self.stores] { RecoveryNotice.restore(path, on: console) }
+    }
     let stores = try StoreList(arguments[Self.stores])
     for link in stores.links {
       console.note("! \(link) is a symbolic link and was skipped: name it to use it.")

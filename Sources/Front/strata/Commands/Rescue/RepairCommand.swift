@@ -68,7 +68,10 @@ enum RepairCommand {
     }
     console.warn(options.model?.warnings ?? [])
     let isJSON = arguments[.json]
-    if !options.isRehearsal { RecoveryNotice.write(for: [options.output ?? path], to: console) }
+    if !options.isRehearsal {
+      if options.output == nil { RecoveryNotice.restore(path, on: console) }
+      RecoveryNotice.write(for: [options.output ?? path], to: console)
+    }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let repaired: Repaired
     do {
