@@ -223,8 +223,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AtomicStores", "Containers", "Migration", "ManagedStore", "Salvage", "SwiftModels",
-        "ManagedModel",
+        "AtomicStores", "Containers", "Rescue", "Migration", "ManagedStore", "Salvage",
+        "SwiftModels", "ManagedModel",
         "ModelWriting", "SQLite", "Files", "JSON",
         .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
@@ -234,7 +234,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "TestSupport", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
+        "TestSupport", "Rescue", "Migration", "ModelSearch", "SwiftModels", "ManagedStore",
+        "ManagedModel",
         "ModelWriting", "SQLite", "Files",
       ],
       path: "Tests/Benchmarks",

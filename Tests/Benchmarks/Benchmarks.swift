@@ -13,6 +13,7 @@ import TestSupport
 ///     swift run -c release Benchmarks seed 1000000 [MODEL…]
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
+///     swift run -c release Benchmarks fuzz-pages 200000
 ///     swift run -c release Benchmarks fuzz-containers 100000
 ///     swift run -c release Benchmarks fuzz-backups 100000
 ///     swift run -c release Benchmarks fuzz-atomic 100000
@@ -46,6 +47,8 @@ struct Benchmarks {
     case "policies":
       try PolicyBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_300_000)
+    case "salvage" where words.count == 3:
+      try SalvageBenchmark.salvage(words[1], to: words[2])
     case "salvage":
       try SalvageBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_300_000)
@@ -53,18 +56,7 @@ struct Benchmarks {
       try FleetBenchmark.run(
         strata: Built.strata, stores: words.dropFirst().first.flatMap { Int($0) } ?? 1000,
         rounds: words.dropFirst(2).first.flatMap { Int($0) } ?? 3)
-    case "fuzz-pages":
-      let folder = try TemporaryFolder()
-      let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
-      let result = Fuzzing.run(
-        try SalvageFuzzing.target(in: folder), count: inputs,
-        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
-      print(
-        "\(result.inputs) stores of mutated pages, logs and journals, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
-      )
-      guard result.slowest < 20, Fuzzing.peakMemory <= 64 << 20 else {
-        throw CoreDataError(.failed, "an input took 20 s, or more than 64 MB")
-      }
+    case "fuzz-pages": try PageFuzzing.run(Array(words.dropFirst()))
     case "fuzz-containers":
       let folder = try TemporaryFolder()
       let result = Fuzzing.run(
@@ -114,7 +106,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | fuzz-containers [INPUTS] [SEED] | fuzz-atomic [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS|FILE] [SEED] | fuzz-containers [INPUTS] [SEED] | fuzz-atomic [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS|STORE OUTPUT] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Rescue
 import TestSupport
 
 /// How fast and in how much memory a large store is salvaged, beside the sqlite3 shell's copy of it; and what doctor
@@ -28,6 +29,17 @@ enum SalvageBenchmark {
     guard doctor.status == 1 else {
       throw CoreDataError(.failed, "doctor said \(doctor.status)")
     }
+  }
+
+  /// Salvages a store in this process, which has symbols for a profiler.
+  static func salvage(_ path: String, to output: String) throws {
+    var options = StoreSalvage.Options()
+    options.log = .own
+    let start = Fuzzing.now()
+    let report = try StoreSalvage.run(path: path, output: output, options: options)
+    print(
+      "\(report.tables.reduce(0) { $0 + $1.rows }) rows in \(milliseconds(Fuzzing.now() - start)), peak \(megabytes(Fuzzing.peakMemory))"
+    )
   }
 
   private static func compare(

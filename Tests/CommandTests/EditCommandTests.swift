@@ -104,4 +104,26 @@ struct EditCommandTests {
     #expect(Captured("edit", store, recipe, "summary=@\(path("none"))").status == .unreadable)
     #expect(try FileSystem.read(store) == before)
   }
+
+  @Test("undelete shows how an object that an edit deleted is brought back from the backup")
+  func broughtBack() throws {
+    let store = try place.add("App.sqlite")
+    let recipe = try recipe(of: store)
+    let counts = try Store(path: store).counts()
+    let deleted = Captured("edit", store, "--delete", recipe)
+    #expect(deleted.status == .done, "\(deleted.err)")
+    #expect(try Store(path: store).counts() != counts)
+    let summary = Captured("undelete", store)
+    #expect(summary.flat.contains("that the store no longer has"), "\(summary.out)")
+    let line = try #require(summary.lines.first { $0.contains("strata merge ") })
+    let start = try #require(line.firstRange(of: "strata merge "))
+    let back = path("Back.sqlite")
+    let words = ("merge " + line[start.upperBound...]).split(separator: " ").map {
+      $0 == "FILE" ? back : String($0)
+    }
+    let merged = Captured(words)
+    #expect(merged.status == .done, "\(words): \(merged.out) \(merged.err)")
+    #expect(try Store(path: back).counts() == counts)
+    #expect(Captured("object", back, recipe).status == .done)
+  }
 }

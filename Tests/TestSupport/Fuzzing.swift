@@ -13,16 +13,23 @@ public struct Fuzzing {
   public struct Target: Sendable {
     public var name: String
     public var corpus: [[UInt8]]
+    /// What damages its input as only its format can be; most inputs are made by it.
+    var mutate: Mutation?
     public var read: @Sendable ([UInt8]) throws -> Void
 
     public init(
-      _ name: String, corpus: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void
+      _ name: String, corpus: [[UInt8]], mutating mutate: Mutation? = nil,
+      _ read: @escaping @Sendable ([UInt8]) throws -> Void
     ) {
       self.name = name
       self.corpus = corpus
+      self.mutate = mutate
       self.read = read
     }
   }
+
+  /// Makes a damaged input of a sound one.
+  public typealias Mutation = @Sendable ([UInt8], inout SeededGenerator) -> [UInt8]
 
   public struct Result: Sendable {
     public var inputs = 0
@@ -40,7 +47,7 @@ public struct Fuzzing {
     var generator = SeededGenerator(seed: seed)
     var result = Result()
     for _ in 0..<count {
-      let input = damaged(target.corpus, using: &generator)
+      let input = damaged(target, using: &generator)
       let seconds = ProcessorTime.seconds {
         do {
           try target.read(input)
@@ -59,8 +66,12 @@ public struct Fuzzing {
   }
 
   private static func damaged(
-    _ corpus: [[UInt8]], using generator: inout SeededGenerator
+    _ target: Target, using generator: inout SeededGenerator
   ) -> [UInt8] {
+    let corpus = target.corpus
+    if let mutate = target.mutate, Int.random(in: 0..<20, using: &generator) > 0 {
+      return mutate(corpus.randomElement(using: &generator) ?? [], &generator)
+    }
     let one = corpus.randomElement(using: &generator) ?? []
     switch Int.random(in: 0..<20, using: &generator) {
     case 0: return Array(one.prefix(Int.random(in: 0...one.count, using: &generator)))

@@ -77,6 +77,13 @@ extension Report {
           as: .code)
       ]
     }
+    if let kept = undeletion.kept.first {
+      let places = [ShellText.quoted(kept.backup.path), path, "FILE"]
+      next.append(
+        Line(
+          "To write a new store with those of the backup restored: \(.deed("merge"), of: places)",
+          as: .code))
+    }
     var remarks: [Line] = []
     func add(_ mark: Mark, _ count: Int, _ text: Advice) {
       if count > 0 { remarks.append(Line(mark, text)) }

@@ -32,6 +32,7 @@ extension Advice {
     "former-model": "strata model PATH@REVISION --format xcdatamodel",
     "history": "strata history STORE", "information": "strata info STORE",
     "listing": "strata stores PATH", "mapping": "strata mapping FILE",
+    "merge": "strata merge OLD NEW --match key --prefer new --output FILE",
     "migration": "strata migrate STORE --to MODEL", "model-listing": "strata model MODEL",
     "model-search": "strata find-model STORE PATH…", "object": "strata object STORE REF",
     "plan": "strata plan STORE --to MODEL",

@@ -23,6 +23,10 @@ package final class RemainsCopy {
       zip(tables, zip(given, live)).map { ($0, Int(max(0, $1.0 - $1.1.count))) }
     ) { first, _ in first }
   }
+  /// The keys of a table's rows that the store has.
+  package func living(in table: String) -> KeySet {
+    places[table].map { live[$0] } ?? KeySet()
+  }
   /// Whether more rows without a key were found than could be compared with those of the store.
   package var isComparedInPart: Bool { marks.isFull }
   /// What a person should know, as sentences.

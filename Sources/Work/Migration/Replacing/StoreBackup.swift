@@ -22,6 +22,9 @@ public struct StoreBackup: Sendable, Equatable {
     case rollback
     /// Something else: a file that a person named.
     case other
+
+    /// What a person calls it: migrations and edits leave backups of the same names.
+    package var words: String { self == .migration ? "migration or edit" : rawValue }
   }
 
   /// Path of its main file.

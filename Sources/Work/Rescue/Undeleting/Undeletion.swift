@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// Objects that were deleted from a store, and earlier states of objects, as far as anything is left of
@@ -87,6 +88,8 @@ package final class Undeletion {
 
   /// Of which tables keys are in no row that were not found either.
   package let missed: [Missed]
+  /// Objects that the store no longer has and that a backup beside it does.
+  package let kept: [KeptObjects]
   /// Why what was found may never have been in this store, as a clause; `nil` where nothing speaks against it.
   package let distrust: String?
 
@@ -133,9 +136,14 @@ package final class Undeletion {
       isWiped = remains.isWiped
       let missed = Self.missed(remains, counts, model)
       self.missed = missed
+      let kept = Connection.stoppingAll(when: isCancelled) {
+        KeptObjects.all(of: path, remains, model: model)
+      }
+      guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
+      self.kept = kept
       let carved = counts.reduce(0) { $0 + ($1.state == .deleted ? $1.carved : 0) }
       notes =
-        missed.map(\.sentence) + source.notes + remains.notes
+        kept.map(\.sentence) + missed.map(\.sentence) + source.notes + remains.notes
         + (carved > 0
           ? [
             "\(carved) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."

@@ -64,7 +64,7 @@ enum RollbackCommand {
       rows += backups.map { backup, contents in
         let facts = try? contents.get()
         return [
-          FileSystem.name(of: backup.path), words(backup.origin),
+          FileSystem.name(of: backup.path), backup.origin.words,
           facts.map { name(of: $0, beside: path) } ?? "—",
           CoreDataDate.text(backup.modified.rounded(.down)), NumberText.bytes(backup.bytes),
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
@@ -76,11 +76,6 @@ enum RollbackCommand {
       }
     }
     return backups.isEmpty ? .no : .done
-  }
-
-  /// Migrations and edits leave backups of the same names.
-  private static func words(_ origin: StoreBackup.Origin) -> String {
-    origin == .migration ? "migration or edit" : origin.rawValue
   }
 
   /// What the version of a backup is called: by its name in a bundle beside the store, where that has one.

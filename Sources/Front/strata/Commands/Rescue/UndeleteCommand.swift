@@ -204,6 +204,10 @@ extension JSONWriter {
           "older": entity.older,
         ]
       }
+      json.objects("backups", undeletion.kept) { (json: inout JSONWriter, kept: KeptObjects) in
+        json.fields(["path": kept.backup.path, "leftBy": kept.backup.origin.rawValue])
+        json.numbers("objects", kept.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      }
       json.objects("missed", undeletion.missed) { missed in
         [
           "entity": missed.entity, "keys": missed.keys, "found": missed.found,
