@@ -58,31 +58,11 @@ struct Benchmarks {
         rounds: words.dropFirst(2).first.flatMap { Int($0) } ?? 3)
     case "fuzz-pages": try PageFuzzing.run(Array(words.dropFirst()))
     case "fuzz-containers":
-      let folder = try TemporaryFolder()
-      let result = Fuzzing.run(
-        try ContainerFuzzing.target(in: folder),
-        count: words.dropFirst().first.flatMap { Int($0) } ?? 100_000,
-        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
-      print(
-        "\(result.inputs) mutated archives, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
-      )
+      try fuzz("mutated archives", words) { try ContainerFuzzing.target(in: $0) }
     case "fuzz-atomic":
-      let folder = try TemporaryFolder()
-      let result = Fuzzing.run(
-        try AtomicFuzzing.target(in: folder),
-        count: words.dropFirst().first.flatMap { Int($0) } ?? 100_000,
-        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
-      print(
-        "\(result.inputs) mutated XML and binary stores, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
-      )
+      try fuzz("mutated XML and binary stores", words) { try AtomicFuzzing.target(in: $0) }
     case "fuzz-backups":
-      let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 100_000
-      let result = Fuzzing.run(
-        try BackupFuzzing.target(in: TemporaryFolder()), count: inputs,
-        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
-      print(
-        "\(result.inputs) encrypted backups with mutated keybags, records and lists, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
-      )
+      try fuzz("encrypted backups with a mutated part", words) { try BackupFuzzing.target(in: $0) }
     case "source":
       SourceBenchmark.run(
         lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000,
@@ -106,9 +86,27 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS|FILE] [SEED] | fuzz-containers [INPUTS] [SEED] | fuzz-atomic [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS|STORE OUTPUT] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS|FILE] [SEED] | fuzz-containers [INPUTS] [SEED] | fuzz-backups [INPUTS] [SEED] | fuzz-atomic [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS|STORE OUTPUT] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
+  }
+
+  /// Feeds one reader.
+  ///
+  /// - Parameter words: the command, and how many inputs of which seed.
+  private static func fuzz(
+    _ inputs: String, _ words: [String], of target: (TemporaryFolder) throws -> Fuzzing.Target
+  ) throws {
+    let folder = try TemporaryFolder()
+    // Some targets know its path alone.
+    let result = try withExtendedLifetime(folder) {
+      Fuzzing.run(
+        try target(folder), count: words.dropFirst().first.flatMap { Int($0) } ?? 100_000,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+    }
+    print(
+      "\(result.inputs) \(inputs), \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+    )
   }
 
   private static func fuzz(inputs: Int, seed: UInt64) throws {

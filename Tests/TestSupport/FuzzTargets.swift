@@ -57,6 +57,10 @@ extension Fuzzing {
       Target("keyed archive", corpus: archives) {
         _ = try KeyedArchive($0).tree().lines()
       },
+      Target("packed value", corpus: try packedValues()) {
+        let data = DecodedData($0)
+        _ = data.lines(of: data.content(maximumLines: 2_000))
+      },
       Target("compiled model", corpus: archives) { _ = try Model(archive: $0).versionHashes },
       Target("compiled mapping", corpus: compiledMappings) { bytes in
         _ = try MappingModelDocument(bytes: bytes).mapping(from: samples.before, to: samples.after)
@@ -117,7 +121,22 @@ extension Fuzzing {
     ]
   }
 
-  private static let modelText = """
+  /// What apps pack, in gzip and in archives, and in one another.
+  private static func packedValues() throws -> [[UInt8]] {
+    let json = Array(#"{"title": "Soup", "steps": [1, 2.5, null, {"text": "\u00e9"}]}"#.utf8)
+    func archive(_ data: [UInt8]) -> [UInt8] {
+      var writer = KeyedArchiveWriter()
+      let (inner, name) = (writer.add(.data(data)), writer.string("Leek"))
+      let fields = ["a": inner, "b": name]
+      return writer.bytes(root: writer.add(class: ["App.Box", "NSObject"], fields))
+    }
+    let plain = [json, metadataList, Array(xmlList.utf8), archive(json), archive(metadataList)]
+    let packed = try plain.map(TarWriter.gzip)
+    return try plain + packed + packed.map(archive)
+      + [TarWriter.gzip(archive(packed[3])), TarWriter.gzip(packed[0])]
+  }
+
+  static let modelText = """
     <?xml version="1.0" encoding="UTF-8"?>
     <model userDefinedModelVersionIdentifier="1">
     <entity name="Book" versionHashModifier="x">
@@ -176,7 +195,7 @@ extension Fuzzing {
     """
 
   /// A header and two frames of 512-byte pages, the second a commit, with right checksums.
-  private static let walBytes: [UInt8] = {
+  static let walBytes: [UInt8] = {
     func word(_ value: UInt32) -> [UInt8] {
       [UInt8(value >> 24), UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
     }
@@ -203,7 +222,7 @@ extension Fuzzing {
     return log
   }()
 
-  private static func sampleStore(at path: String, model: Model) throws {
+  static func sampleStore(at path: String, model: Model) throws {
     let writer = try StoreWriter(creating: path, model: model)
     for index in 1...20 {
       let book = try writer.insert(

@@ -1,66 +1,160 @@
 import Containers
 import Files
 import ManagedModel
+import ManagedStore
+import SQLite
 
-/// Encrypted backups with a damaged part: the keybag, the record of a file, or the list of files in plain.
-public enum BackupFuzzing {
+/// Encrypted backups of which one part is damaged, under the right keys: what a reader meets after the password.
+public struct BackupFuzzing: Sendable {
+  /// The part that is damaged, by the first byte of an input.
+  public enum Part: UInt8, CaseIterable, Sendable {
+    /// The keybag in Manifest.plist.
+    case keybag
+    /// The record of a file: an archive of an object of class MBFile.
+    case record
+    /// The list of files before it is encrypted.
+    case list
+    /// Manifest.plist as a whole.
+    case properties
+    /// The list of files as it is stored.
+    case storedList
+    /// Info.plist.
+    case info
+    /// A store before it is encrypted.
+    case store
+    /// The store's -wal before it is encrypted.
+    case log
+  }
+
   private static let password = "horse"
+  private static let domain = "AppDomain-x"
+  private static let file = "Documents/App.sqlite"
+
+  private let temporary: TemporaryFolder
+  private let folder: String
+  private let recordsPath: String
+  /// Each part as it is before anything is damaged.
+  private let sound: [Part: [UInt8]]
+  private let properties: [String: PropertyListValue]
+  private let listKey: [UInt8]
+  private let places: [Part: (path: String, key: [UInt8])]
 
   /// Input whose first byte says which part the rest is.
   public static func target(in folder: TemporaryFolder) throws -> Fuzzing.Target {
-    let path = folder.path("Backup")
+    let fuzzing = try BackupFuzzing(in: folder)
+    let corpus = Part.allCases.compactMap { part in
+      fuzzing.sound[part].map { [part.rawValue] + $0 }
+    }
+    return Fuzzing.Target("encrypted backup", corpus: corpus) { try fuzzing.read($0) }
+  }
+
+  private init(in temporary: TemporaryFolder) throws {
+    self.temporary = temporary
+    folder = temporary.path("Backup")
     var list: [UInt8] = []
-    let writer = try backup(path) { options in
+    let writer = try EncryptedBackupWriter(folder) { options in
+      options.password = Self.password
+      (options.rounds, options.innerRounds) = (1, 1)
       options.list = {
         list = $0
         return $0
       }
     }
-    try add(to: writer) { $0 }
+    let path = temporary.path("App.sqlite")
+    try Fuzzing.sampleStore(at: path, model: Model(contents: Array(Fuzzing.modelText.utf8)))
+    let contents = [Part.store: try FileSystem.read(path), .log: Fuzzing.walBytes]
+    var places: [Part: (path: String, key: [UInt8])] = [:]
+    for (part, suffix) in [(Part.store, ""), (.log, "-wal")] {
+      let place = try writer.add(Self.domain, Self.file + suffix, contents[part] ?? [])
+      places[part] = (place, writer.secrets.last ?? [])
+    }
     try writer.finish()
-    let record = EncryptedBackupWriter.record(
-      path: "Documents/App.sqlite", size: 4096,
-      key: [3, 0, 0, 0] + [UInt8](repeating: 9, count: 40),
-      protectionClass: 3)
-    return Fuzzing.Target(
-      "encrypted backup", corpus: [[0] + writer.bag, [1] + record, [2] + list]
-    ) { input in
-      let part = Array(input.dropFirst())
-      let kind = input.first.map { $0 % 3 }
-      FileSystem.removeTree(path)
-      let writer = try backup(path) { options in
-        if kind == 0 { options.keybag = { _ in quick(part) } }
-        if kind == 2 { options.list = { _ in part } }
+    self.places = places
+    listKey = writer.secrets.last ?? []
+    let stored = try FileSystem.read(folder + "/Manifest.plist")
+    guard case .dictionary(let properties) = try PropertyList.read(stored) else {
+      throw CoreDataError(.failed, "the backup has no properties")
+    }
+    self.properties = properties
+    let info = PropertyList.binary(
+      .dictionary([
+        "Device Name": .string("A\u{1B}[2J"), "Product Version": .string("18.1"),
+        "Last Backup Date": .date(785_000_000),
+      ]))
+    try FileSystem.write(info, to: folder + "/Info.plist")
+    recordsPath = temporary.path("records.db")
+    try FileSystem.write(list, to: recordsPath)
+    sound = contents.merging([
+      .keybag: writer.bag, .list: list, .properties: stored, .info: info,
+      .record: EncryptedBackupWriter.record(
+        path: Self.file, size: contents[.store]?.count ?? 0,
+        key: [3, 0, 0, 0] + [UInt8](repeating: 9, count: 40), protectionClass: 3),
+      .storedList: try FileSystem.read(folder + "/Manifest.db"),
+    ]) { first, _ in first }
+  }
+
+  /// Puts a damaged part in its place, reads the backup, and makes it sound again.
+  private func read(_ input: [UInt8]) throws {
+    let part = input.first.flatMap { Part(rawValue: $0 % UInt8(Part.allCases.count)) } ?? .keybag
+    try write(part, Array(input.dropFirst()))
+    defer { try? restore(part) }
+    let unlocking = BackupUnlocking(ring: BackupKeyRing()) { backup, attempt in
+      requirePrintable(backup.text)
+      return attempt == 0 ? Secret(Array(Self.password.utf8)) : nil
+    }
+    let container = try Container(folder, unlocking: unlocking)
+    for store in try container.stores() {
+      let copy = try StoreCopy(of: store.name, in: container)
+      // Bytes: to Swift, a slash and a letter's accent behind it are one character.
+      let root = FileSystem.canonical(copy.root) + "/"
+      guard FileSystem.canonical(copy.path).utf8.starts(with: root.utf8) else {
+        preconditionFailure("a name leads elsewhere: \(store.name)")
       }
-      try add(to: writer) { kind == 1 ? part : $0 }
-      try writer.finish()
-      let container = try Container(
-        path,
-        unlocking: BackupUnlocking(ring: BackupKeyRing()) { backup, attempt in
-          _ = backup.text
-          return attempt == 0 ? Secret(Array(password.utf8)) : nil
-        })
-      for store in try container.stores() { _ = try StoreCopy(of: store.name, in: container) }
+    }
+    for note in container.notes { requirePrintable(note) }
+  }
+
+  private func requirePrintable(_ text: String) {
+    guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+    else { preconditionFailure("a control character in \(text.debugDescription)") }
+  }
+
+  private func write(_ part: Part, _ bytes: [UInt8]) throws {
+    switch part {
+    case .keybag:
+      var properties = properties
+      properties["BackupKeyBag"] = .data(Self.quick(bytes))
+      try FileSystem.write(
+        PropertyList.binary(.dictionary(properties)), to: folder + "/Manifest.plist")
+    case .record:
+      let records = try Connection(path: recordsPath, mode: .readWrite)
+      try records.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
+      try records.run(
+        "UPDATE Files SET file = ? WHERE relativePath = ?", [.blob(bytes), .text(Self.file)])
+      try writeList(FileSystem.read(recordsPath))
+    case .list: try writeList(bytes)
+    case .properties: try FileSystem.write(Self.quick(bytes), to: folder + "/Manifest.plist")
+    case .storedList: try FileSystem.write(bytes, to: folder + "/Manifest.db")
+    case .info: try FileSystem.write(bytes, to: folder + "/Info.plist")
+    case .store, .log:
+      guard let (path, key) = places[part] else { return }
+      try FileSystem.write(TestCrypto.encrypted(bytes, with: key), to: path)
     }
   }
 
-  private static func backup(
-    _ path: String, _ change: (inout EncryptedBackupWriter.Options) -> Void
-  ) throws -> EncryptedBackupWriter {
-    try EncryptedBackupWriter(path) { options in
-      options.password = password
-      (options.rounds, options.innerRounds) = (1, 1)
-      change(&options)
-    }
+  private func writeList(_ plain: [UInt8]) throws {
+    try FileSystem.write(
+      TestCrypto.encrypted(plain, with: listKey), to: folder + "/Manifest.db")
   }
 
-  private static func add(
-    to writer: EncryptedBackupWriter, record: @escaping ([UInt8]) -> [UInt8]
-  ) throws {
-    try writer.add(
-      "AppDomain-x", "Documents/App.sqlite",
-      Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 4080)
-    ) { $0.record = record }
+  private func restore(_ part: Part) throws {
+    let whole: Part =
+      switch part {
+      case .keybag: .properties
+      case .record, .list: .storedList
+      default: part
+      }
+    try sound[whole].map { try write(whole, $0) }
   }
 
   /// The same with few rounds where there are so many as to take seconds, and not too many.

@@ -7,10 +7,11 @@ import ManagedStore
 public enum ContainerFuzzing {
   /// - Parameter folder: where the archives are written.
   public static func target(in folder: TemporaryFolder) throws -> Fuzzing.Target {
-    let scratch = folder.path("fuzzed")
-    try FileSystem.makeDirectory(scratch)
-    let path = scratch + "/App.sqlite.gz"
+    try FileSystem.makeDirectory(folder.path("fuzzed"))
     return Fuzzing.Target("containers", corpus: try corpus()) { bytes in
+      // The target keeps the folder.
+      let scratch = folder.path("fuzzed")
+      let path = scratch + "/App.sqlite.gz"
       FileSystem.remove(path)
       try FileSystem.write(bytes, to: path)
       defer {
@@ -57,7 +58,24 @@ public enum ContainerFuzzing {
     for name in names { tar.add(name, content(name)) }
     tar.add("link", type: "2", link: "/etc/passwd")
     tar.add("a/" + String(repeating: "long/", count: 30) + "App.sqlite", [1, 2, 3])
-    archives += [tar.bytes, try tar.packed, try TarWriter.gzip(store)]
+    archives += [tar.bytes, try tar.packed]
+    // Of bytes that hardly shrink, and of two parts behind one another, as gzip joins them.
+    var generator = SeededGenerator(seed: 3)
+    let noise = store + (0..<600).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    archives += try [store, noise].map(TarWriter.gzip)
+    archives += [try gzipOfAllFields(noise), try TarWriter.gzip(store) + TarWriter.gzip(noise)]
     return archives
+  }
+
+  /// A packed file with every field that the header of gzip may have.
+  private static func gzipOfAllFields(_ content: [UInt8]) throws -> [UInt8] {
+    let plain = try TarWriter.gzip(content)
+    var head = Array(plain.prefix(10))
+    head[3] = 0x1F
+    head += [6, 0] + Array("AB".utf8) + [2, 0, 1, 2]
+    head += Array("../../App.sqlite\0a comment\0".utf8)
+    let sum = ZipWriter.checksum(head)
+    head += [UInt8(sum & 0xFF), UInt8(sum >> 8 & 0xFF)]
+    return head + plain.dropFirst(10)
   }
 }
