@@ -1,4 +1,3 @@
-import Values
 
 /// Who may do what with a file, and what is attached to it: owner, mode, ACL, extended attributes.
 ///

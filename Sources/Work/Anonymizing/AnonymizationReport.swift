@@ -1,4 +1,3 @@
-import ManagedStore
 
 /// What became of a store that was anonymized, and what still shows.
 package struct AnonymizationReport: Sendable {

@@ -1,5 +1,4 @@
 import Files
-import ManagedStore
 import Salvage
 
 /// The rollback journals of saves without a log, opened while they are there: they name the pages that a save wrote,

@@ -1,4 +1,3 @@
-import Comparison
 
 /// What another program saves to the store while it is looked at.
 extension State {

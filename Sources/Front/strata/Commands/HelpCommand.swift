@@ -1,7 +1,6 @@
 import Interface
 import JSON
 import ManagedModel
-import RowText
 import Terminal
 import Topics
 

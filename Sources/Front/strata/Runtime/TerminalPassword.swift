@@ -1,4 +1,3 @@
-import Containers
 import Files
 import ManagedModel
 import Synchronization

@@ -1,5 +1,3 @@
-import ManagedModel
-import SQLite
 
 /// A table of persistent history, as Core Data makes it: by the number that its rows have as Z_ENT.
 ///

@@ -12,9 +12,6 @@ package struct ObjectSet: Sendable {
     keys[id.entity, default: []].insert(id.key).inserted
   }
 
-  /// How many there are.
-  package var count: Int { keys.values.reduce(0) { $0 + $1.count } }
-
   /// Those of exactly an entity, in the order of their keys.
   package func keys(of entity: String) -> [Int64] { (keys[entity] ?? []).sorted() }
 

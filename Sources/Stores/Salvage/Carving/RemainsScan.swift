@@ -1,4 +1,3 @@
-import Values
 
 /// Finds rows that are no longer in a database, or that are there in a newer state.
 ///

@@ -1,4 +1,3 @@
-import ManagedModel
 
 /// Carries one entity mapping out, object by object: subclass it where values are not enough.
 ///

@@ -1,5 +1,4 @@
 import ManagedModel
-import Salvage
 
 /// Chooses among the orders that a lost table's columns may have: by what cannot be, never by what values
 /// may mean.
