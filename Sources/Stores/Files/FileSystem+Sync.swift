@@ -1,4 +1,3 @@
-
 extension Folder {
   /// Forces everything that was written to the folder's file system to the disk.
   ///

@@ -1,4 +1,3 @@
-
 /// What became of a store that was anonymized, and what still shows.
 package struct AnonymizationReport: Sendable {
   /// The original, as it was given.

@@ -1,4 +1,3 @@
-
 /// A text as what stays of it and what is replaced: letters, digits and other characters of an alphabet.
 ///
 /// Punctuation and spaces stay, and what makes a text an e-mail address, a URL, JSON or a property list with it. Where

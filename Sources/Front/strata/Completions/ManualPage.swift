@@ -1,4 +1,3 @@
-
 /// The manual page, in man's macros, made from the table of commands.
 enum ManualPage {
   static var text: String {

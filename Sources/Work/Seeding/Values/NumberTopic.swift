@@ -1,4 +1,3 @@
-
 /// Which numbers a property has, as far as its name shows.
 struct NumberTopic: Sendable, Equatable {
   var range: ClosedRange<Double>
