@@ -126,9 +126,7 @@ public struct TreeCopy: ~Copyable {
     done += 1
     if done % 256 == 0 {
       progress(Double(done) / Double(image.pageCount))
-      if isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
-      }
+      try CoreDataError.check(isCancelled)
     }
     return page.bytes
   }

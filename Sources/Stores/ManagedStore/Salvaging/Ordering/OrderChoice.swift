@@ -147,8 +147,7 @@ struct OrderChoice {
   /// - Throws: ``CoreDataError`` where the search was cancelled.
   private func check(_ tried: inout Int, _ isCancelled: () -> Bool) throws {
     tried += 1
-    guard tried % Self.stride == 0, isCancelled() else { return }
-    throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+    if tried % Self.stride == 0 { try CoreDataError.check(isCancelled) }
   }
 
   private func eachTurn(of columns: [Int], _ body: ([Int]) -> Void, _ turned: [Int] = []) {
