@@ -137,3 +137,14 @@ package enum UUIDText {
     return bytes
   }
 }
+
+extension UInt8 {
+  /// Whether it is a digit of ASCII.
+  package var isDigit: Bool { (0x30...0x39).contains(self) }
+
+  /// Whether it is a letter of ASCII.
+  package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+
+  /// Whether it is a letter or digit of ASCII, an underscore, or of a character beyond ASCII.
+  package var isOfWord: Bool { isLetter || isDigit || self == UInt8(ascii: "_") || self >= 0x80 }
+}

@@ -18,16 +18,6 @@ extension CloudKitState.Event {
   package var sign: String { succeeded ? "✓" : end == nil ? "…" : "✗" }
 }
 
-extension CloudKitState.EntityRecords {
-  /// How many objects are in which state: `12 synced, 1 waits to be uploaded`.
-  package var summary: String {
-    let parts = CloudObjectState.allCases.compactMap { state in
-      objects[state].map { "\(NumberText.grouped($0)) \(state.label)" }
-    }
-    return parts.isEmpty ? NumberText.counted(records, "record") : parts.joined(separator: ", ")
-  }
-}
-
 extension CloudObjectState {
   /// The state as the head of a column or behind a number.
   package var label: String {

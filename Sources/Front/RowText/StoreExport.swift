@@ -207,10 +207,7 @@ package struct StoreExport {
       if page.rows.count == Self.page {
         try writer.write(page)
         page.rows.removeAll(keepingCapacity: true)
-        if isCancelled() {
-          throw CoreDataError(
-            .cancelled, code: .migrationCancelled, "cancelled", path: store.path)
-        }
+        try CoreDataError.check(isCancelled, store.path)
         progress(report.objects + count)
       }
       object = try next()
@@ -290,9 +287,7 @@ package struct StoreExport {
     }
     var offset = 0
     while true {
-      if isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: store.path)
-      }
+      try CoreDataError.check(isCancelled, store.path)
       let piece = try opened.read(at: offset, count: Self.piece)
       guard !piece.isEmpty else { break }
       try file.append(piece)

@@ -72,10 +72,7 @@ struct BackupManifest {
 
   private static func isHexadecimal(_ name: String, _ count: Int) -> Bool {
     name.utf8.count == count
-      && name.utf8.allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
-      }
+      && name.utf8.allSatisfy { $0.isDigit || (0x61...0x66).contains($0 | 0x20) }
   }
 
   /// Whether a folder is a backup: older ones list their files in another form, and are named too.

@@ -1,5 +1,4 @@
 import Files
-import ManagedModel
 
 /// What a person has handed over instead of a store.
 package enum ContainerForm: Sendable, Equatable {

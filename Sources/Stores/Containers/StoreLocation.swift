@@ -1,5 +1,4 @@
 import Files
-import ManagedModel
 
 /// Where a store is that a person names: a file, or `PATH//inner/path` in a container.
 package enum StoreLocation: Sendable, Equatable {

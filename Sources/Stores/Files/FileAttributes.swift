@@ -1,5 +1,3 @@
-import Values
-
 /// Who may do what with a file, and what is attached to it: owner, mode, ACL, extended attributes.
 ///
 /// They are given through a descriptor of a file that this process made: another user of the folder could

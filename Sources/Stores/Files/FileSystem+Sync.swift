@@ -1,5 +1,3 @@
-import Values
-
 extension Folder {
   /// Forces everything that was written to the folder's file system to the disk.
   ///

@@ -1,5 +1,4 @@
 import Synchronization
-import Values
 
 /// A folder in the temporary one for copies of a store, removed with all in it when it is let go.
 ///

@@ -69,11 +69,7 @@ public struct HashPattern: Sendable, Equatable {
   }
 
   static func isName(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "$")
-      || byte >= 0x80
-      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    byte.isOfWord || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "$")
   }
 }
 

@@ -1,5 +1,3 @@
-import ManagedModel
-
 /// Several models that together have just the entities of a store: an app merged them.
 enum ModelCover {
   /// Most models that an app is taken to have merged.

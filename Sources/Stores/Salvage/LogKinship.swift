@@ -1,5 +1,4 @@
 import Files
-import Values
 
 /// Whether a -wal belongs to the main file that it lies beside: what the two say that cannot both be.
 ///

@@ -1,5 +1,3 @@
-import ManagedStore
-
 /// What became of a store that was anonymized, and what still shows.
 package struct AnonymizationReport: Sendable {
   /// The original, as it was given.

@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// What is done with the values of a column.
 enum ColumnTreatment {

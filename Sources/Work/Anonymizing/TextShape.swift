@@ -1,5 +1,3 @@
-import ManagedModel
-
 /// A text as what stays of it and what is replaced: letters, digits and other characters of an alphabet.
 ///
 /// Punctuation and spaces stay, and what makes a text an e-mail address, a URL, JSON or a property list with it. Where
@@ -80,14 +78,6 @@ struct TextShape {
   enum Piece {
     case kept(Unicode.Scalar)
     case symbol(Alphabet, Int)
-
-    /// What the text has there.
-    var scalar: Unicode.Scalar {
-      switch self {
-      case .kept(let scalar): scalar
-      case .symbol(let alphabet, let place): alphabet.scalar(place)
-      }
-    }
   }
 
   var pieces: [Piece]

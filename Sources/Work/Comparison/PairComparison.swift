@@ -54,14 +54,10 @@ final class PairComparison: ObjectPairing {
     limit: Int, isCancelled: () -> Bool, _ report: (ObjectChange) throws -> Void
   ) throws -> ComparisonSummary.EntityCount {
     var count = ComparisonSummary.EntityCount(entity: pair.entity)
-    func checkCancelled() throws {
-      guard isCancelled() else { return }
-      throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
-    }
     let changed = try connection.prepare(
       "SELECT a, b FROM temp.compare_changed WHERE place = \(pair.place) AND differs ORDER BY a")
     while try changed.step() {
-      try checkCancelled()
+      try CoreDataError.check(isCancelled)
       let key = changed.integer(at: 0)
       guard !changed.isNull(at: 1) else {
         guard let sideA, try sideA.counts(key) else { continue }
@@ -93,7 +89,7 @@ final class PairComparison: ObjectPairing {
     let inserted = try connection.prepare(
       "SELECT b FROM temp.compare_inserted WHERE place = \(pair.place) ORDER BY b")
     while let sideB, try inserted.step() {
-      try checkCancelled()
+      try CoreDataError.check(isCancelled)
       let key = inserted.integer(at: 0)
       guard try sideB.counts(key) else { continue }
       guard !lacksRows.a else {

@@ -262,7 +262,7 @@ extension DecimalText {
     let bytes = text.utf8
     return Double(text)?.isFinite == true
       && bytes.allSatisfy { "+-.0123456789eE".utf8.contains($0) }
-      && bytes.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && bytes.contains(where: \.isDigit)
   }
 }
 

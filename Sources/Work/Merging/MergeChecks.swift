@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// Why two stores cannot be merged, as errors for people.
 enum MergeChecks {

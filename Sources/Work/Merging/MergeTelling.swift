@@ -2,7 +2,6 @@ import Comparison
 import Files
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// Keeps the report of a merge while it is under way: what is named in it is read from both stores as they are.
 final class MergeTelling {

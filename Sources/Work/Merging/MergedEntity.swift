@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// One entity of the stores that are merged: the same properties, in columns that may have other names.
 struct MergedEntity {

@@ -1,5 +1,3 @@
-import Comparison
-import ManagedModel
 import ManagedStore
 import SQLite
 

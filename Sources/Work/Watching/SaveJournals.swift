@@ -1,5 +1,4 @@
 import Files
-import ManagedStore
 import Salvage
 import Synchronization
 

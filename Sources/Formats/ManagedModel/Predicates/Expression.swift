@@ -14,7 +14,7 @@ package indirect enum Expression: Sendable, Equatable {
   case fetch(request: Expression, context: Expression, countOnly: Bool)
   /// `UNION`, `INTERSECT` or `MINUS` of two collections.
   case setOperation(String, Expression, Expression)
-  /// An expression that was read by ``init(locating:)``, with the place in bytes of its name, sign or
+  /// An expression that was read by ``Predicate/init(locating:)``, with the place in bytes of its name, sign or
   /// value in the text.
   case located(Expression, Range<Int>)
 
@@ -188,15 +188,6 @@ extension Expression {
 
 /// Expressions that know where their words stand in the text that they were read from.
 extension Expression {
-  /// Reads an expression from predicate format; its names, signs and values are `located`.
-  ///
-  /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
-  package init(locating format: String) throws(CoreDataError) {
-    self = try PredicateParser.locating(format) { parser throws(CoreDataError) in
-      try parser.expression()
-    }
-  }
-
   /// The expression itself, without its place; the parts of it keep theirs.
   package var bare: Expression {
     if case .located(let inner, _) = self { inner.bare } else { self }

@@ -76,7 +76,7 @@ package struct PredicateTokens {
     case UInt8(ascii: "$"):
       position += 1
       let start = position
-      while position < bytes.count, Self.isNameByte(bytes[position]) { position += 1 }
+      while position < bytes.count, bytes[position].isOfWord { position += 1 }
       peek = .variable(text(start))
     case UInt8(ascii: "0")...UInt8(ascii: "9"): peek = number()
     case _ where Self.startsName(byte): peek = .word(name())
@@ -133,7 +133,7 @@ package struct PredicateTokens {
       let byte = bytes[position]
       if byte == UInt8(ascii: ".") {
         guard position + 1 < bytes.count, Self.startsName(bytes[position + 1]) else { break }
-      } else if byte != UInt8(ascii: ":"), !Self.isNameByte(byte), !Self.startsName(byte) {
+      } else if byte != UInt8(ascii: ":"), !byte.isOfWord, !Self.startsName(byte) {
         break
       }
       position += 1
@@ -171,16 +171,7 @@ package struct PredicateTokens {
   }
 
   private static func startsName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "#"), 0x80...0xFF:
-      true
-    default: false
-    }
+    byte.isOfWord && !byte.isDigit || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#")
   }
 
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || startsName(byte) && byte != UInt8(ascii: "@") && byte != UInt8(ascii: "#")
-  }
 }

@@ -180,7 +180,7 @@ public struct ModelBundle: Sendable {
   package static func naturallyPrecedes(_ a: String, _ b: String) -> Bool {
     let (left, right) = (runs(a), runs(b))
     for (one, other) in zip(left, right) where one != other {
-      if one.utf8.first.map(isDigit) == true, other.utf8.first.map(isDigit) == true {
+      if one.utf8.first?.isDigit == true, other.utf8.first?.isDigit == true {
         let (first, second) = (one.drop { $0 == "0" }, other.drop { $0 == "0" })
         if first.count != second.count { return first.count < second.count }
         if first != second { return first < second }
@@ -188,10 +188,6 @@ public struct ModelBundle: Sendable {
       return one < other
     }
     return left.count == right.count ? a < b : left.count < right.count
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
   private static func runs(_ text: String) -> [String] {

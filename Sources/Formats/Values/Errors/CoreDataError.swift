@@ -219,3 +219,17 @@ public struct TextMark: Sendable, Equatable {
     String(decoding: text.utf8.prefix(range.upperBound).dropFirst(range.lowerBound), as: UTF8.self)
   }
 }
+
+extension CoreDataError {
+  /// That the person asked to stop.
+  package static func cancelled(_ path: String? = nil) -> CoreDataError {
+    CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
+  }
+
+  /// - Throws: that, where the person did.
+  package static func check(
+    _ isCancelled: () -> Bool, _ path: String? = nil
+  ) throws(CoreDataError) {
+    if isCancelled() { throw cancelled(path) }
+  }
+}

@@ -1,5 +1,3 @@
-import ManagedModel
-import ManagedStore
 import Migration
 import Rescue
 

@@ -1,4 +1,3 @@
-import ManagedModel
 import Terminal
 
 /// What happened when, the newest last.

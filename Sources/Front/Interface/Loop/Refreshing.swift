@@ -1,5 +1,3 @@
-import Comparison
-
 /// What another program saves to the store while it is looked at.
 extension State {
   /// The store's files are not what they were.

@@ -1,6 +1,5 @@
 import ManagedModel
 import Migration
-import Terminal
 
 /// The version that a person chose to migrate to, for finding it again.
 struct ChosenVersion: Codable, Sendable, Equatable {

@@ -1,4 +1,3 @@
-import ManagedModel
 import Terminal
 
 /// What a screen is: besides what every component has, its name, and what it says and does where

@@ -2,7 +2,6 @@ import Editing
 import ManagedModel
 import ManagedStore
 import Migration
-import Terminal
 
 /// What of persistent history is read.
 package enum HistoryScope: Sendable, Equatable {

@@ -16,7 +16,7 @@ enum CommandLineTool {
     } catch {
       let error =
         (error as? SQLiteError)?.isInterrupted == true
-        ? CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+        ? .cancelled()
         : RecoveryNotice.explaining(CoreDataError(error, or: .failed))
       report(
         error, asJSON: words.prefix { $0 != "--" }.contains(Option.json.declaration.word), console)

@@ -1,7 +1,6 @@
 import Interface
 import JSON
 import ManagedModel
-import RowText
 import Terminal
 
 /// `strata help`: the commands, the help of one of them, or an article.

@@ -1,5 +1,3 @@
-import JSON
-
 /// The manual page, in man's macros, made from the table of commands.
 enum ManualPage {
   static var text: String {

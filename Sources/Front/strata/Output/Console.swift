@@ -2,7 +2,6 @@ import Interface
 import JSON
 import ManagedModel
 import Reports
-import RowText
 import Terminal
 
 /// Where a command writes: the process's streams, or a test's buffers.

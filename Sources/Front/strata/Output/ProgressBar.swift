@@ -1,5 +1,4 @@
 import Dispatch
-import Interface
 import ManagedModel
 import Synchronization
 import Terminal

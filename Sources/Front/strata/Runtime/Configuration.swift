@@ -1,7 +1,6 @@
 import Files
 import Interface
 import JSON
-import ManagedModel
 import Terminal
 
 /// What a person has set in `config.json`: JSON5, all of it optional.

@@ -1,4 +1,3 @@
-import Containers
 import Curses
 import Files
 import Interface

@@ -1,4 +1,3 @@
-import Containers
 import Files
 import ManagedModel
 import Synchronization
@@ -68,7 +67,7 @@ enum TerminalPassword {
         }
         switch byte {
         case 3:
-          throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+          throw CoreDataError.cancelled()
         // ^D on an empty line ends the input.
         case 4 where count == 0:
           hasEnded = true

@@ -1,4 +1,3 @@
-import ManagedModel
 import SQLite
 
 /// An object, or the record of one that is gone, as the mirroring to CloudKit knows it.

@@ -1,5 +1,4 @@
 import ManagedModel
-import SQLite
 
 /// One name of a key path and where it stands.
 private struct PathName {

@@ -1,4 +1,3 @@
-import ManagedModel
 import SQLite
 
 /// A version that a store had, as history shows it: a migration leaves an empty transaction that names the

@@ -1,6 +1,3 @@
-import ManagedModel
-import SQLite
-
 /// A table of persistent history, as Core Data makes it: by the number that its rows have as Z_ENT.
 ///
 /// Their columns are always the same, but for the tombstones (store-format-2 §7: 63 and 64 stores).

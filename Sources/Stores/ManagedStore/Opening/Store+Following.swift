@@ -1,4 +1,3 @@
-import ManagedModel
 import SQLite
 
 extension Store {

@@ -134,7 +134,7 @@ extension CoreDataError {
   /// A statement that was interrupted on purpose is a cancellation, whatever it was part of.
   package init(sqlite error: SQLiteError, path: String, kind: Kind = .unreadable) {
     guard !error.isInterrupted else {
-      self.init(.cancelled, code: .migrationCancelled, "cancelled", path: path)
+      self = .cancelled(path)
       return
     }
     let advice: Advice? =

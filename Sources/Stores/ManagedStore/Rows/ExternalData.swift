@@ -340,13 +340,8 @@ extension StoreFiles {
   /// Whether a name can be one that Core Data gives to a file of external data: a damaged or hostile store
   /// must not lead outside its folder.
   package static func isExternalName(_ name: String) -> Bool {
-    let isPlain = name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
+    let isPlain = name.utf8.allSatisfy {
+      $0.isOfWord && $0 < 0x80 || $0 == UInt8(ascii: "-")
     }
     return isPlain && !name.isEmpty && name.utf8.count <= 255
   }

@@ -12,9 +12,6 @@ package struct ObjectSet: Sendable {
     keys[id.entity, default: []].insert(id.key).inserted
   }
 
-  /// How many there are.
-  package var count: Int { keys.values.reduce(0) { $0 + $1.count } }
-
   /// Those of exactly an entity, in the order of their keys.
   package func keys(of entity: String) -> [Int64] { (keys[entity] ?? []).sorted() }
 
@@ -35,7 +32,7 @@ extension Store {
       var query = RowQuery(entity: entity, limit: 5_000, properties: [])
       query.filter = try predicate.map { try RowFilter($0, entity: entity, store: self) }
       while true {
-        if isCancelled() { throw cancelled }
+        try CoreDataError.check(isCancelled, path)
         let page = try rows(query)
         for row in page.rows { _ = set.insert(row.id) }
         guard page.rows.count == query.limit, let last = page.rows.last else { break }
@@ -63,7 +60,7 @@ extension Store {
     var count = 0
     while let object = waiting.popLast() {
       count += 1
-      if count & 1023 == 0, isCancelled() { throw cancelled }
+      if count & 1023 == 0 { try CoreDataError.check(isCancelled, path) }
       if links[object.entity] == nil {
         let own = try self.links(of: object.entity, followed)
         links[object.entity] = own.map(\.statement)
@@ -83,10 +80,6 @@ extension Store {
         }
       }
     }
-  }
-
-  private var cancelled: CoreDataError {
-    CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
   }
 
   /// A relationship that is followed: of any entity, or of one and those below it.

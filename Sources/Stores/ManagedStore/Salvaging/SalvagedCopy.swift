@@ -313,9 +313,7 @@ package final class SalvagedCopy {
       && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
   }
 
-  private func check() throws {
-    if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
-  }
+  private func check() throws { try CoreDataError.check(isCancelled) }
 
   /// Where keys may be lost: the holes of the table's tree, those beside each other as one.
   private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {

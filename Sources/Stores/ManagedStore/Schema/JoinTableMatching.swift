@@ -216,9 +216,6 @@ extension StoreSchema.JoinTable {
   /// The other side.
   package var otherSide: Side { Side(entity: inverseEntity, relationship: inverse) }
 
-  /// Whether the table holds the links of that side.
-  package func isOf(_ side: Side) -> Bool { side == self.side || side == otherSide }
-
   /// Its columns, in the order of a fresh table.
   package var columns: [String] {
     [first, second] + [firstOrder, secondOrder].compactMap { $0 }

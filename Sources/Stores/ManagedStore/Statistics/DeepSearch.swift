@@ -205,10 +205,6 @@ struct DeepSearch {
       return true
     }
 
-    private func check() throws {
-      if search.isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
-      }
-    }
+    private func check() throws { try CoreDataError.check(search.isCancelled) }
   }
 }

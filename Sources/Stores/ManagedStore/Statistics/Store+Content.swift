@@ -65,9 +65,7 @@ extension Store {
     var found: Int?
     var start = backwards ? 0 : max(0, offset)
     while true {
-      if isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
-      }
+      try CoreDataError.check(isCancelled, path)
       guard
         let part = try content(of: property, in: id, from: start, count: piece + needle.count - 1),
         !part.bytes.isEmpty

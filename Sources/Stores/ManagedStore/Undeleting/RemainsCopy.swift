@@ -115,9 +115,7 @@ package final class RemainsCopy {
     Dictionary(tables.enumerated().map { ($1, $0) }) { first, _ in first }
   }
 
-  private func check() throws {
-    if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
-  }
+  private func check() throws { try CoreDataError.check(isCancelled) }
 
   /// Rows of the store as it is, each with the place of its table: those that salvage would take.
   ///

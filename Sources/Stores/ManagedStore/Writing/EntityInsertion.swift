@@ -5,10 +5,7 @@ import SQLite
 final class EntityInsertion {
   struct AttributeSlot {
     let index: Int
-    let name: String
-    let type: AttributeType
-    /// Whether large values may lie in files.
-    let allowsFiles: Bool
+    let attribute: Attribute
   }
 
   struct ToOneSlot {
@@ -47,8 +44,7 @@ final class EntityInsertion {
     var links: [String: LinkInsertion] = [:]
     for entry in place.attributes {
       attributes[entry.attribute.name] = AttributeSlot(
-        index: index(entry.column), name: entry.attribute.name, type: entry.attribute.type,
-        allowsFiles: entry.attribute.allowsExternalBinaryDataStorage)
+        index: index(entry.column), attribute: entry.attribute)
     }
     for entry in place.relationships {
       // What a to-one inverse keeps is written from there.

@@ -27,12 +27,7 @@ extension StoreSchema {
   /// A name as Core Data writes it: bare where that is sound SQL, else in quotes.
   package static func name(_ name: String) -> String {
     let isPlain = name.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
+      $0.isOfWord && $0 < 0x80
     }
     return isPlain ? name : quoted(name)
   }

@@ -304,32 +304,12 @@ public final class StoreWriter {
   private func column(
     _ value: AttributeValue, _ slot: EntityInsertion.AttributeSlot, entity: String, key: Int64
   ) throws -> Value {
-    switch (slot.type, value) {
-    case (_, .null): return .null
-    case (.integer16, .integer(let number)), (.integer32, .integer(let number)),
-      (.integer64, .integer(let number)):
-      return .integer(number)
-    case (.boolean, .boolean(let flag)): return .integer(flag ? 1 : 0)
-    case (.double, .double(let number)), (.float, .double(let number)): return .real(number)
-    case (.decimal, .decimal(let digits)):
-      // The column's numeric affinity turns the digits into a number.
-      return .text(digits)
-    case (.string, .string(let text)), (.uri, .uri(let text)): return .text(text)
-    case (.date, .date(let seconds)): return .real(seconds)
-    case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
-    case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
-      guard slot.allowsFiles else { return .blob(bytes) }
-      guard bytes.count > Self.externalThreshold else {
-        return .blob(MarkedBytes.row(bytes).column)
-      }
-      let name = externalName(entity: entity, key: key, attribute: slot.name)
-      try writeExternal(bytes, named: name)
-      return .blob(MarkedBytes.file(name: name).column)
-    default:
-      throw CoreDataError(
-        .usage, "the value does not fit the type \(slot.type.name)", entity: entity,
-        property: slot.name)
-    }
+    guard case .bytes(let bytes) = value, slot.attribute.allowsExternalBinaryDataStorage,
+      bytes.count > Self.externalThreshold
+    else { return try slot.attribute.column(of: value, in: entity, isRanged: false) }
+    let name = externalName(entity: entity, key: key, attribute: slot.attribute.name)
+    try writeExternal(bytes, named: name)
+    return .blob(MarkedBytes.file(name: name).column)
   }
 
   /// A UUID made of what it names, so that the same objects give the same files.

@@ -1,5 +1,3 @@
-import Values
-
 /// Finds rows that are no longer in a database, or that are there in a newer state.
 ///
 /// Looked through are, from new to old: the room in pages that is not in use, free pages, frames of the

@@ -126,9 +126,7 @@ public struct TreeCopy: ~Copyable {
     done += 1
     if done % 256 == 0 {
       progress(Double(done) / Double(image.pageCount))
-      if isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
-      }
+      try CoreDataError.check(isCancelled)
     }
     return page.bytes
   }
@@ -262,8 +260,8 @@ public struct TreeCopy: ~Copyable {
   private mutating func leaves(of roots: [Int], _ new: Int, _ top: inout TreeTop) throws -> Outcome
   {
     var trees = try roots.compactMap { root in
-      try key(of: root, isLast: false).flatMap { first in
-        try key(of: root, isLast: true).map { (root: root, first: first, last: $0) }
+      try image.endKey(of: root, isLast: false).flatMap { first in
+        try image.endKey(of: root, isLast: true).map { (root: root, first: first, last: $0) }
       }
     }.sorted { $0.first < $1.first }
     var outcome = Outcome(isWhole: trees.count == roots.count)
@@ -328,24 +326,6 @@ public struct TreeCopy: ~Copyable {
       try leaves(child, depth: depth + 1, &top, &outcome)
     default: outcome.isWhole = false
     }
-  }
-
-  /// The first key of a tree, or its last, as far as its leaves can be read; `nil` where none can.
-  private func key(of root: Int, isLast: Bool, depth: Int = 0) throws -> Int64? {
-    guard depth < 24, root > 1, root <= image.pageCount, let page = try image.page(root),
-      let tree = TreePage(page.bytes, number: root, usable: image.usable), tree.kind.isOfTable
-    else { return nil }
-    if tree.kind == .tableLeaf {
-      let cells = tree.cells(in: page.bytes)
-      return (isLast ? cells.last : cells.first).flatMap {
-        TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
-      }
-    }
-    let children = tree.children(in: page.bytes)
-    for child in isLast ? children.reversed() : children {
-      if let key = try key(of: child, isLast: isLast, depth: depth + 1) { return key }
-    }
-    return nil
   }
 
   // MARK: What is too large for a page

@@ -96,3 +96,23 @@ struct TreeTop {
     6 + Varint.length(UInt64(bitPattern: child.key))
   }
 }
+
+extension DatabaseImage {
+  /// The first key of a tree, or its last, as far as its leaves can be read; `nil` where none can.
+  func endKey(of root: Int, isLast: Bool, depth: Int = 0) throws -> Int64? {
+    guard depth < 24, root > 1, root <= pageCount, let page = try page(root),
+      let tree = TreePage(page.bytes, number: root, usable: usable), tree.kind.isOfTable
+    else { return nil }
+    if tree.kind == .tableLeaf {
+      let cells = tree.cells(in: page.bytes)
+      return (isLast ? cells.last : cells.first).flatMap {
+        TreeCell(page.bytes, at: $0, present: page.present, usable: usable)?.key
+      }
+    }
+    let children = tree.children(in: page.bytes)
+    for child in isLast ? children.reversed() : children {
+      if let key = try endKey(of: child, isLast: isLast, depth: depth + 1) { return key }
+    }
+    return nil
+  }
+}

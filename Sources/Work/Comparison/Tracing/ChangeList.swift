@@ -1,6 +1,4 @@
 import Files
-import ManagedModel
-import ManagedStore
 import SQLite
 
 /// The list of what was changed in a copy of a store: which properties of which objects, and which objects came or

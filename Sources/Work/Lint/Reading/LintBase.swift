@@ -1,5 +1,4 @@
 import Files
-import ManagedModel
 import ModelSearch
 
 /// What shipped, as far as a revision or an older copy shows.

@@ -77,7 +77,7 @@ public struct ErrorReport: Sendable, Equatable {
       var index = 0
       while result.count < 16, let place = ByteSearch.place(of: key, in: bytes, from: index) {
         index = place + 1
-        guard place == 0 || !isWord(bytes[place - 1]) else { continue }
+        guard place == 0 || !bytes[place - 1].isOfWord else { continue }
         index = place
         var at = skipSpaces(bytes, index + key.count)
         // `reason=…`, `reason = …`, and `reason : …` where each entry has a line of its own.
@@ -113,12 +113,6 @@ public struct ErrorReport: Sendable, Equatable {
     return at
   }
 
-  private static func isWord(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "_") || byte >= 0x80
-      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-  }
 }
 
 /// Merges the codes and the sentences of a text, so that each error is listed once.

@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import SQLite
 
 extension MappingLayout {
   /// Source objects that a relationship mapping speaks of.

@@ -26,24 +26,6 @@ extension MappingModel {
         }
     }
   }
-
-  /// The first thing that another mapping carries and this one does not, or from elsewhere.
-  ///
-  /// - Returns: names in the destination, the property `nil` for an entity; `nil` where this mapping
-  ///   carries all that the other does.
-  func firstMissing(of other: MappingModel) -> (entity: String, property: String?)? {
-    let mine = Dictionary(
-      first: entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) } })
-    for theirs in other.entityMappings {
-      guard let to = theirs.destination else { continue }
-      switch theirs.gap(in: mine[to]) {
-      case nil: continue
-      case .entity: return (to, nil)
-      case .property(let name): return (to, name)
-      }
-    }
-    return nil
-  }
 }
 
 extension EntityMapping {

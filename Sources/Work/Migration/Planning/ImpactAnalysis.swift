@@ -1,6 +1,5 @@
 import ManagedStore
 import ModelWriting
-import SQLite
 
 /// Counts what the changes between two versions touch in a store, change by change.
 struct ImpactAnalysis {

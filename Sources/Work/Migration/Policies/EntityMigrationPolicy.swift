@@ -1,5 +1,3 @@
-import ManagedModel
-
 /// Carries one entity mapping out, object by object: subclass it where values are not enough.
 ///
 /// The steps are Core Data's own seven, called in its order: for every mapping ``begin(_:manager:)``,

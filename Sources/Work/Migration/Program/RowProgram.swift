@@ -190,9 +190,6 @@ indirect enum ColumnValue: Equatable {
   /// What a row that stays in its table has before the rest is there.
   var meanwhile: ColumnValue { if case .derived(_, let former) = self { former } else { self } }
 
-  /// Whether the column holds nothing in these rows.
-  var isEmpty: Bool { self == .empty || self == .foreign }
-
   /// What is compared without SQLite; `nil` where only SQLite can compute the value.
   ///
   /// - Parameter source: the table that the rows come from. Its key is no column of a record.

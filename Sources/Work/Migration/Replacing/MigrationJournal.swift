@@ -1,7 +1,6 @@
 import Files
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///

@@ -1,6 +1,4 @@
 import Files
-import ManagedModel
-import ManagedStore
 
 /// What is done about a run that was interrupted: finished where its result is in place already, else
 /// undone.

@@ -50,7 +50,7 @@ public struct StoreBackup: Sendable, Equatable {
     /// Whether a name is the stem, the word, a number and the store's suffix.
     func isNumbered(_ name: String, _ word: String) -> Bool {
       guard let rest = FileSystem.rest(of: name, after: stem + word) else { return false }
-      let digits = rest.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      let digits = rest.utf8.prefix(while: \.isDigit)
       return !digits.isEmpty && rest.utf8.dropFirst(digits.count).elementsEqual(suffix.utf8)
     }
     let present = FileSystem.status(path)

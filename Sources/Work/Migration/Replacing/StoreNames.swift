@@ -129,10 +129,7 @@ package struct StoreNames {
     }
     let letters = rest.utf8.prefix(Self.randomLength)
     guard letters.count == Self.randomLength,
-      letters.allSatisfy({
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-      })
+      letters.allSatisfy({ (0x61...0x7A).contains($0) || $0.isDigit })
     else { return false }
     let suffix = String(decoding: rest.utf8.dropFirst(Self.randomLength), as: UTF8.self)
     return Self.workSuffixes.contains { work in StoreSuffix.all.contains { suffix == work + $0 } }
@@ -166,9 +163,7 @@ package struct StoreNames {
       FileSystem.rest(of: name, after: $0) != nil
     }
       || ["\(stem)-backup-", "\(stem)-undone-", ".\(stem)-backup-", ".\(stem)-undone-"].contains {
-        FileSystem.rest(of: name, after: $0)?.utf8.first.map {
-          (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-        } ?? false
+        FileSystem.rest(of: name, after: $0)?.utf8.first?.isDigit ?? false
       }
   }
 

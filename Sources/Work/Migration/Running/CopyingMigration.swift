@@ -1,5 +1,4 @@
 import Files
-import ManagedModel
 import ManagedStore
 import SQLite
 

@@ -1,4 +1,3 @@
-import ManagedModel
 import ManagedStore
 
 /// What a finished migration did, for a person and for a log.

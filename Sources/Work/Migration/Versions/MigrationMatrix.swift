@@ -36,10 +36,7 @@ public struct MigrationMatrix: Sendable, Equatable {
     for from in 0..<count {
       var row: [Step] = []
       for to in 0..<count {
-        if isCancelled() {
-          throw CoreDataError(
-            .cancelled, code: .migrationCancelled, "cancelled", path: versions.path)
-        }
+        try CoreDataError.check(isCancelled, versions.path)
         row.append(
           graph.isEqual(from, to) ? .equal : Step(try graph.edge(from, to)))
       }

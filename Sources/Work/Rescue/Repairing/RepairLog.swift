@@ -1,6 +1,4 @@
 import Files
-import ManagedModel
-import ManagedStore
 import Migration
 import SQLite
 

@@ -123,9 +123,7 @@ extension StoreLikeness {
     do {
       for table in store.entityTables where (objects[table.entity] ?? 0) > 0 {
         guard store.database.contains(table.table) else { continue }
-        if isCancelled() {
-          throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: store.path)
-        }
+        try CoreDataError.check(isCancelled, store.path)
         try store.reading { try measure(table, store) }
       }
     } catch let error as SQLiteError {

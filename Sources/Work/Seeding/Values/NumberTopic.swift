@@ -1,5 +1,3 @@
-import ManagedModel
-
 /// Which numbers a property has, as far as its name shows.
 struct NumberTopic: Sendable, Equatable {
   var range: ClosedRange<Double>

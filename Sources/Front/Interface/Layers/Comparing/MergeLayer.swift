@@ -1,7 +1,6 @@
 import Comparison
 import ManagedModel
 import Merging
-import Reports
 import Terminal
 
 /// Makes one store of the open one and another: what is asked for, what would become of the objects, and the merge.

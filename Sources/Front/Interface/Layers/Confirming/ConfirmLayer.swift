@@ -1,4 +1,3 @@
-import ManagedModel
 import Terminal
 
 /// A question with yes and no, as a popup.

@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import Terminal
 
 extension BrowseScreen {
   /// The store was opened, or opened again after a migration: the place is kept where it can be.

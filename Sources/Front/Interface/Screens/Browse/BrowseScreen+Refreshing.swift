@@ -1,7 +1,5 @@
 import Comparison
-import ManagedModel
 import ManagedStore
-import Terminal
 
 /// Rows while another program saves to the store.
 extension BrowseScreen {

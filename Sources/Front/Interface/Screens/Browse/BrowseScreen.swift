@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import Terminal
 
 /// The entities, their rows, and the selected row's properties.
 struct BrowseScreen: ScreenContent {

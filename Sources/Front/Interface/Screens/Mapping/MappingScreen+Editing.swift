@@ -1,6 +1,5 @@
 import ManagedModel
 import Migration
-import Terminal
 
 /// Changing a mapping by hand: each change makes a recipe and a new plan.
 extension MappingScreen {

@@ -1,4 +1,3 @@
-import ManagedModel
 import Migration
 import Reports
 import Terminal

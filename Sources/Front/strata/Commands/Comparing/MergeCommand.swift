@@ -1,4 +1,3 @@
-import Comparison
 import JSON
 import ManagedModel
 import ManagedStore

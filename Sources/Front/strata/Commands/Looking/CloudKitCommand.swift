@@ -3,7 +3,6 @@ import ManagedModel
 import ManagedStore
 import Migration
 import Reports
-import RowText
 import Terminal
 
 /// `strata cloudkit`: how far the mirroring of a store to CloudKit has got.

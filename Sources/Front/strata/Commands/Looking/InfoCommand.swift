@@ -4,7 +4,6 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
-import RowText
 import Terminal
 
 /// `strata info`: what a store is, whose model it has, and what is in it.

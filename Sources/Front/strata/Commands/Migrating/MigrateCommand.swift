@@ -1,5 +1,4 @@
 import Files
-import Interface
 import JSON
 import ManagedModel
 import Migration

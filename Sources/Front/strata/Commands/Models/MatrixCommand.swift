@@ -1,7 +1,6 @@
 import JSON
 import ManagedModel
 import Migration
-import RowText
 import Terminal
 
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.

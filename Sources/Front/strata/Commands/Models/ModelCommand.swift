@@ -2,7 +2,6 @@ import JSON
 import ManagedModel
 import ModelSearch
 import ModelWriting
-import RowText
 import Terminal
 
 /// `strata model`: a model as text, JSON, Xcode's XML or a diagram.

@@ -1,8 +1,5 @@
-import Comparison
 import Editing
 import Interface
-import ManagedModel
-import ManagedStore
 import Migration
 
 /// What writes prepared changes.

@@ -2,7 +2,6 @@ import Dispatch
 import Files
 import Images
 import Interface
-import JSON
 import ManagedModel
 import ManagedStore
 import Migration

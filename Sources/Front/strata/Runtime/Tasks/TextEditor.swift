@@ -1,5 +1,4 @@
 import Files
-import Interface
 import ManagedModel
 
 /// The editor that a person has chosen, for one text out of a store.

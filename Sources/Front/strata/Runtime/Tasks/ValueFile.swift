@@ -34,9 +34,7 @@ struct ValueFile {
     let file = try PendingFile(for: path, isPrivate: true)
     var offset = 0
     while !part.bytes.isEmpty {
-      if isCancelled() {
-        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
-      }
+      try CoreDataError.check(isCancelled, path)
       try file.append(part.bytes)
       offset += part.bytes.count
       guard offset < part.total,

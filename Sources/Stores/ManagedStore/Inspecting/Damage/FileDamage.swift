@@ -1,7 +1,6 @@
 import Files
 import ManagedModel
 import SQLite
-import Salvage
 
 /// What is wrong with a store's file, and what of its rows that costs.
 public struct FileDamage: Sendable, Equatable {

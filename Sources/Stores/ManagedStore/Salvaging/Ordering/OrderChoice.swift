@@ -1,5 +1,4 @@
 import ManagedModel
-import Salvage
 
 /// Chooses among the orders that a lost table's columns may have: by what cannot be, never by what values
 /// may mean.
@@ -148,8 +147,7 @@ struct OrderChoice {
   /// - Throws: ``CoreDataError`` where the search was cancelled.
   private func check(_ tried: inout Int, _ isCancelled: () -> Bool) throws {
     tried += 1
-    guard tried % Self.stride == 0, isCancelled() else { return }
-    throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+    if tried % Self.stride == 0 { try CoreDataError.check(isCancelled) }
   }
 
   private func eachTurn(of columns: [Int], _ body: ([Int]) -> Void, _ turned: [Int] = []) {

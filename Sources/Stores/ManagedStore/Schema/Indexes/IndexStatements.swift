@@ -3,11 +3,10 @@ import SQLite
 
 /// How indexed attributes and compound indexes of a model become indexes of a store.
 package struct IndexStyle: Sendable, Equatable {
-  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
-  package static let columns = IndexStyle(isOfColumns: true, hasTwoBlanks: false)
   /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
   package static let fetchIndexes = IndexStyle(isOfColumns: false, hasTwoBlanks: false)
 
+  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
   fileprivate var isOfColumns: Bool
   /// Whether two blanks follow the WHERE of a partial index.
   fileprivate var hasTwoBlanks: Bool

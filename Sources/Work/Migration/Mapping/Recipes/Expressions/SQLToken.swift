@@ -69,10 +69,10 @@ struct SQLTokenizer {
     case UInt8(ascii: "x") where has("x'"), UInt8(ascii: "X") where has("X'"):
       kind = try blob()
     case UInt8(ascii: "0")...UInt8(ascii: "9"): kind = try number()
-    case UInt8(ascii: ".") where place + 1 < bytes.count && Self.isDigit(bytes[place + 1]):
+    case UInt8(ascii: ".") where place + 1 < bytes.count && bytes[place + 1].isDigit:
       kind = try number()
     case _ where Self.isLetter(byte):
-      while place < bytes.count, Self.isLetter(bytes[place]) || Self.isDigit(bytes[place]) {
+      while place < bytes.count, bytes[place].isOfWord {
         place += 1
       }
       kind = .name(String(decoding: bytes[start..<place], as: UTF8.self))
@@ -167,7 +167,7 @@ struct SQLTokenizer {
   }
 
   private mutating func skipDigits() {
-    while place < bytes.count, Self.isDigit(bytes[place]) { place += 1 }
+    while place < bytes.count, bytes[place].isDigit { place += 1 }
   }
 
   private mutating func symbol() throws -> SQLToken.Kind {
@@ -192,18 +192,9 @@ struct SQLTokenizer {
     "=", "&", "|", "~", "(", ")", ",", ".",
   ]
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "_"), 0x80...:
-      true
-    default: false
-    }
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+  private static func isLetter(_ byte: UInt8) -> Bool { byte.isOfWord && !byte.isDigit }
 
   private static func isHexDigit(_ byte: UInt8) -> Bool {
-    isDigit(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    byte.isDigit || (65...70).contains(byte) || (97...102).contains(byte)
   }
 }
