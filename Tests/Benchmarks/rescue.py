@@ -253,13 +253,22 @@ class Base:
 
         return {name: tables.get("Z" + top(number).upper()) for number, name in names.items()}
 
-    def last_key(self, number):
-        """The last key that Z_PRIMARYKEY says was given out to the objects of an entity's table."""
+    def counters(self):
+        """The rows of Z_PRIMARYKEY by the number of the entity: its name, the number of the one above it, the last key."""
         root = next(root for _, name, _, root, _ in self.image.master() if name == "Z_PRIMARYKEY")
-        rows = {cell[3]: self.tools.file.record(cell[5]) for cell in self.image.cells(root)}
-        while number in rows and rows[number][2]:
-            number = rows[number][2]
-        return rows[number][3] if number in rows else 0
+        return {cell[3]: self.tools.file.record(cell[5])[1:4] for cell in self.image.cells(root)}
+
+    def table_of(self, number):
+        """The table of an entity's objects; `None` where nothing names the entity."""
+        counters = self.counters()
+        return self.tables_of_entities.get(counters[number][0]) if number in counters else None
+
+    def last_key(self, number):
+        """The last key that was given out to objects of an entity, which Z_PRIMARYKEY counts for all in one table."""
+        counters = self.counters()
+        while counters[number][1] in counters:
+            number = counters[number][1]
+        return counters[number][2]
 
     def earlier_rows(self):
         """Every row that any state of the store held, by table: the main file's, and each that the -wal committed."""
@@ -393,8 +402,8 @@ class Expected:
             return False
         own = tuple(None if column == "Z_PK" and value == key else value for column, value in zip(table.columns, row))
         if "Z_ENT" in table.columns:
-            at = table.columns.index("Z_ENT")
-            if row[at] not in {each[at] for each in table.rows.values()} or key > self.base.last_key(row[at]):
+            number = row[table.columns.index("Z_ENT")]
+            if self.base.table_of(number) != table.name or key > self.base.last_key(number):
                 return False
         for page in set(image.pages_of(table.root)) & set(self.facts["pages"]):
             content = image.page(page)
