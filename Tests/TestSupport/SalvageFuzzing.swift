@@ -5,8 +5,8 @@ import Rescue
 
 /// Small stores with mutated pages, logs and journals, for ``Fuzzing``.
 ///
-/// An input is a store of a few pages of 512 or 1,024 bytes, so that many are read in a short time, and each goes through
-/// all of reading, doctor, salvage and undelete.
+/// An input is a store of a few pages of 512 or 1,024 bytes, so that many are read in a short time, each by one of the
+/// ways in which a store is looked at, doctor and undelete among them, and one of those in which it is saved.
 public enum SalvageFuzzing {
   /// Reads whatever can be read of the bytes as a store. What was read last stays in the folder.
   ///
@@ -37,36 +37,40 @@ public enum SalvageFuzzing {
     }
   }
 
-  /// What a store goes through; each goes on whatever the others say.
+  /// What a store goes through: one of the ways in which it is looked at, and one in which it is saved. Each goes on
+  /// whatever the other says.
   private static func works(
     _ path: String, _ output: String, _ model: Model, _ choice: Int
   ) -> [() throws -> Void] {
+    // A store that lost its model is read with one half of the time.
+    let given = choice % 2 == 0 ? model : nil
     func saving(_ body: () throws -> Void) rethrows {
       defer { StoreSuffix.removeAll(of: output) }
       try body()
     }
-    // A store that lost its model is read with one half of the time.
-    let given = choice % 4 < 2 ? model : nil
-    return [
-      { try look(path) },
-      { _ = try Diagnosis(of: path) },
-      {
-        let undeletion = try Undeletion(of: path, model: given, log: .ownIfFitting)
-        guard choice % 2 == 0 else { return }
-        try saving { _ = try Restoration(undeletion).run(.all(entity: nil), output: output) }
-      },
-      {
-        var options = StoreSalvage.Options()
-        (options.model, options.log, options.tellsPages) = (given, .ownIfFitting, true)
-        try saving { _ = try StoreSalvage.run(path: path, output: output, options: options) }
-      },
-      {
-        // Row by row, though pages could be copied.
-        guard choice % 3 == 0 else { return }
-        let source = try SalvageSource(path: path, log: .ownIfFitting)
-        try saving { _ = try SalvagedCopy(of: source, at: output, model: given) }
-      },
-    ]
+    func salvage() throws {
+      var options = StoreSalvage.Options()
+      (options.model, options.log, options.tellsPages) = (given, .ownIfFitting, true)
+      try saving { _ = try StoreSalvage.run(path: path, output: output, options: options) }
+    }
+    // Row by row, though pages could be copied.
+    func copyRows() throws {
+      let source = try SalvageSource(path: path, log: .ownIfFitting)
+      try saving { _ = try SalvagedCopy(of: source, at: output, model: given) }
+    }
+    func undelete(thenRestore: Bool) throws {
+      let undeletion = try Undeletion(of: path, model: given, log: .ownIfFitting)
+      guard thenRestore else { return }
+      try saving { _ = try Restoration(undeletion).run(.all(entity: nil), output: output) }
+    }
+    return switch choice / 2 % 6 {
+    case 0: [{ try look(path) }, salvage]
+    case 1: [{ _ = try Diagnosis(of: path) }, copyRows]
+    case 2: [{ try undelete(thenRestore: true) }]
+    case 3: [{ try look(path) }, copyRows]
+    case 4: [{ _ = try Diagnosis(of: path) }, salvage]
+    default: [{ try undelete(thenRestore: false) }, salvage]
+    }
   }
 
   /// What `info` and `dump` do.

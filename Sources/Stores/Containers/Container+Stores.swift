@@ -25,6 +25,7 @@ extension Container {
   /// - Throws: ``CoreDataError`` where one is a link, or cannot be unpacked to be looked at.
   package func stores() throws -> [ContainedStore] {
     var candidates: [Group] = []
+    passedOver = []
     for entry in entries where entry.kind != .folder {
       try Task.checkCancellation()
       guard !StoreSuffix.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
@@ -49,6 +50,10 @@ extension Container {
         isDatabase || atomic != nil
           || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true)
       else {
+        // One that is not downloaded is listed as such.
+        if form == .folder, isNamed, entry.bytes == 0, placeholder(of: entry.name) == nil {
+          passedOver.append(.init(name: entry.name, reason: "it has 0 bytes, and no -wal"))
+        }
         continue
       }
       var group = try group(of: entry)
@@ -62,7 +67,13 @@ extension Container {
       noteArchives()
     }
     let stores = zip(candidates, looks).compactMap { group, look -> ContainedStore? in
-      guard look != .database else { return nil }
+      guard look != .database else {
+        if form == .folder, StoreFileName.isStore(group.main.name, hasLog: false) {
+          passedOver.append(
+            .init(name: group.main.name, reason: "it is an SQLite database without a Core Data store"))
+        }
+        return nil
+      }
       let external = group.external.filter { $0.kind == .file }
       return ContainedStore(
         name: group.main.name, app: ContainedStore.app(of: group.main.name, in: path),
@@ -288,36 +299,6 @@ package struct ContainedStore: Sendable, Equatable {
   }
 }
 
-/// What the files of stores are called, and those beside them.
-package enum StoreFileName {
-  private static let endings = [".sqlite", ".sqlite3", ".db", ".storedata", ".store"]
-  /// Those that are nothing else, also without a -wal.
-  private static let plain = [".sqlite", ".sqlite3", ".storedata"]
-
-  /// Whether apps give such names to stores.
-  package static func isStore(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return endings.contains { name.hasSuffix($0) }
-  }
-
-  /// Whether a file of such a name is one, whatever is in it: others have `.db` and `.store` as well.
-  static func isStore(_ name: String, hasLog: Bool) -> Bool {
-    let name = name.lowercased()
-    return (hasLog ? endings : plain).contains { name.hasSuffix($0) }
-  }
-
-  /// Whether a folder of such a name is one of models.
-  package static func isModelBundle(_ name: String) -> Bool {
-    [".momd", ".xcdatamodeld", ".xcdatamodel"].contains { name.hasSuffix($0) }
-  }
-
-  /// Whether macOS made it beside a file, to keep that file's attributes in an archive.
-  static func isResourceFork(_ name: String) -> Bool {
-    name.hasPrefix("__MACOSX/") || name.hasPrefix("._")
-      || strstr(name, "/._") != nil && FileSystem.name(of: name).hasPrefix("._")
-  }
-}
-
 /// What a file turns out to be at a short look, without a trace beside it.
 package enum StoreLook: Sendable, Equatable {
   /// A Core Data store, with what its main file says about it.
@@ -384,6 +365,6 @@ package enum StoreLook: Sendable, Equatable {
   /// Whether frames of a log hold the table that every store has.
   private static func isStoreLog(_ path: String) -> Bool {
     let log = (try? FileSystem.read(path, limit: 1 << 18)) ?? []
-    return log.firstRange(of: "Z_METADATA".utf8) != nil
+    return ByteSearch.place(of: Array("Z_METADATA".utf8), in: log) != nil
   }
 }

@@ -12,6 +12,8 @@ package final class Container {
   package let form: ContainerForm
   /// What of it could not be looked into, as sentences.
   package internal(set) var notes: [String] = []
+  /// Files of a folder that are named as stores and are none, once its stores were listed.
+  package internal(set) var passedOver: [PassedOver] = []
   let limits: ContainerLimits
   private(set) var entries: [ContainerEntry]
   private(set) var zipArchive: ZipArchive?

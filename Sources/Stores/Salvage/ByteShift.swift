@@ -59,7 +59,7 @@ package enum ByteShift: Sendable, Equatable {
   /// - Throws: `CoreDataError` where it cannot be read.
   static func reading(of file: OpenFile) throws -> Reading? {
     let head = try file.read(at: 0, count: mostHeader)
-    guard let start = head.firstRange(of: FileHeader.magic)?.lowerBound else { return nil }
+    guard let start = ByteSearch.place(of: FileHeader.magic, in: head) else { return nil }
     guard let pageSize = FileHeader(head[start...]).pageSize else { return nil }
     if start > 0 {
       return Reading(
@@ -95,7 +95,7 @@ package enum ByteShift: Sendable, Equatable {
   static func reading(ofLog file: OpenFile, pageSize: Int?) throws -> Reading? {
     let head = try file.read(at: 0, count: mostHeader)
     let magics: [[UInt8]] = [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]
-    guard let start = magics.compactMap({ head.firstRange(of: $0)?.lowerBound }).min(),
+    guard let start = magics.compactMap({ ByteSearch.place(of: $0, in: head) }).min(),
       let size = LogHeader(Array(head[start...].prefix(LogHeader.size))).pageSize ?? pageSize
     else { return nil }
     if start > 0 {

@@ -67,15 +67,30 @@ struct PointerMap {
   /// Whether the first map says of the first pages what only a map does: for a database whose header
   /// is gone.
   mutating func isLikely() throws -> Bool {
-    let last = min(image.pageCount, image.usable / 5 + 1, 40)
-    guard last >= 4 else { return false }
+    try isLikely(behind: 2, most: min(40, image.usable / 5 + 1) - 2)
+  }
+
+  /// Whether maps behind the first one do: for a database that lost that one, too.
+  mutating func areLikelyBehindFirst() throws -> Bool {
+    var next = 2
+    for _ in 0..<3 {
+      next = places.map(of: next + image.usable / 5 + 1)
+      if try isLikely(behind: next, most: 38) { return true }
+    }
+    return false
+  }
+
+  /// Whether a map says of the pages behind it what only a map does.
+  private mutating func isLikely(behind map: Int, most: Int) throws -> Bool {
+    let last = min(image.pageCount, map + most)
+    guard last >= map + 2 else { return false }
     var sound = 0
-    for page in 3...last {
+    for page in map + 1...last {
       guard let entry = try entry(page) else { continue }
       let needsParent = entry.kind != .root && entry.kind != .free
       if needsParent == (entry.parent > 0) { sound += 1 }
     }
-    return sound * 10 >= (last - 2) * 9
+    return sound * 10 >= (last - map) * 9
   }
 }
 

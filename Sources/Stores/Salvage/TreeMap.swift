@@ -65,10 +65,12 @@ public struct TreeMap {
     var map = PointerMap(image)
     isMapped =
       if image.header.isMagic { image.header.isAutoVacuum } else { try map.isLikely() }
-    if isMapped {
+    // Without its first page the map cannot be followed. Its others are no pages of trees all the same: as such they
+    // would lead to pages of any table.
+    if try isMapped || !image.header.isMagic && map.areLikelyBehindFirst() {
       for page in 2..<max(2, image.pageCount + 1) where map.isOwn(page) { roles[page - 1] = .map }
-      pointers = map
     }
+    if isMapped { pointers = map }
     for root in roots { try walk(root) }
     let free = try Freelist(image)
     isFreelistSound = free.isSound

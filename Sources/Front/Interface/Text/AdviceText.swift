@@ -25,6 +25,7 @@ extension Advice {
   /// Commands by the marks that texts have for them; the values that are known replace its words in
   /// capitals in turn.
   package static let commands = [
+    "backups": "strata rollback STORE --list",
     "change-list": "--receipt FILE",
     "checksums": "strata hash STORE and strata hash MODEL", "comparison": "strata diff A B",
     "diagnosis": "strata doctor STORE", "dump": "strata dump STORE",

@@ -47,10 +47,14 @@ enum GivenStores {
           !slot.parameter.isRepeatable,
           !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
-        let (store, logs) = try Waiting.tell("looking into \(folder)", on: console) { draft in
+        let (store, logs, passedOver) = try Waiting.tell("looking into \(folder)", on: console) {
+          draft in
           let container = try Container(folder, unlocking: passwords.unlocking(pausing: draft))
           let store = try onlyStore(of: container)
-          return (store, container.distantLogs(of: [store]))
+          return (store, container.distantLogs(of: [store]), container.passedOver(beside: store))
+        }
+        for file in passedOver.prefix(3) {
+          console.note("! \(file.sentence) \(store.printable) is read.")
         }
         let file = folder + "/" + store
         if !command.readsAtomicStores, let form = AtomicStoreForm(at: file) {
@@ -158,7 +162,8 @@ enum GivenStores {
     guard !stores.isEmpty else {
       throw CoreDataError(
         .unreadable, "no Core Data store is in it (\(container.form.noun))", path: container.path,
-        hint: container.notes.first ?? "Name another, or the store itself.")
+        hint: container.notes.first ?? container.passedOver.first?.sentence
+          ?? "Name another, or the store itself.")
     }
     let names = stores.prefix(5).map {
       ShellText.quoted(container.path + "//" + $0.name)

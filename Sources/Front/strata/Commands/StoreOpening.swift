@@ -23,7 +23,13 @@ enum StoreOpening {
       // What an interrupted run left is the likelier reason.
       let told =
         StoreMigration.leftovers(of: path) + StoreMigration.leftoversOfApp(besideStore: path)
-      if !told.isEmpty { error.hint = told.joined(separator: " ") }
+      if !told.isEmpty {
+        error.hint = told.joined(separator: " ")
+      } else if error.kind == .unreadable, FileSystem.status(path)?.size == 0,
+        error.advice == StoreFiles.adviceWhereEmpty(path)
+      {
+        error.advice = StoreBackup.adviceWhereEmpty(path)
+      }
       throw error
     }
   }

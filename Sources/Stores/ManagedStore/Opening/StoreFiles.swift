@@ -70,6 +70,13 @@ public struct StoreFiles: Sendable, Equatable {
   /// - Throws: ``CoreDataError`` where either cannot be read.
   package func main() throws -> MainFile { try MainFile(path, journal: journalPath) }
 
+  /// What to try where a main file has no bytes, and no -wal beside it holds anything.
+  package static func adviceWhereEmpty(_ path: String) -> Advice {
+    let folder = ShellText.quoted(FileSystem.parent(of: path) ?? ".")
+    return
+      "Nothing can be read from it. Use another copy of the store, together with its -wal: \(.deed("listing"), of: [folder]) lists the stores in its folder."
+  }
+
   /// Refuses what is not an SQLite file, with a sentence about what it is instead.
   package func check() throws {
     try refuseNotDownloaded()
@@ -95,7 +102,8 @@ public struct StoreFiles: Sendable, Equatable {
       let frames = try WriteAheadLog(besideStore: path).frames
       guard frames > 0 else {
         throw CoreDataError(
-          .unreadable, code: .persistentStoreOpen, "the file is empty", path: path)
+          .unreadable, code: .persistentStoreOpen, "the file is empty", path: path,
+          advice: Self.adviceWhereEmpty(path))
       }
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,

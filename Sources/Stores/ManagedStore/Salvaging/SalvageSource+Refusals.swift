@@ -43,7 +43,7 @@ extension SalvageSource {
       image.journal?.state == .hot
         ? "the file is empty once its -journal is rolled back, and no -wal holds anything"
         : "the file is empty, and no -wal holds anything",
-      path: path, hint: "Take another copy of the store, together with its -wal.")
+      path: path, advice: StoreFiles.adviceWhereEmpty(path))
   }
 
   static func unknown(_ path: String, _ image: DatabaseImage) throws -> CoreDataError {

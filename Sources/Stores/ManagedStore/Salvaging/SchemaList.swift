@@ -24,13 +24,15 @@ struct SchemaList {
     var twice: Set<String> = []
     let former = try Self.formerPages(image, master)
     var scan = RowScan(image, master)
+    var others = OtherTrees()
     // Where its first page is gone, the others are found by what they hold.
-    try scan.rows(where: SalvageSource.isLive) { row, record in
+    try scan.rows(where: { SalvageSource.isLive($0, $1) && !others.isOne($1) }) { row, record in
       guard !former.contains(row.page) else { return }
       guard record.count == 5, let type = SalvageSource.text(record, 0, image),
         ["table", "index", "trigger", "view"].contains(type),
         let name = SalvageSource.text(record, 1, image), let root = record.integer(3)
-      else { return }
+      else { return others.add(row, isOwn: false) }
+      others.add(row, isOwn: true)
       // A trigger may be called as a table is.
       let place = (type == "trigger" ? "trigger " : "") + name
       let isOfTree =
@@ -58,9 +60,11 @@ struct SchemaList {
     guard try SchemaRoots.isOfTable(1, in: image) != true else { return [] }
     var found: Set<Int> = []
     var scan = RowScan(image, master)
-    try scan.rows(where: SalvageSource.isLive) { row, record in
-      guard !found.contains(row.page), record.count == 5,
-        let type = SalvageSource.text(record, 0, image), type == "table" || type == "index",
+    var others = OtherTrees()
+    try scan.rows(where: { SalvageSource.isLive($0, $1) && !others.isOne($1) }) { row, record in
+      let type = record.count == 5 ? SalvageSource.text(record, 0, image) : nil
+      others.add(row, isOwn: type != nil)
+      guard !found.contains(row.page), let type, type == "table" || type == "index",
         let root = record.integer(3), root > 1
       else { return }
       let object = SchemaObject(type: type, name: "", sql: SalvageSource.text(record, 4, image))
@@ -95,6 +99,26 @@ struct SchemaList {
     }
     return shapes
   }
+}
+
+/// Trees that are none of a table's: of their first rows none is one of it.
+struct OtherTrees {
+  /// How many rows of a tree are none of the table's, where none is.
+  private var counts: [Int: Int] = [:]
+  /// So many rows of a tree that are none of a table's show that there will be none.
+  private static let most = 64
+
+  /// Takes a row into account.
+  mutating func add(_ row: RowScan.Row, isOwn: Bool) {
+    if isOwn {
+      counts[row.root] = .min
+    } else {
+      counts[row.root, default: 0] += 1
+    }
+  }
+
+  /// Whether a tree is one; pages whose tree is not known are none.
+  func isOne(_ root: Int) -> Bool { root > 0 && counts[root, default: 0] >= Self.most }
 }
 
 extension SalvageSource {

@@ -91,6 +91,15 @@ public struct StoreBackup: Sendable, Equatable {
     return all + newestFirst(.rollback)
   }
 
+  /// What to try where a store's main file has no bytes: with the backups beside it, where there are any.
+  package static func adviceWhereEmpty(_ storePath: String) -> Advice {
+    let advice = StoreFiles.adviceWhereEmpty(storePath)
+    guard let newest = all(of: storePath).first else { return advice }
+    let list: Advice = "\(.deed("backups"), of: [ShellText.quoted(storePath)])"
+    return
+      "\(advice) \(FileSystem.name(of: newest.path)) beside it is a backup, left by a \(newest.origin.words): \(list) shows what it holds."
+  }
+
   /// What a backup holds.
   public struct Contents: Sendable, Equatable {
     /// The store's identity.

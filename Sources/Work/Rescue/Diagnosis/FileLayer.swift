@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 import Salvage
 
@@ -85,7 +86,7 @@ struct FileLayer {
       : "The main file has 0 bytes, and there is no -wal with valid frames."
     var found = Finding(
       .emptyMain, sentence, count: frames, in: place, remedy: frames > 0 ? nil : Remedy.none)
-    if frames == 0 { found.advice = "Use another copy of the store, together with its -wal." }
+    if frames == 0 { found.advice = StoreBackup.adviceWhereEmpty(place.path) }
     return ([found], frames > 0)
   }
 

@@ -131,7 +131,7 @@ enum StoresCommand {
       return (container, try container.stores())
     }
     let notes =
-      container.notes
+      container.notes + container.passedOver.map(\.sentence)
       + container.distantLogs(of: stores.map(\.name)).map {
         DistantLogs.sentence($0, in: container.path)
       }
