@@ -58,7 +58,8 @@ struct JSONExampleTests {
       return #expect(output.split(separator: "\n").map(String.init) == example.lines)
     }
     let printed = JSONShape.all(in: output)
-    try #require(!printed.isEmpty, "nothing was printed")
+    let isJSON = !printed.isEmpty && printed.allSatisfy { $0.isObjectOrList }
+    try #require(isJSON, "not JSON: \(output)")
     for shown in example.shown {
       #expect(
         printed.contains { shown.isLike($0) }, "shown: \(shown)\nprinted: \(printed.prefix(9))")
@@ -75,15 +76,33 @@ struct JSONExampleTests {
     #expect(Set(Self.examples.map(\.commands)).count == Self.examples.count)
   }
 
+  @Test("a member that is missing, another one or a value of another kind is noticed")
+  func strict() throws {
+    let shown = try #require(
+      JSONShape.all(in: #"{"a":1,"b":[{"c":"x}"}],"attributes":{"n":2}}"#).first)
+    for (printed, isLike) in [
+      (#"{"a":2.5,"b":[{"d":1},{"c":""}],"attributes":{"m":1}}"#, true),
+      (#"{"a":null,"b":[],"attributes":{}}"#, true),
+      (#"{"a":2,"b":[{"c":"y"}]}"#, false), (#"{"a":2,"b":[{"d":"y"}],"attributes":{}}"#, false),
+      (#"{"a":"2","b":[],"attributes":{}}"#, false), ("strata: no", false),
+      (#"{"a":2,"b":[],"attributes":{"n":"x"}}"#, false),
+      (#"{"a":2,"b":[],"attributes":{},"z":1}"#, false),
+    ] {
+      let values = JSONShape.all(in: printed)
+      #expect(
+        values.contains { $0.isObjectOrList && shown.isLike($0) } == isLike, "\(printed)")
+    }
+  }
+
   /// What the last command prints, in the folder of a demo.
   private static func output(of commands: [String], in demo: InterfaceDemo) -> String {
     var lines = commands
     // This one ends with a save, which comes when it has begun.
     if let last = lines.last, last.hasPrefix("strata watch") {
       lines[lines.count - 1] = """
-        strata watch Recipes.sqlite --saves 1 --json > ../printed &
+        '\(Shell.strata)' watch Recipes.sqlite --saves 1 --json > ../printed &
         until [ -s ../printed ]; do sleep 0.05; done
-        strata edit Recipes.sqlite Recipe/p2 serves=7 > ../edited
+        strata edit Recipes.sqlite Recipe/p1 title='Leek soup' > ../edited || kill $!
         wait
         cat ../printed
         """
@@ -151,6 +170,13 @@ indirect enum JSONShape: Decodable, Sendable, CustomStringConvertible {
     return values
   }
 
+  var isObjectOrList: Bool {
+    switch self {
+    case .list, .members: true
+    case .null, .bool, .number, .text: false
+    }
+  }
+
   /// Members whose own members are names of a model, of which the article shows some.
   private static let named = [
     "attributes", "relationships", "entities", "edges", "compared", "kinds",
@@ -166,8 +192,10 @@ indirect enum JSONShape: Decodable, Sendable, CustomStringConvertible {
       return printed.isEmpty
         || shown.allSatisfy { element in printed.contains { element.isLike($0) } }
     case (.members(let shown), .members(let printed)):
-      guard Self.named.contains(name) || shown.isEmpty || printed.isEmpty
-        || Set(shown.keys) == Set(printed.keys) else { return false }
+      guard
+        Self.named.contains(name) || shown.isEmpty || printed.isEmpty
+          || Set(shown.keys) == Set(printed.keys)
+      else { return false }
       return shown.allSatisfy { key, value in
         printed[key].map { value.isLike($0, in: key) } ?? true
       }
@@ -183,7 +211,8 @@ indirect enum JSONShape: Decodable, Sendable, CustomStringConvertible {
     case .text: "\"\""
     case .list(let elements): "[\(elements.first.map { "\($0)" } ?? "")]"
     case .members(let members):
-      "{" + members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+      "{"
+        + members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
         .joined(separator: ",") + "}"
     }
   }

@@ -138,6 +138,18 @@ struct LookingTests {
     #expect(!screen.contains("schemamigrator"))
   }
 
+  @Test("the warnings begin with a model that does not fit, also when the others were read")
+  func warnings() throws {
+    let misfit = "The version hashes of --model are not those of the store (134100)."
+    var session = try Session(width: 120)
+    session.state.known.store?.misfit = misfit
+    session.state.known.store?.warnings = [misfit]
+    try session.send("w")
+    let screen = text(session)
+    #expect(screen.contains("! \(misfit)"))
+    #expect(screen.contains("! Z_MAX is below a key that is in use"))
+  }
+
   @Test("an external file's line goes to the object that names it")
   func externalFile() throws {
     var session = try Session()

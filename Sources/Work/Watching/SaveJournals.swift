@@ -60,7 +60,9 @@ final class SaveJournals: Sendable {
 
   /// Reads the last journal once it was removed.
   private func settle(_ state: inout State, _ main: OpenFile) {
-    guard let last = state.last, !last.isSettled, let removed = last.file.removalTime else { return }
+    guard let last = state.last, !last.isSettled, let removed = last.file.removalTime else {
+      return
+    }
     state.last?.isSettled = true
     guard let save = try? Self.save(of: last.file, main, removed) else { return state.saves = [] }
     state.add(save)

@@ -40,7 +40,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       tab = .against
     }
     list = List(
-      count: lines(context).count, selected: tab == .saves ? .max : 0, height: room(context) ?? 1)
+      count: lines(context).count, selected: tab == .saves ? .max : lines(context).firstChange,
+      height: room(context) ?? 1)
   }
 
   /// Begins with what is different in another file, and marks it.
@@ -320,7 +321,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     case .differs(let found):
       differences = found
       context.keep(found)
-      list = List()
+      list = List(count: lines(context).count, selected: lines(context).firstChange)
       if marksAll { context.mark(against: found) }
     default: break
     }

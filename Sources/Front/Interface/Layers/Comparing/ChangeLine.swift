@@ -160,3 +160,8 @@ extension ObjectChange {
     return label.isEmpty ? id : "\(id)  \(label)"
   }
 }
+
+extension [ChangeLine] {
+  /// The place of the first object; 0 where there is none.
+  var firstChange: Int { firstIndex { if case .change = $0 { true } else { false } } ?? 0 }
+}

@@ -188,7 +188,8 @@ struct StorePanel: LayerContent {
 
   private func lines(_ context: Context) -> [PanelLine] {
     if section == .warnings {
-      let warnings = facts?.warnings ?? context.store?.warnings ?? []
+      let misfit = context.store?.misfit.map { [$0] } ?? []
+      let warnings = (facts?.warnings).map { misfit + $0 } ?? context.store?.warnings ?? []
       return StorePanelText.warnings(warnings, width: max(1, context.size.width - 8))
     }
     guard let facts else {
