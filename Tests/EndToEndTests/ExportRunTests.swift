@@ -65,7 +65,7 @@ struct ExportRunTests {
   }
 
   @Test(
-    "a picture is written from the view of a value, private, and never over a file",
+    "a picture is written from its line and from its view, private, and never over a file",
     .enabled(if: Shell.hasTmux, "tmux is not installed"))
   func value() throws {
     let found = Shell.output(
@@ -82,20 +82,25 @@ struct ExportRunTests {
     // The palette shows the words, too: the object is there with its properties.
     let object = terminal.screen(showing: "Recipe/p\(key)", "createdAt", "▏ ")
     #expect(object.contains("createdAt"), "\(object)")
-    terminal.send("Tab", "/", "photo", "Enter", "v")
+    terminal.send("Tab", "/", "photo", "Enter")
     #expect(terminal.screen(showing: "w write to a file").contains("w write to a file"))
     terminal.send("w")
     let popup = terminal.screen(showing: "Recipe-p\(key)-photo.")
     #expect(popup.contains("Recipe-p\(key)-photo."), "\(popup)")
     terminal.send("Enter")
     #expect(terminal.screen(showing: "is in Recipe-p\(key)").contains("is in Recipe-p\(key)"))
-    terminal.send("w", "Enter")
+    // The same from the view of the value.
+    terminal.send("v")
+    #expect(terminal.screen(showing: "n next").contains("w write to a file"))
+    terminal.send("w")
+    _ = terminal.screen(showing: "Write the value to")
+    terminal.send("Enter")
     #expect(terminal.screen(showing: "a file has that name").contains("a file has that name"))
     // Keys that come at once with Escape would be one with it.
     terminal.send("Escape")
-    _ = terminal.screen(showing: "w write to a file", without: ["a file has that name"])
+    _ = terminal.screen(showing: "n next", without: ["a file has that name"])
     terminal.send("Escape")
-    _ = terminal.screen(showing: "▸1 Browse", without: ["w write to a file"])
+    _ = terminal.screen(showing: "▸1 Browse", without: ["n next"])
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT").contains("EXIT"))
     terminal.close()

@@ -58,7 +58,7 @@ struct AppearanceTests {
     arguments: TestScale.some(1, of: Screen.allCases))
   func smallest(screen: Screen) throws {
     let popups = [
-      [], ["?"], [":"], ["T"], ["!"], ["w"], ["o"], ["/"], ["r"], ["i"], ["F"], ["*"], ["y"],
+      [], ["?"], [":"], ["T"], ["!"], ["w"], ["I"], ["o"], ["/"], ["r"], ["i"], ["F"], ["*"], ["y"],
       ["e"], ["v"], ["Tab", "Tab", "/"], ["?", "/"], ["Tab", "a"], ["Tab", "⏎"], ["b"], ["+"],
       ["f"],
     ]

@@ -98,7 +98,25 @@ struct FilterTests {
       FilterCheck.predicate(finding: "a b", in: ["x", "y"])
         == #"(x CONTAINS[cd] "a" OR y CONTAINS[cd] "a") AND (x CONTAINS[cd] "b" OR y CONTAINS[cd] "b")"#
     )
-    #expect(FilterCheck.predicate(finding: "a", in: []) == nil)
+    #expect(FilterCheck.predicate(finding: "a", in: [String]()) == nil)
+  }
+
+  @Test("a whole number alone finds the object with that key, and texts that have it")
+  func number() throws {
+    #expect(try check("12").text == #"key == 12 OR title CONTAINS[cd] "12""#)
+    for text in ["012", "1.5", "12 soups", "99999999999999999999"] {
+      #expect(try check(text).text?.contains("key ==") != true, "\(text)")
+    }
+    var store = try SampleStore.summary()
+    store.columns["Person"] = [RowColumn(name: "key", kind: .attribute(.string))]
+    #expect(
+      FilterCheck("12", entity: "Person", store: store).text?.contains("key == 12") != true)
+    var session = try Session()
+    try session.send("/")
+    try type("12", in: &session)
+    #expect(session.screen().description.contains("⏎ key 12, or any text contains “12”"))
+    try session.send("Enter")
+    #expect(session.screen().row(1).contains("key 12, or any text contains “12” ─ 100"))
   }
 
   @Test("a quote that is not closed is closed")

@@ -55,19 +55,17 @@ struct HelpTests {
 
   @Test("a key that the screen has its own use for is listed with that one only")
   func own() throws {
-    for (screen, title) in [("3", "write recipe"), ("4", "write the receipt")] {
-      var session = try Session(width: 100, height: 200)
-      session.state.layers = []
-      try session.send(screen, "?")
-      let lines = session.screen().description.split(separator: "\n").map(String.init)
-      let everywhere = try #require(lines.firstIndex { $0.contains("Everywhere") })
-      let next = lines[(everywhere + 1)...].firstIndex { $0.contains("Browse") } ?? lines.endIndex
-      let own = lines[..<everywhere].filter { $0.contains(" w ") }
-      #expect(own.count == 1 && own[0].contains(title), "\(own)")
-      #expect(!lines[everywhere..<next].contains { $0.contains("warnings") })
-    }
+    var session = try Session(width: 100, height: 200)
+    session.state.layers = []
+    try session.send("5", "?")
+    let lines = session.screen().description.split(separator: "\n").map(String.init)
+    let everywhere = try #require(lines.firstIndex { $0.contains("Everywhere") })
+    let next = try #require(lines[(everywhere + 1)...].firstIndex { $0.contains("Browse") })
+    let own = lines[..<everywhere].filter { $0.contains(" u ") }
+    #expect(own.count == 1 && own[0].contains("undelete"), "\(own)")
+    #expect(!lines[everywhere..<next].contains { $0.contains("undo what was done last") })
     var browse = try Session(width: 100, height: 200)
     try browse.send("?")
-    #expect(browse.screen().description.contains("warnings"))
+    #expect(browse.screen().description.contains("undo what was done last"))
   }
 }

@@ -38,8 +38,8 @@ struct KeymapTests {
   @Test("a key that is not available says why")
   func reasons() throws {
     var session = try Session()
-    try session.send("w")
-    #expect(session.state.notice?.text == "w warnings: no warnings")
+    try session.send("I")
+    #expect(session.state.notice?.text == "I warnings: no warnings")
   }
 
   @Test("O leaves the store for another one")

@@ -9,7 +9,7 @@ import Testing
 struct LookingTests {
   private func text(_ session: Session) -> String { session.screen().description }
 
-  @Test("i shows the store in sections; w begins with the warnings")
+  @Test("i shows the store in sections; I begins with the warnings")
   func panel() throws {
     var session = try Session()
     try session.send("i")
@@ -19,7 +19,7 @@ struct LookingTests {
     #expect(text(session).contains("12 !"))
     try session.send("Right")
     #expect(text(session).contains("! missing"))
-    try session.send("Esc", "w")
+    try session.send("Esc", "I")
     // The sample's summary has no warnings: the key says so.
     #expect(session.state.notice?.text.contains("no warnings") == true)
   }
@@ -246,13 +246,19 @@ struct LookingTests {
   }
 
   /// What a store answers whose value begins with some bytes.
-  private func session(holding bytes: [UInt8], total: Int? = nil) throws -> Session {
-    var session = try Session()
+  ///
+  /// - Parameter keys: what is pressed first.
+  private func session(
+    holding bytes: [UInt8]?, total: Int? = nil, width: Int = 100,
+    _ keys: [String] = ["l", "l", "l", "l", "l", "v"]
+  ) throws -> Session {
+    var session = try Session(width: width)
     session.otherAnswer = { effect in
       switch effect {
       case .ask(let id, .content):
-        let part = StoredContent(
-          total: total ?? bytes.count, offset: 0, bytes: bytes, isText: false)
+        let part = bytes.map {
+          StoredContent(total: total ?? $0.count, offset: 0, bytes: $0, isText: false)
+        }
         return [.answer(id, .content(part))]
       case .writeValue(let id, let value):
         guard value.path != "taken.gz" else {
@@ -262,7 +268,7 @@ struct LookingTests {
       default: return nil
       }
     }
-    try session.send("l", "l", "l", "l", "l", "v")
+    for key in keys { try session.send(key) }
     return session
   }
 
@@ -337,6 +343,57 @@ struct LookingTests {
     try session.send("Enter")
     #expect(session.effects.count == count + 1)
     #expect(session.state.layers.count == 2)
+  }
+
+  /// To the photo of the first recipe, in the rows and in the inspector.
+  private static let ways = [["l", "l", "l", "l", "l"], ["Tab", "j", "j", "j"]]
+
+  @Test(
+    "w on data asks for its file at once, and the footer of 80 columns has both v and w",
+    arguments: ways)
+  func writingAtOnce(way: [String]) throws {
+    var session = try session(
+      holding: [0xFF, 0xD8, 0xFF, 0xE0, 1], total: 1_200_000, width: 80, way)
+    let footer = session.screen().row(29)
+    #expect(footer.contains("v view in full  w write to a file"), "\(footer)")
+    #expect(footer.contains("Tab pane") && footer.contains("? keys"), "\(footer)")
+    try session.send("w")
+    #expect(text(session).contains("Recipe-p1-photo.jpg"))
+    #expect(text(session).contains("1.2 MB of Recipe/p1 photo"))
+    try session.send("Enter")
+    let paths = session.effects.compactMap { effect -> String? in
+      if case .writeValue(_, let value) = effect { value.path } else { nil }
+    }
+    #expect(paths == ["Recipe-p1-photo.jpg"])
+    #expect(session.state.notice?.text.contains("is in Recipe-p1-photo.jpg") == true)
+    #expect(session.state.layers.isEmpty)
+  }
+
+  @Test("w says why there is nothing to be written, and Esc stops its reading")
+  func nothingToWrite() throws {
+    var session = try session(holding: nil, Self.ways[0] + ["w"])
+    #expect(session.state.notice?.text == "Recipe/p1 photo: there is no value")
+    #expect(session.state.layers.isEmpty)
+    session.otherAnswer = { effect in
+      guard case .ask(let id, .content) = effect else { return nil }
+      return [.failed(id, CoreDataError(.unreadable, "the disk is gone"))]
+    }
+    try session.send("w")
+    #expect(session.state.notice?.text.contains("the disk is gone") == true)
+    #expect(session.state.layers.isEmpty)
+    session.otherAnswer = { effect in
+      if case .ask(_, .content) = effect { [] } else { nil }
+    }
+    try session.send("w", "Enter")
+    #expect(session.state.notice?.text.contains("the value is being read") == true)
+    try session.send("Esc")
+    #expect(session.state.layers.isEmpty)
+    guard case .cancel? = session.effects.last else {
+      Issue.record("its reading goes on: \(String(describing: session.effects.last))")
+      return
+    }
+    try session.send("Tab", "Tab", "w")
+    #expect(session.state.notice?.text.contains("choose the value of an attribute") == true)
   }
 
   @Test("a search looks into data when Tab says so, and says what it could not look into")

@@ -62,7 +62,7 @@ struct PaletteTests {
   func picture(text: String) throws {
     let state = try Session().state
     let found = PaletteEntries(state).found(text, in: state.store)
-    #expect(found.prefix(3).contains { $0.title == "view in full" }, "\(found.map(\.title))")
+    #expect(found.prefix(3).contains { $0.title == "write to a file" }, "\(found.map(\.title))")
   }
 
   @Test("undoing from the palette is no change of its own")

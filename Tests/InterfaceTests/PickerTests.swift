@@ -166,6 +166,8 @@ struct PickerTests {
     #expect(scene.text != before && !scene.text.contains("•"))
     scene.send(.failed(wrong, CoreDataError(.unreadable, "the password is wrong")))
     #expect(scene.text.contains("The password is wrong"))
+    // Which password is meant stays in sight, and which backup.
+    #expect(scene.text.contains("iOS 18.1") && scene.text.contains("passcode"))
 
     type("right")
     try scene.press("⏎")

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A store is shown as it was left")
 struct SavedSessionTests {
-  @Test("entity, sort, screen and pane come back")
+  @Test("entity, sort, screen and row come back; the rows have the keys, whatever had them")
   func places() throws {
     var session = try Session()
     try session.send("Tab", "Tab", "G", "Tab", "l", "s", "Tab", "2", "c")
@@ -25,7 +25,11 @@ struct SavedSessionTests {
     #expect(next.state.view == session.state.view)
     try next.send("1")
     #expect(next.state.browse.table?.entity == session.state.browse.table?.entity)
-    #expect(next.state.browse.focus == session.state.browse.focus)
+    #expect(session.state.browse.focus == .inspector && next.state.browse.focus == .rows)
+    let row = try #require(session.state.browse.table?.window.selectedRow?.id)
+    #expect(next.state.browse.table?.window.selectedRow?.id == row)
+    try next.send("Tab")
+    #expect(next.state.browse.focus == .inspector && next.state.browse.inspector.object == row)
   }
 
   @Test(

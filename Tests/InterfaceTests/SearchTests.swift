@@ -16,6 +16,38 @@ struct SearchTests {
     #expect(session.screen().description.contains("Draft"))
   }
 
+  @Test(
+    "Esc in the search for an entity goes back to the row that was left", arguments: ["zz", "dra"])
+  func back(typed: String) throws {
+    var session = try Session()
+    try session.send("j", "j", "Tab", "Tab", "/")
+    for letter in typed { try session.send(String(letter)) }
+    let shown = session.state.browse.table?.entity
+    #expect(shown == (typed == "dra" ? "Draft" : "Recipe"))
+    let asked = session.effects.count
+    try session.send("Esc")
+    let browse = session.state.browse
+    #expect(browse.tree.selected == "Recipe" && browse.tree.filter.isEmpty)
+    #expect(browse.table?.entity == "Recipe")
+    #expect(browse.table?.window.selectedRow?.id.key == 3)
+    #expect(
+      !session.effects.dropFirst(asked).contains {
+        if case .ask(_, .rows) = $0 { true } else { false }
+      })
+    try session.send("Tab", "Tab")
+    #expect(session.state.browse.focus == .inspector)
+  }
+
+  @Test("a search without a match that was kept loses nothing when Esc ends it")
+  func keptWithoutMatch() throws {
+    var session = try Session()
+    try session.send("j", "j", "Tab", "Tab", "/", "z", "z", "⏎")
+    #expect(session.screen().description.contains("no entity has that"))
+    try session.send("Esc")
+    #expect(session.state.browse.tree.selected == "Recipe")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 3)
+  }
+
   @Test("/ in the inspector leaves the properties that have the text, row after row, until Esc")
   func properties() throws {
     var session = try Session()

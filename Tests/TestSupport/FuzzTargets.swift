@@ -128,7 +128,8 @@ extension Fuzzing {
       var writer = KeyedArchiveWriter()
       let (inner, name) = (writer.add(.data(data)), writer.string("Leek"))
       let fields = ["a": inner, "b": name]
-      return writer.bytes(root: writer.add(class: ["App.Box", "NSObject"], fields))
+      let root = writer.add(class: ["App.Box", "NSObject"], fields)
+      return writer.bytes(root: root)
     }
     let plain = [json, metadataList, Array(xmlList.utf8), archive(json), archive(metadataList)]
     let packed = try plain.map(TarWriter.gzip)

@@ -217,7 +217,9 @@ enum Footer {
   }
 
   /// Those that stay where there is little room.
-  private static let essential: Set = ["nextPane", "changes", "writeEdits", "edit", "help"]
+  private static let essential: Set = [
+    "nextPane", "changes", "writeEdits", "edit", "viewValue", "writeValue", "help",
+  ]
 
   /// The bindings that the footer shows, in its order.
   static func bindings(_ state: State) -> [Binding] {

@@ -84,7 +84,7 @@ package enum Keymap {
           footer: state.known.news.change != nil || !state.known.prepared.isEmpty,
           words: "saves differences backup prepared edits"),
         Binding(
-          ["w"], "warnings",
+          ["I"], "warnings",
           Action("warnings") { $0.showPanel(.warnings) },
           unless: state.store?.warnings.isEmpty == false ? nil : "no warnings",
           command: state.known.command("info"), footer: false),

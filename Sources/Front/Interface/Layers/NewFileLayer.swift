@@ -27,11 +27,11 @@ struct NewFileLayer: WaitingLayer {
     /// As JSON, and beside it as what the screen says of it.
     case receipt(WrittenReceipt, text: String)
     case changes([ObjectChange])
-    /// As it is, and never over another file.
-    case value(ValueOutput, bytes: Int)
+    /// As it is, and never over another file; without its size while its beginning is read.
+    case value(ValueOutput, bytes: Int?)
   }
 
-  let contents: Contents
+  private(set) var contents: Contents
   var prompt: Prompt
   var task: TaskID?
   /// The path that holds a file already, which the next Enter replaces.
@@ -51,20 +51,34 @@ struct NewFileLayer: WaitingLayer {
     prompt = Prompt("changes.csv")
   }
 
-  /// - Parameter part: of the value, whose beginning says what the file is to be called.
-  init(_ value: ValueOutput, _ part: StoredContent) {
-    contents = .value(value, bytes: part.total)
-    prompt = Prompt(ValueOutput.name(of: value.property, in: value.object, part))
+  /// - Parameter part: the beginning of the value, which says what the file is to be called; ``read(in:)``
+  ///   asks for it where it is not known.
+  init(valueOf property: String, in object: ObjectID, beginning part: StoredContent? = nil) {
+    contents = .value(ValueOutput(object: object, property: property, path: ""), bytes: part?.total)
+    prompt = Prompt(part.map { ValueOutput.name(of: property, in: object, $0) } ?? "")
+  }
+
+  /// Reads the beginning of a value.
+  mutating func read(in context: inout Context) -> [Effect] {
+    guard case .value(let value, bytes: nil) = contents else { return [] }
+    return context.ask(&task) {
+      .ask(
+        $0,
+        .content(
+          value.object, property: value.property, offset: 0, count: FileExtension.headLength))
+    }
   }
 
   private var replaces: Bool { taken == prompt.text }
+  private var isRead: Bool { if case .value(_, bytes: nil) = contents { false } else { true } }
 
   func bindings(_ context: Context) -> [Binding] {
     [
       Binding(
         [.enter], replaces ? "replace it" : "write", asks("confirm") { $0.write(in: &$1) },
         unless: task != nil
-          ? "it is being written" : prompt.text.isEmpty ? "type a file name first" : nil),
+          ? isRead ? "it is being written" : "the value is being read"
+          : prompt.text.isEmpty ? "type a file name first" : nil),
       closing([.escape]),
     ]
   }
@@ -92,20 +106,41 @@ struct NewFileLayer: WaitingLayer {
 
   mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     switch (answer, contents) {
+    case (.content(let part), .value(let value, bytes: nil)):
+      take(part, of: value, in: &context)
+      return []
     case (.wroteReceipt(let path), .receipt(let receipt, _)):
       context.notice = Notice("the \(receipt.noun) is in \(path)", .success)
     case (.written(let path), .changes(let changes)):
       context.notice = Notice("\(NumberText.counted(changes.count, "change")) in \(path)", .success)
     case (.written(let path), .value(let value, let bytes)):
-      context.notice = Notice(
-        "\(value.object) \(value.property), \(NumberText.bytes(bytes)), is in \(path)", .success)
+      let size = bytes.map { ", \(NumberText.bytes($0))," } ?? ""
+      context.notice = Notice("\(value.object) \(value.property)\(size) is in \(path)", .success)
     default: return []
     }
     isDone = true
     return []
   }
 
+  /// Proposes a name, or closes where there is nothing to be written.
+  private mutating func take(
+    _ part: StoredContent?, of value: ValueOutput, in context: inout Context
+  ) {
+    guard let part, part.location.problem == nil else {
+      let problem = part?.location.problem ?? "there is no value"
+      context.notice = Notice("\(value.object) \(value.property): \(problem)", .warning)
+      isDone = true
+      return
+    }
+    self = NewFileLayer(valueOf: value.property, in: value.object, beginning: part)
+  }
+
   mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
+    guard isRead else {
+      context.notice = Notice(error.description, .warning)
+      isDone = true
+      return []
+    }
     problem = error.message
     if case .value = contents { return [] }
     taken = error.kind == .refused ? prompt.text : nil
@@ -125,6 +160,7 @@ struct NewFileLayer: WaitingLayer {
     case .receipt(let receipt, _):
       return "As JSON, the same as \(receipt.command) writes, and beside it as text."
     case .value(let value, let bytes):
+      guard let bytes else { return "…" }
       return
         "\(NumberText.bytes(bytes)) of \(value.object) \(value.property), as they are. Only you can read the file; one that is there is never replaced."
     case .changes(let changes):

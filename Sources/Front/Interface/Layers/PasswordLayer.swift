@@ -104,19 +104,25 @@ struct PasswordLayer: LayerContent {
     return work.map { [.cancel($0.task)] }
   }
 
+  private static let deriving =
+    "The key is derived from the password. This takes some seconds; then the list of files is read."
+
+  private var question: String {
+    let name = Sanitize.text(backup.name)
+    return "The backup\(name.isEmpty ? "" : " " + name) is encrypted. Password of "
+      + "“Encrypt local backup” in Finder or iTunes, not the passcode of the device:"
+  }
+
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = max(1, min(64, body.width - 4))
-    let name = Sanitize.text(backup.name)
-    let text =
-      problem.map { "✗ \($0.message.capitalizedFirst)." }
-      ?? (work != nil
-        ? "The key is derived from the password. This takes some seconds; then the list of files is read."
-        : nil)
-      ?? "The backup\(name.isEmpty ? "" : " " + name) is encrypted. Password of “Encrypt local backup” in Finder or iTunes:"
-    let lines = Wrapping.lines(text, width: width)
-    let inside = Popup("Locked backup", width, lines.count + 2).draw(in: &grid, body, theme: theme)
-    grid.write(lines, in: inside, style: theme[problem == nil ? .dim : .error])
-    let row = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
+    let fault =
+      problem.map { Wrapping.lines("✗ \($0.message.capitalizedFirst).", width: width) } ?? []
+    let lines = Wrapping.lines(work == nil ? question : Self.deriving, width: width)
+    let count = fault.count + lines.count
+    let inside = Popup("Locked backup", width, count + 2).draw(in: &grid, body, theme: theme)
+    grid.write(fault, in: inside, style: theme[.error])
+    grid.write(lines, in: inside.droppingRows(fault.count), style: theme[.dim])
+    let row = inside.row(min(count + 1, max(0, inside.height - 1)))
     if let work {
       Gauge(work.fraction).draw(in: &grid, row, theme: theme)
       return

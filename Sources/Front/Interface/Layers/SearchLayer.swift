@@ -25,7 +25,7 @@ struct SearchLayer: LayerContent {
       Binding([.enter], "keep", does("confirm") { _, _ in .close() }),
       Binding(
         [.escape], former.isEmpty ? "everything again" : "as before",
-        does("cancel") { .close($1.search($0.former, in: $0.target)) }),
+        does("cancel") { .close($1.giveUpSearch($0.former, in: $0.target)) }),
     ]
   }
 
@@ -50,6 +50,16 @@ extension State {
       let index = layers.lastIndex { $0.content is any SearchableLayer }
       if let index { layers[index].narrow(to: text) }
       return []
+    }
+  }
+
+  /// Narrows what was searched as it was before, and goes back to what was chosen there.
+  mutating func giveUpSearch(
+    _ former: String, in target: SearchLayer.Target
+  ) -> [Effect] {
+    switch target {
+    case .screen: on(front) { $0.giveUpSearch(former, in: &$1) }
+    case .layer: search(former, in: target)
     }
   }
 }

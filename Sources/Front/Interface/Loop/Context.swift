@@ -290,6 +290,10 @@ extension Context {
     then { $0.search(text, in: target) }
   }
 
+  mutating func giveUpSearch(_ former: String, in target: SearchLayer.Target) -> [Effect] {
+    then { $0.giveUpSearch(former, in: target) }
+  }
+
   /// Records an arrangement of Browse for undo.
   mutating func left(_ browse: BrowseView) {
     _ = then {

@@ -23,6 +23,8 @@ protocol ScreenContent: Component {
   /// Moves as a key does so many times; `nil` where the key is to be pressed so often.
   mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]?
   mutating func search(_ text: String, in context: inout Context) -> [Effect]
+  /// Searches for what was searched for before, and goes back to where that was.
+  mutating func giveUpSearch(_ former: String, in context: inout Context) -> [Effect]
   /// What of the selected thing can be copied; the first is what the key alone takes.
   func copies(_ context: Context) -> [CopyLayer.Choice]
   /// What the footer says at its end.
@@ -59,6 +61,9 @@ extension ScreenContent {
   ) -> [Effect]? { nil }
   mutating func move(_ key: Key, times: Int, in context: inout Context) -> [Effect]? { nil }
   mutating func search(_ text: String, in context: inout Context) -> [Effect] { [] }
+  mutating func giveUpSearch(_ former: String, in context: inout Context) -> [Effect] {
+    search(former, in: &context)
+  }
   func copies(_ context: Context) -> [CopyLayer.Choice] { [] }
   func note(_ context: Context) -> String { "" }
   var work: String? { nil }

@@ -5,6 +5,9 @@ import ManagedStore
 
 /// Changes of objects that a person has prepared: nothing of them is written yet.
 struct PreparedEdits: Sendable, Equatable {
+  /// Why a prepared value cannot be taken out of the store.
+  static let notWritten = "it is prepared, and not in the store yet"
+
   /// What a property is to hold.
   enum Change: Sendable, Equatable {
     case attribute(AttributeValue)

@@ -208,7 +208,6 @@ struct Relation: Codable, Sendable, Hashable {
 package struct SavedSession: Codable, Sendable, Equatable {
   var view = ViewState()
   var screen = Screen.browse.rawValue
-  var pane = BrowseScreen.Pane.rows.rawValue
   /// The selected row, such as `Recipe/p12`.
   var row: String?
   var dividers = Dividers()
@@ -224,7 +223,6 @@ extension SavedSession {
     self.init()
     view = (try? values.value(.view)) ?? view
     screen = (try? values.value(.screen)) ?? screen
-    pane = (try? values.value(.pane)) ?? pane
     row = try? values.value(.row)
     dividers = (try? values.value(.dividers)) ?? dividers
     palette = (try? values.value(.palette)) ?? palette
@@ -239,9 +237,9 @@ extension State {
     let browse = known.remains.isShown ? otherBrowse : browse
     return SavedSession(
       view: ViewState(browse: browse.view, diff: diff.view, mapping: mapping.view),
-      screen: (screen == .rescue ? .browse : screen).rawValue, pane: browse.focus.rawValue,
-      row: browse.table?.window.selectedRow?.id.description, dividers: known.dividers,
-      palette: paletteMemory, target: mapping.chosen)
+      screen: (screen == .rescue ? .browse : screen).rawValue,
+      row: browse.table?.window.selectedRow?.id.description,
+      dividers: known.dividers, palette: paletteMemory, target: mapping.chosen)
   }
 
   /// Has the store shown as it was left, once it is open.
@@ -251,7 +249,8 @@ extension State {
     paletteMemory = session.palette
   }
 
-  /// The store is open: goes where it was left.
+  /// The store is open: goes where it was left. The rows have the keys, whatever had them: keys do the
+  /// same at the beginning of every session.
   mutating func takeUp() -> [Effect] {
     guard let session = restoring else { return [] }
     restoring = nil
@@ -262,11 +261,6 @@ extension State {
       effects = Effect.joined(effects, on(BrowseScreen.self) { $0.begin(at: row, in: &$1) })
     }
     screen = Screen(rawValue: session.screen) ?? .browse
-    browse.focus = BrowseScreen.Pane(rawValue: session.pane) ?? .rows
-    on(BrowseScreen.self) {
-      $0.fit($1)
-      return []
-    }
     return effects
   }
 }

@@ -34,8 +34,7 @@ enum FilterCheck: Sendable, Equatable {
     let columns = store.columns[entity] ?? []
     let properties = Set(columns.map(\.name))
     if words.isPlain(properties: properties) {
-      let texts = columns.filter { $0.kind == .attribute(.string) }.map(\.name)
-      if let predicate = Self.predicate(finding: text, in: texts),
+      if let predicate = Self.predicate(finding: text, in: columns),
         (try? RowFilter(predicate, entity: entity, layout: store.layout)) != nil
       {
         self = .words(text, predicate: predicate)
@@ -71,6 +70,23 @@ enum FilterCheck: Sendable, Equatable {
     }
   }
 
+  /// What finds words in the texts of an object. A whole number alone is its key, too: people say “recipe 12”.
+  private static func predicate(finding text: String, in columns: [RowColumn]) -> String? {
+    let texts = columns.filter { $0.kind == .attribute(.string) }.map(\.name)
+    let words = predicate(finding: text, in: texts)
+    guard let key = Int64(text), key > 0, "\(key)" == text,
+      !columns.contains(where: { $0.name == "key" })
+    else { return words }
+    return keyPrefix + text + (words.map { " OR " + $0 } ?? "")
+  }
+
+  private static let keyPrefix = "key == "
+
+  /// What such a predicate says of the words in it.
+  static func sentence(_ words: String, of predicate: String) -> String {
+    (predicate.hasPrefix(keyPrefix) ? "key \(words), or " : "") + "any text contains “\(words)”"
+  }
+
   /// Every word is in some text of the object, in any case and with any accents.
   static func predicate(finding text: String, in properties: [String]) -> String? {
     guard !properties.isEmpty else { return nil }
@@ -92,7 +108,7 @@ enum FilterCheck: Sendable, Equatable {
       unquoted(strings[index].dropFirst().dropLast())
     }
     let text = words.joined(separator: " ")
-    return !words.isEmpty && self.predicate(finding: text, in: texts) == predicate ? text : nil
+    return !words.isEmpty && self.predicate(finding: text, in: columns) == predicate ? text : nil
   }
 
   private static func unquoted(_ text: Substring) -> String {

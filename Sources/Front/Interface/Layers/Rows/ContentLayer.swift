@@ -111,7 +111,7 @@ struct ContentLayer: LayerContent {
       Binding(
         ["w"], "write to a file", shows("writeValue") { $0.output },
         unless: stored == nil
-          ? "there is no value" : isPrepared ? "it is prepared, and not in the store yet" : nil,
+          ? "there is no value" : isPrepared ? PreparedEdits.notWritten : nil,
         command: context.known.rowCommand(
           context.known.command(
             "object", "\(object) --property \(ShellText.quoted(property)) --output FILE")
@@ -122,7 +122,7 @@ struct ContentLayer: LayerContent {
   }
 
   private var output: NewFileLayer? {
-    stored.map { NewFileLayer(ValueOutput(object: object, property: property, path: ""), $0) }
+    stored.map { NewFileLayer(valueOf: property, in: object, beginning: $0) }
   }
 
   private func shows(

@@ -133,7 +133,7 @@ struct ExportLayer: LayerContent {
       [.attribute(.binary), .attribute(.transformable)].contains(table.property(column)?.kind)
     }
     return hasFiles
-      ? "Pictures and other data are left out: strata export writes them as files, and w in the view of a value (v) writes one."
+      ? "Pictures and other data are left out: strata export writes them as files, and w on a value writes one."
       : ""
   }
 

@@ -84,9 +84,10 @@ struct FilterLayer: CheckedLineLayer {
       return [Span(" " + text, theme[.dim])]
     case .predicate:
       return doubt.map { [Span(" ! " + $0, theme[.warning])] } ?? [Span(" ✓", theme[.success])]
-    case .words(let words, _):
+    case .words(let words, let predicate):
       return [
-        Span(" ⏎ ", theme[.footerKey]), Span("any text contains “\(words)”", theme[.prompt]),
+        Span(" ⏎ ", theme[.footerKey]),
+        Span(FilterCheck.sentence(words, of: predicate), theme[.prompt]),
       ]
     case .wrong: return []
     }

@@ -93,7 +93,7 @@ extension BrowseScreen {
     if context.store?.missing.contains(table.entity) == true {
       return [
         "! the store has no table for \(table.entity)",
-        "the model has the entity, but the store has no rows of it: w shows more",
+        "the model has the entity, but the store has no rows of it: I shows more",
       ]
     }
     if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
@@ -179,7 +179,7 @@ extension BrowseScreen {
     let words = FilterCheck.words(in: filter, table.ownProperties)
     start += words == nil ? " ─ where " : " ─ "
     let room = width - TextWidth.of(start) - end.count
-    let told = words.map { "any text contains “\($0)”" } ?? filter
+    let told = words.map { FilterCheck.sentence($0, of: filter) } ?? filter
     return start + Sanitize.text(told, limit: max(6, room)) + end
   }
 

@@ -135,6 +135,23 @@ extension BrowseScreen {
     place.flatMap { trail.step(back: back, from: $0) }.map { restore($0, in: &context) } ?? []
   }
 
+  /// Remembers the place that a search for an entity begins at.
+  mutating func beginSearch() {
+    searchStart = focus == .entities ? place.map { SearchStart(place: $0, trail: trail) } : nil
+  }
+
+  mutating func giveUpSearch(_ former: String, in context: inout Context) -> [Effect] {
+    guard focus == .entities else { return search(former, in: &context) }
+    defer { searchStart = nil }
+    tree.setFilter(former)
+    guard let searchStart, searchStart.place.table.entity != table?.entity else {
+      if let entity = table?.entity { tree.select(entity) }
+      return []
+    }
+    trail = searchStart.trail
+    return restore(searchStart.place, in: &context)
+  }
+
   /// Shows a place as it was left, without reading its rows again.
   private mutating func restore(_ place: Trail.Place, in context: inout Context) -> [Effect] {
     var effects = stopReading()
@@ -151,6 +168,12 @@ extension BrowseScreen {
     if place.table.window.rows.isEmpty { effects += read(.start, in: &context) }
     return effects + load(in: &context) + readOn(in: &context) + count(in: &context)
   }
+}
+
+/// A place with the way that led to it.
+struct SearchStart: Sendable, Equatable {
+  var place: Trail.Place
+  var trail: Trail
 }
 
 /// A relationship of one object, with where it leads.

@@ -97,9 +97,14 @@ extension BrowseScreen {
   }
 
   private var searches: Action {
-    shows("search") { screen, context in
-      guard screen.focus == .rows else { return SearchLayer(.screen, former: screen.searched) }
-      return FilterLayer(screen, context)
+    does("search") { screen, context in
+      guard screen.focus == .rows else {
+        screen.beginSearch()
+        context.show(SearchLayer(.screen, former: screen.searched))
+        return []
+      }
+      context.show(FilterLayer(screen, context))
+      return []
     }
   }
 
@@ -212,8 +217,14 @@ extension BrowseScreen {
     return [
       Binding(
         ["v"], "view in full", viewsValue,
-        unless: value == nil ? "choose the value of an attribute first" : nil,
-        footer: focus == .inspector, words: "write save picture photo file"),
+        unless: reasonNotToView, footer: choosesData, words: "picture photo text"),
+      Binding(
+        ["w"], "write to a file", writesValue,
+        unless: reasonNotToView ?? (isPreparedValue(context) ? PreparedEdits.notWritten : nil),
+        command: "strata object \(store) "
+          + (value.map { "\($0) --property \(ShellText.quoted($1))" } ?? "REF --property PROPERTY")
+          + " --output FILE",
+        footer: choosesData, words: "save extract picture photo image file"),
       CopyLayer.binding(copies(context), footer: true),
       Binding(
         ["e"], "export", shows("export") { screen, _ in screen.export },
@@ -257,6 +268,40 @@ extension BrowseScreen {
         return []
       }
       return context.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
+    }
+  }
+
+  private var writesValue: Action {
+    does("writeValue") { screen, context in
+      guard let (id, property) = screen.valueToView else { return [] }
+      return context.show(NewFileLayer(valueOf: property, in: id)) { $0.read(in: &$1) }
+    }
+  }
+
+  private var reasonNotToView: String? {
+    valueToView == nil ? "choose the value of an attribute first" : nil
+  }
+
+  /// Whether the chosen value is prepared, and not the store's.
+  private func isPreparedValue(_ context: Context) -> Bool {
+    guard let (id, property) = valueToView else { return false }
+    return context.prepared.value(of: id, property) != nil
+  }
+
+  /// Whether the chosen value is data, such as a picture or an archive.
+  private var choosesData: Bool {
+    switch focus {
+    case .entities: return false
+    case .rows: if case .data? = table?.selectedValue { return true } else { return false }
+    case .inspector:
+      let property = inspector.selectedProperty
+      let column = inspector.inspection?.lines.lazy.compactMap(\.column).first {
+        $0.name == property
+      }
+      switch column?.kind {
+      case .attribute(.binary), .attribute(.transformable): return true
+      default: return false
+      }
     }
   }
 

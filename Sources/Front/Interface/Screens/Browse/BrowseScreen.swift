@@ -24,6 +24,8 @@ struct BrowseScreen: ScreenContent {
   var inspector = Inspector()
   /// The way over relationships to what is shown.
   var trail = Trail()
+  /// Where the search for an entity began: Esc comes back to it.
+  var searchStart: SearchStart?
   /// Why rows could not be read.
   var rowsError: CoreDataError?
 

@@ -15,6 +15,8 @@ struct EntityTree: Sendable, Equatable {
   private let nodes: [Node]
   /// What the names are narrowed to; an entity stays with a subentity that fits.
   private(set) var filter = ""
+  /// The entity that was selected before the filter left none.
+  private var hidden: String?
   private var folded: Set<String> = []
   var list = List()
 
@@ -47,10 +49,11 @@ struct EntityTree: Sendable, Equatable {
 
   /// Narrows the tree, keeping the selected entity selected where it stays.
   mutating func setFilter(_ text: String) {
-    let former = selected
+    let former = selected ?? hidden
     filter = text
     list.setCount(shown.count)
     if let former { selectShown(former) }
+    hidden = selected == nil ? former : nil
   }
 
   var selected: String? { shown.element(list.selected)?.name }
