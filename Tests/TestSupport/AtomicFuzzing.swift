@@ -60,7 +60,7 @@ public enum AtomicFuzzing {
     _ = try AtomicSamples.writeXML(opened, to: xml)
     _ = try AtomicSamples.writeBinary(opened, to: binary)
     let sound = [try FileSystem.read(xml), try FileSystem.read(binary)]
-    return (model, sound + sound + hostile)
+    return (model, sound + sound + sound + sound + hostile + BinaryStoreSample.circles)
   }
 
   /// Entities that unfold or that are outside, and more levels than are read.
@@ -78,7 +78,11 @@ public enum AtomicFuzzing {
       document("[<!ENTITY x SYSTEM \"file:///etc/passwd\">]", "&x;"),
       document("SYSTEM \"http://127.0.0.1:9/x.dtd\"", "plain"),
       Array(
-        ("<database>" + String(repeating: "<object type=\"NOTE\" id=\"z1\">", count: 300)).utf8),
+        ("<database>" + String(repeating: "<object type=\"NOTE\" id=\"z1\">", count: 10_000))
+          .utf8),
+      Array(
+        ("<database><object type=\"NOTE\" id=\"z1\">" + String(repeating: "<a>", count: 10_000))
+          .utf8),
     ]
   }()
 }

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// XML and binary stores with the objects of a store of the SQLite type, written by atomic-stores: no code that reads
-/// them takes part.
+/// them takes part. Each is read by strata and by the second reader at once, which must find the same.
 public enum AtomicSamples {
   /// The number in the new store of each object, by its name in the old one.
   public typealias Keys = [String: Int64]
@@ -52,16 +52,20 @@ public enum AtomicSamples {
     }
     text += "</database>"
     try FileSystem.write(Array(text.utf8), to: path)
+    try SecondReader.expectAgreement(onAtomic: path, model: store.model)
     return keys
   }
 
   /// Writes a binary store.
   ///
+  /// - Parameter className: the class of the objects that Transformable attributes have; NSArray where there is none.
   /// - Returns: the objects' new numbers.
   @discardableResult
-  public static func writeBinary(_ store: Store, to path: String) throws -> Keys {
+  public static func writeBinary(
+    _ store: Store, to path: String, className: String? = nil
+  ) throws -> Keys {
     let keys = try self.keys(of: store)
-    let archiver = SampleArchiver()
+    let archiver = SampleArchiver(className: className)
     var nodes: [(key: PropertyListValue, value: PropertyListValue)] = []
     try each(store, keys) { object in
       let lineage = store.model.lineage(of: object.entity)
@@ -110,6 +114,7 @@ public enum AtomicSamples {
       bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
     try FileSystem.write(bytes + map + about, to: path)
+    try SecondReader.expectAgreement(onAtomic: path, model: store.model)
     return keys
   }
 
@@ -272,6 +277,9 @@ public enum AtomicSamples {
 private final class SampleArchiver {
   private var objects: [PropertyListValue] = [.string("$null")]
   private var classes: [String: PropertyListValue] = [:]
+  private let className: String?
+
+  init(className: String? = nil) { self.className = className }
 
   var null: PropertyListValue { object([:], ["NSNull", "NSObject"]) }
 
@@ -328,8 +336,9 @@ private final class SampleArchiver {
     case .uri(let text):
       object(["NS.base": .uid(0), "NS.relative": add(.string(text))], ["NSURL", "NSObject"])
     case .bytes(let bytes) where type == .transformable:
-      // The object itself: a list that holds the bytes.
-      array([add(.data(bytes))])
+      // The object itself: one of the app's, or a list that holds the bytes.
+      className.map { object(["bytes": add(.data(bytes))], [$0, "NSObject"]) }
+        ?? array([add(.data(bytes))])
     case .bytes(let bytes): add(.data(bytes))
     case .decimal(let digits): decimal(digits)
     }

@@ -108,6 +108,8 @@ package enum CloudKitSamples {
       }
     }
     connection.close()
+    // What the mirror keeps is in nobody's way.
+    try SecondReader.expectAgreement(at: path)
     return path
   }
 

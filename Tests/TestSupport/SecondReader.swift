@@ -8,7 +8,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// Tests/Independent/reader.py: a reader of stores that shares nothing with strata but the format.
+/// Tests/Independent/reader.py, and atomic.py for XML and binary stores: readers that share nothing with strata but the
+/// formats.
 ///
 /// What migrates and what verifies use one schema, so that a mistake in it would pass. This reader
 /// computes names from the model in the store as Core Data does, and errs where they are not there.
@@ -16,7 +17,8 @@ public final class SecondReader: Sendable {
   /// Whether python3 is there to run it; where it must be, what asks this reader fails without it.
   public static let isAvailable = shared != nil || Tool.areRequired
 
-  private static let shared = SecondReader()
+  private static let shared = SecondReader("reader.py")
+  private static let atomic = SecondReader("atomic.py")
 
   private struct Pipes {
     var input: UnsafeMutablePointer<FILE>
@@ -26,11 +28,11 @@ public final class SecondReader: Sendable {
   /// One process serves all tests, one question at a time.
   private let pipes: Mutex<Pipes>
 
-  private init?() {
+  private init?(_ script: String) {
     let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false)
       .dropLast(2).joined(separator: "/")
     guard
-      let pipes = Self.start(["python3", "-B", folder + "/Independent/reader.py", "--serve"])
+      let pipes = Self.start(["python3", "-B", folder + "/Independent/" + script, "--serve"])
     else { return nil }
     self.pipes = Mutex(pipes)
     // Where python3 is missing the first question has no answer.
@@ -48,6 +50,13 @@ public final class SecondReader: Sendable {
       throw SecondReaderError.message(first)
     }
     return answer
+  }
+
+  /// What an XML or binary store has that the store of the SQLite type that was made of it has not, and the other way
+  /// round, by the second reader's word; empty where they are equal.
+  public static func differences(ofAtomic path: String, from made: String) throws -> [String] {
+    guard let atomic else { throw SecondReaderError.message("there is no python3") }
+    return try atomic.ask([path, made])
   }
 
   /// The same of strata's own reader: every value as it is stored, reals as their bits.

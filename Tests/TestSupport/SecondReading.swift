@@ -1,3 +1,5 @@
+import AtomicStores
+import ManagedModel
 import Migration
 
 extension StoreMigration {
@@ -29,6 +31,30 @@ extension SecondReader {
     guard found.isEmpty else {
       throw SecondReaderError.message(
         "\(found.count) disagreements about \(path):\n" + found.prefix(10).joined(separator: "\n"))
+    }
+  }
+
+  /// Reads an XML or binary store with strata, which makes a private store of it, and has the second reader compare the
+  /// two, where python3 is.
+  ///
+  /// - Throws: ``SecondReaderError`` where they are not equal; what reading throws.
+  public static func expectAgreement(onAtomic path: String, model: Model) throws {
+    guard isAvailable else { return }
+    let copy = try AtomicCopy(of: path, model: model)
+    try expectAgreement(at: copy.path)
+    try expectEqual(atomic: path, copy.path)
+  }
+
+  /// Has the second reader compare an XML or binary store with one that was made of it, where python3 is.
+  ///
+  /// - Throws: ``SecondReaderError`` where they are not equal.
+  public static func expectEqual(atomic path: String, _ made: String) throws {
+    guard isAvailable else { return }
+    let found = try differences(ofAtomic: path, from: made)
+    guard found.isEmpty else {
+      throw SecondReaderError.message(
+        "\(found.count) differences of \(made) from \(path):\n"
+          + found.prefix(10).joined(separator: "\n"))
     }
   }
 }

@@ -70,11 +70,18 @@ package enum ByteText {
 
   /// The bytes of Base64 text; white space is skipped, and anything else makes it `nil`.
   package static func bytes(base64 text: some StringProtocol) -> [UInt8]? {
+    // Read where it lies: texts are long, and the module of the caller knows only that this is one.
+    var text = String(text)
+    return text.withUTF8 { bytes(base64: $0) }
+  }
+
+  private static func bytes(base64 text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 4 * 3)
     var group: UInt32 = 0
     var bits = 0
     var padding = 0
-    for character in text.utf8 {
+    for character in text {
       let value: UInt8
       switch character {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = character - UInt8(ascii: "A")

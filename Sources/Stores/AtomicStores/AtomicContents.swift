@@ -160,7 +160,8 @@ private final class ObjectStaging {
   private let object: Statement
   private let link: Statement
   private var numbers: [String: Int] = [:]
-  private var linkNumbers: [String: Int] = [:]
+  /// Numbers of relationships by their names, for each entity.
+  private var linkNumbers: [[String: Int]] = []
   private var place: Int64 = 0
 
   init(_ connection: Connection) throws {
@@ -173,19 +174,20 @@ private final class ObjectStaging {
     place += 1
     let entity = number(of: object.entity)
     self.object.clear()
-    try self.object.bind([
-      .integer(place), .text(object.reference),
-      Self.key(object.reference).map { .integer($0) } ?? .null,
-      .integer(Int64(entity)), .blob(object.encoded),
-    ])
+    try self.object.bind(.integer(place), at: 0)
+    try self.object.bind(.text(object.reference), at: 1)
+    if let key = Self.key(object.reference) { try self.object.bind(.integer(key), at: 2) }
+    try self.object.bind(.integer(Int64(entity)), at: 3)
+    try self.object.bind(.blob(object.encoded), at: 4)
     try self.object.step()
     for (name, references) in object.relationships {
       let number = number(of: name, entity)
       for (index, reference) in references.enumerated() {
         link.clear()
-        try link.bind([
-          .integer(place), .integer(Int64(number)), .integer(Int64(index)), .text(reference),
-        ])
+        try link.bind(.integer(place), at: 0)
+        try link.bind(.integer(Int64(number)), at: 1)
+        try link.bind(.integer(Int64(index)), at: 2)
+        try link.bind(.text(reference), at: 3)
         try link.step()
       }
     }
@@ -195,13 +197,13 @@ private final class ObjectStaging {
     if let known = numbers[entity] { return known }
     numbers[entity] = entities.count
     entities.append(entity)
+    linkNumbers.append([:])
     return entities.count - 1
   }
 
   private func number(of relationship: String, _ entity: Int) -> Int {
-    let name = "\(entity) \(relationship)"
-    if let known = linkNumbers[name] { return known }
-    linkNumbers[name] = relationships.count
+    if let known = linkNumbers[entity][relationship] { return known }
+    linkNumbers[entity][relationship] = relationships.count
     relationships.append((entity, relationship))
     return relationships.count - 1
   }
@@ -209,8 +211,9 @@ private final class ObjectStaging {
   /// The number in `z102`, or in a key that is a number; `nil` for any other name.
   private static func key(_ reference: String) -> Int64? {
     let digits = reference.hasPrefix("z") ? reference.dropFirst() : reference[...]
-    guard let key = Int64(digits), key > 0, "\(key)" == digits else { return nil }
-    return key
+    guard let first = digits.utf8.first, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(first)
+    else { return nil }
+    return Int64(digits)
   }
 
   /// Gives a number to each object that has none of its own, and makes references of names.

@@ -34,8 +34,7 @@ package final class AtomicConversion {
   private let model: Model
   private var links: [LinkPart] = []
   private var entityNames: [Int: String] = [:]
-  private var places: [String: [String]] = [:]
-  private var attributeNames: [String: [String: String]] = [:]
+  private var forms: [Int: ObjectForm] = [:]
   private var tally = ConversionTally()
 
   /// A relationship as the model declares it, with the numbers that its links have in the private file.
@@ -114,7 +113,7 @@ package final class AtomicConversion {
     try contents.connection.execute("CREATE TABLE known (written INTEGER PRIMARY KEY, own INTEGER)")
     for (number, written) in contents.relationships.enumerated() {
       guard let entity = entityNames[written.entity] else { continue }
-      guard let name = name(of: written.name, in: entity, among: relationshipNames(of: entity)),
+      guard let name = ObjectForm.name(of: written.name, among: relationshipNames(of: entity)),
         let declarer = model.declaringEntity(of: name, in: entity),
         let own = links.firstIndex(where: {
           $0.declarer == declarer && $0.relationship.name == name
@@ -141,14 +140,6 @@ package final class AtomicConversion {
 
   private func relationshipNames(of entity: String) -> [String] {
     model.relationships(of: entity).map(\.name)
-  }
-
-  /// A property by the name that the file has for it: as it is, else without regard to case.
-  private func name(of written: String, in entity: String, among names: [String]) -> String? {
-    if names.contains(written) { return written }
-    let folded = written.lowercased()
-    let found = names.filter { $0.lowercased() == folded }
-    return found.count == 1 ? found[0] : nil
   }
 
   /// Leaves out links to objects that the relationship cannot reference.
@@ -190,33 +181,32 @@ package final class AtomicConversion {
   private func writeObjects(_ writer: StoreWriter, _ progress: (Int) throws -> Void) throws {
     let objects = try contents.connection.prepare(
       "SELECT key, entity, content FROM object WHERE key IS NOT NULL ORDER BY key")
-    let toOnes = Dictionary(
-      grouping: links.indices.filter { !links[$0].relationship.isToMany }
-    ) { links[$0].declarer }
+    let cursors = try targetCursors()
     var done = 0
     while try objects.step() {
       guard let key = objects.value(at: 0).integer, let number = objects.value(at: 1).integer,
-        let bytes = objects.value(at: 2).blob, let entity = entityNames[Int(number)]
+        let bytes = objects.value(at: 2).blob, let form = form(of: Int(number))
       else { continue }
       if done % 1000 == 0 { try progress(done) }
       let (values, _) = try AtomicObject.values(bytes)
       var attributes: [String: AttributeValue] = [:]
       var unfit: [String: String] = [:]
       for (written, value) in values {
-        guard let attribute = attribute(written, of: entity) else {
-          tally.unknownProperties.insert("\(entity).\(written)")
+        guard let place = form.place(of: written) else {
+          tally.unknownProperties.insert("\(form.entity).\(written)")
           continue
         }
+        let attribute = place.attribute
         switch ConvertedValue(value, for: attribute) {
         case .value(let value): attributes[attribute.name] = value
         case .archived(let bytes):
           attributes[attribute.name] = .bytes(bytes)
           tally.archived[
-            "\(entity).\(attribute.name)", default: (0, attribute.isArchived, attribute)
+            "\(form.entity).\(attribute.name)", default: (0, attribute.isArchived, attribute)
           ].count += 1
         case .unfit(let text):
           unfit[attribute.name] = text
-          tally.unfit["\(entity).\(attribute.name)", default: 0] += 1
+          tally.unfit["\(form.entity).\(attribute.name)", default: 0] += 1
         }
         if case .object(_, let name, _) = value, !AtomicConversion.decoded.contains(name) {
           tally.classes[name, default: 0] += 1
@@ -224,17 +214,18 @@ package final class AtomicConversion {
       }
       var targets: [String: ObjectID] = [:]
       var positions: [String: Int] = [:]
-      for ancestor in model.lineage(of: entity) {
-        for index in toOnes[ancestor.name] ?? [] {
-          guard let (target, position) = try target(of: index, from: key) else { continue }
-          targets[links[index].relationship.name] = target
-          positions[links[index].relationship.name] = position
-        }
+      for index in form.toOnes {
+        guard let target = try cursors[index]?.target(of: key),
+          let entity = entityNames[target.entity]
+        else { continue }
+        let name = links[index].relationship.name
+        targets[name] = ObjectID(entity: entity, key: target.key)
+        positions[name] = target.position
       }
       _ = try writer.insert(
-        entity, key: key, attributes: attributes, unfit: unfit, toOne: targets,
+        form.entity, key: key, attributes: attributes, unfit: unfit, toOne: targets,
         positions: positions)
-      tally.objects[entity, default: 0] += 1
+      tally.objects[form.entity, default: 0] += 1
       done += 1
     }
   }
@@ -247,65 +238,29 @@ package final class AtomicConversion {
     "NSDecimalNumberPlaceholder", "NSNull",
   ]
 
-  private func attribute(_ written: String, of entity: String) -> Attribute? {
-    if written.hasPrefix("#"), names.source == .given, let place = Int(written.dropFirst()) {
-      let names =
-        places[entity] ?? BinaryPlaces(of: entity, in: model).attributes
-      places[entity] = names
-      return names.indices.contains(place)
-        ? model.attribute(named: names[place], of: entity) : nil
+  /// How the objects of an entity of the file are read; `nil` where the model has no such entity.
+  private func form(of number: Int) -> ObjectForm? {
+    if let known = forms[number] { return known }
+    guard let entity = entityNames[number] else { return nil }
+    let lineage = Set(model.lineage(of: entity).map(\.name))
+    let form = ObjectForm(
+      entity, of: model, hasPlaces: names.source == .given,
+      toOnes: links.indices.filter {
+        !links[$0].relationship.isToMany && lineage.contains(links[$0].declarer)
+      })
+    forms[number] = form
+    return form
+  }
+
+  /// What each to-one references, by its place in the list of links, for objects in the order of their keys.
+  private func targetCursors() throws -> [Int: TargetCursor] {
+    var cursors: [Int: TargetCursor] = [:]
+    for (index, link) in links.enumerated() where !link.relationship.isToMany {
+      let hasPositions = link.inverse.map { links[$0].relationship.isOrdered } ?? false
+      cursors[index] = try TargetCursor(
+        contents.connection, relationship: index, inverse: link.inverse, hasPositions: hasPositions)
     }
-    if let known = attributeNames[entity]?[written] {
-      return model.attribute(named: known, of: entity)
-    }
-    let all = model.attributes(of: entity).filter(\.isStored)
-    guard let name = name(of: written, in: entity, among: all.map(\.name)) else { return nil }
-    attributeNames[entity, default: [:]][written] = name
-    return all.first { $0.name == name }
-  }
-
-  /// The object that a to-one references: by its own side, else by the other's.
-  private func target(of index: Int, from key: Int64) throws -> (ObjectID, Int?)? {
-    let own = try contents.connection.cached(
-      "SELECT destination FROM link WHERE relationship = ? AND owner = ? ORDER BY place LIMIT 1")
-    var target = try one(own, index, key)
-    var position: Int?
-    if let inverse = links[index].inverse {
-      if target == nil {
-        let other = try contents.connection.cached(
-          "SELECT owner FROM link WHERE relationship = ? AND destination = ? ORDER BY owner LIMIT 1"
-        )
-        target = try one(other, inverse, key)
-      }
-      if let target, links[inverse].relationship.isOrdered {
-        position = try place(inverse, of: key, from: target)
-      }
-    }
-    guard let target, let entity = try entity(of: target) else { return nil }
-    return (ObjectID(entity: entity, key: target), position)
-  }
-
-  private func one(_ statement: Statement, _ index: Int, _ key: Int64) throws -> Int64? {
-    statement.clear()
-    try statement.bind([.integer(Int64(index)), .integer(key)])
-    return try statement.step() ? statement.value(at: 0).integer : nil
-  }
-
-  /// The place of an object among those of an owner.
-  private func place(_ index: Int, of key: Int64, from owner: Int64) throws -> Int? {
-    let statement = try contents.connection.cached(
-      "SELECT min(place) FROM link WHERE relationship = ? AND destination = ? AND owner = ?")
-    statement.clear()
-    try statement.bind([.integer(Int64(index)), .integer(key), .integer(owner)])
-    return try statement.step() ? statement.value(at: 0).integer.map { Int($0) } : nil
-  }
-
-  private func entity(of key: Int64) throws -> String? {
-    let statement = try contents.connection.cached("SELECT entity FROM object WHERE key = ?")
-    statement.clear()
-    try statement.bind([.integer(key)])
-    return try statement.step()
-      ? statement.value(at: 0).integer.flatMap { entityNames[Int($0)] } : nil
+    return cursors
   }
 
   /// Links that no row of an object has: of pairs of to-manys from one side, with what the other has beside it.
@@ -314,46 +269,40 @@ package final class AtomicConversion {
       if let inverse = link.inverse {
         guard links[inverse].relationship.isToMany, index <= inverse else { continue }
       }
-      var owners: [Int64: [(key: Int64, position: Int?)]] = [:]
-      var order: [Int64] = []
+      let isOrdered = link.inverse.map { links[$0].relationship.isOrdered } ?? false
+      let position =
+        isOrdered
+        ? """
+        (SELECT min(place) FROM link p WHERE p.relationship = ?2 AND p.destination = r.owner
+          AND p.owner = r.target)
+        """ : "NULL"
       let rows = try contents.connection.prepare(
         """
-        SELECT owner, destination, min(place), 0 side FROM link WHERE relationship = ?1 GROUP BY 1, 2
-        UNION ALL SELECT destination, owner, NULL, 1 FROM link l WHERE relationship = ?2 AND NOT EXISTS
-        (SELECT 1 FROM link m WHERE m.relationship = ?1 AND m.owner = l.destination AND m.destination = l.owner)
-        GROUP BY 1, 2 ORDER BY 1, 4, 3, 2
+        SELECT r.owner, r.target, o.entity, \(position) FROM (
+          SELECT owner, destination target, min(place) place, 0 side FROM link
+          WHERE relationship = ?1 GROUP BY 1, 2
+          UNION ALL SELECT destination, owner, NULL, 1 FROM link l WHERE relationship = ?2 AND NOT EXISTS
+          (SELECT 1 FROM link m WHERE m.relationship = ?1 AND m.owner = l.destination AND m.destination = l.owner)
+          GROUP BY 1, 2
+        ) r JOIN object o ON o.key = r.owner ORDER BY r.owner, r.side, r.place, r.target
         """)
       try rows.bind([.integer(Int64(index)), .integer(Int64(link.inverse ?? -1))])
+      var owner: ObjectID?
+      var targets: [(key: Int64, position: Int?)] = []
       func flush() throws {
-        for owner in order {
-          guard let entity = try entity(of: owner) else { continue }
-          let targets = owners[owner] ?? []
-          try writer.link(
-            link.relationship.name, of: ObjectID(entity: entity, key: owner),
-            to: targets.map(\.key), inversePositions: targets.map(\.position))
-        }
-        (owners, order) = ([:], [])
+        guard let owner, !targets.isEmpty else { return }
+        try writer.link(
+          link.relationship.name, of: owner, to: targets.map(\.key),
+          inversePositions: targets.map(\.position))
+        targets = []
       }
-      var waiting = 0
       while try rows.step() {
-        guard let owner = rows.value(at: 0).integer, let target = rows.value(at: 1).integer else {
-          continue
-        }
-        if owners[owner] == nil {
-          // Whole owners alone are written.
-          if waiting >= 10_000 {
-            try flush()
-            waiting = 0
-          }
-          order.append(owner)
-        }
-        let position =
-          try link.inverse.flatMap { inverse in
-            links[inverse].relationship.isOrdered
-              ? try place(inverse, of: owner, from: target) : nil
-          }
-        owners[owner, default: []].append((target, position))
-        waiting += 1
+        guard let key = rows.value(at: 0).integer, let target = rows.value(at: 1).integer,
+          let entity = rows.value(at: 2).integer.flatMap({ entityNames[Int($0)] })
+        else { continue }
+        if owner?.key != key { try flush() }
+        owner = ObjectID(entity: entity, key: key)
+        targets.append((target, rows.value(at: 3).integer.map { Int($0) }))
       }
       try flush()
     }

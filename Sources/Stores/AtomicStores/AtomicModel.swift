@@ -211,7 +211,8 @@ enum RebuiltModel {
     var found: Set<AttributeType> = []
     for value in try contents.values(of: attribute, in: entity, limit: 1000) {
       switch value {
-      case .plain(let value), .object(.some(let value), _, _): found.insert(value.naturalType)
+      case .plain(let value), .known(let value, _), .object(.some(let value), _, _):
+        found.insert(value.naturalType)
       default: found.insert(.transformable)
       }
     }

@@ -6,6 +6,8 @@ enum AtomicValue: Equatable {
   case text(String, type: String?)
   /// A value of a binary store that is itself.
   case plain(AttributeValue)
+  /// A value of one of Foundation's classes in the form in which archives have it: see ``FoundationArchive``.
+  case known(AttributeValue, className: String)
   /// An archived object of a binary store: what it means where its class is a value's, and it as an archive of its
   /// own.
   case object(AttributeValue?, className: String, archive: [UInt8])
@@ -27,12 +29,16 @@ struct AtomicObject: Equatable {
 
 /// Objects wait in a private file until all are known: this is how they stand in it.
 extension AtomicObject {
-  /// The object's values as a property list.
+  /// The object's values.
   var encoded: [UInt8] {
-    PropertyList.binary(
-      .dictionary([
-        "v": .dictionary(attributes.mapValues(\.encoded)), "n": .integer(Int64(places)),
-      ]))
+    var record = RecordWriter()
+    record.add(count: places)
+    record.add(count: attributes.count)
+    for (name, value) in attributes {
+      record.add(name)
+      value.write(&record)
+    }
+    return record.bytes
   }
 
   /// Reads the values again.
@@ -40,80 +46,57 @@ extension AtomicObject {
   /// - Throws: ``CoreDataError`` where the private file is damaged.
   static func values(
     _ bytes: [UInt8]
-  ) throws -> (attributes: [String: AtomicValue], places: Int) {
-    let list = try PropertyList.read(bytes)
-    guard let values = list["v"]?.dictionary, let places = list["n"]?.integer else {
-      throw CoreDataError(.failed, "the private copy of the store is damaged")
+  ) throws(CoreDataError) -> (attributes: [String: AtomicValue], places: Int) {
+    var record = RecordReader(bytes)
+    let places = try record.count()
+    let count = try record.count()
+    var values: [String: AtomicValue] = [:]
+    // No value takes less than two bytes.
+    values.reserveCapacity(min(count, bytes.count / 2))
+    for _ in 0..<count {
+      let name = try record.text()
+      values[name] = try AtomicValue(&record)
     }
-    return (
-      try values.mapValues { value in
-        guard let value = AtomicValue(encoded: value) else {
-          throw CoreDataError(.failed, "the private copy of the store is damaged")
-        }
-        return value
-      }, Int(clamping: places)
-    )
+    return (values, places)
   }
 }
 
 extension AtomicValue {
-  fileprivate var encoded: PropertyListValue {
+  fileprivate func write(_ record: inout RecordWriter) {
     switch self {
-    case .text(let text, let type): .array([.string(text)] + (type.map { [.string($0)] } ?? []))
-    case .plain(let value): Self.list(of: value)
+    case .text(let text, let type):
+      record.add(tag: type == nil ? .text : .typedText)
+      record.add(text)
+      if let type { record.add(type) }
+    case .plain(let value):
+      record.add(tag: .plain)
+      record.add(value)
+    case .known(let value, let name):
+      record.add(tag: .known)
+      record.add(name)
+      record.add(value)
     case .object(let value, let name, let archive):
-      .dictionary([
-        "class": .string(name), "archive": .data(archive),
-        "value": value.map(Self.list) ?? .boolean(false),
-      ])
+      record.add(tag: value == nil ? .object : .meantObject)
+      record.add(name)
+      record.add(bytes: archive)
+      if let value { record.add(value) }
     }
   }
 
-  fileprivate init?(encoded: PropertyListValue) {
-    if let parts = encoded.array {
-      guard let text = parts.first?.string else { return nil }
-      self = .text(text, type: parts.dropFirst().first?.string)
-    } else if let name = encoded["class"]?.string, let archive = encoded["archive"]?.data {
-      self = .object(encoded["value"].flatMap(Self.value), className: name, archive: archive)
-    } else if let value = Self.value(of: encoded) {
-      self = .plain(value)
-    } else {
-      return nil
-    }
-  }
-
-  private static func list(of value: AttributeValue) -> PropertyListValue {
-    func tagged(_ tag: String, _ value: PropertyListValue) -> PropertyListValue {
-      .dictionary([tag: value])
-    }
-    return switch value {
-    case .null: tagged("null", .boolean(true))
-    case .integer(let number): tagged("integer", .integer(number))
-    case .boolean(let flag): tagged("boolean", .boolean(flag))
-    case .double(let number): tagged("double", .real(number))
-    case .decimal(let digits): tagged("decimal", .string(digits))
-    case .string(let text): tagged("string", .string(text))
-    case .date(let seconds): tagged("date", .real(seconds))
-    case .bytes(let bytes): tagged("bytes", .data(bytes))
-    case .uuid(let bytes): tagged("uuid", .data(bytes))
-    case .uri(let text): tagged("uri", .string(text))
-    }
-  }
-
-  private static func value(of list: PropertyListValue) -> AttributeValue? {
-    guard let (tag, value) = list.dictionary?.first else { return nil }
-    return switch (tag, value) {
-    case ("null", _): .null
-    case ("integer", .integer(let number)): .integer(number)
-    case ("boolean", .boolean(let flag)): .boolean(flag)
-    case ("double", .real(let number)): .double(number)
-    case ("decimal", .string(let digits)): .decimal(digits)
-    case ("string", .string(let text)): .string(text)
-    case ("date", .real(let seconds)): .date(seconds)
-    case ("bytes", .data(let bytes)): .bytes(bytes)
-    case ("uuid", .data(let bytes)): .uuid(bytes)
-    case ("uri", .string(let text)): .uri(text)
-    default: nil
+  fileprivate init(_ record: inout RecordReader) throws(CoreDataError) {
+    switch try record.tag() {
+    case .text: self = .text(try record.text(), type: nil)
+    case .typedText: self = .text(try record.text(), type: try record.text())
+    case .plain: self = .plain(try record.value())
+    case .known:
+      let name = try record.text()
+      self = .known(try record.value(), className: name)
+    case .object:
+      self = .object(nil, className: try record.text(), archive: try record.bytes())
+    case .meantObject:
+      let (name, archive) = (try record.text(), try record.bytes())
+      self = .object(try record.value(), className: name, archive: archive)
+    default: throw RecordReader.damage
     }
   }
 }

@@ -16,6 +16,28 @@ struct AtomicSchema: Equatable {
     var relationships: [String: Link?] = [:]
     /// Places of properties in a binary store; `nil` where objects disagree.
     var places: Int?
+
+    /// - Returns: how many names are new.
+    fileprivate mutating func add(_ object: AtomicObject, _ links: [String: Link]) -> Int {
+      let known = attributes.count + relationships.count
+      objects += 1
+      if places != object.places { places = nil }
+      for (name, value) in object.attributes {
+        let type = attributes[name]
+        guard case .text(_, let stated?) = value else {
+          if type == nil { attributes[name] = "" }
+          continue
+        }
+        if type?.isEmpty ?? true { attributes[name] = stated }
+      }
+      for name in object.relationships.keys where relationships[name] == nil {
+        relationships[name] = .some(links[name])
+      }
+      for (name, link) in links where relationships[name].flatMap({ $0 }) == nil {
+        relationships[name] = link
+      }
+      return attributes.count + relationships.count - known
+    }
   }
 
   private(set) var entities: [String: Entity] = [:]
@@ -28,24 +50,12 @@ struct AtomicSchema: Equatable {
   /// - Parameter links: what the file says of relationships, by name.
   /// - Returns: whether there was room for its names.
   mutating func add(_ object: AtomicObject, links: [String: Link] = [:]) -> Bool {
-    var entity = entities[object.entity] ?? Entity(places: object.places)
-    if entities[object.entity] == nil { names += 1 }
-    entity.objects += 1
-    if entity.places != object.places { entity.places = nil }
-    for (name, value) in object.attributes where entity.attributes[name, default: ""].isEmpty {
-      if entity.attributes[name] == nil { names += 1 }
-      if case .text(_, let type) = value {
-        entity.attributes[name] = type ?? ""
-      } else {
-        entity.attributes[name] = ""
-      }
+    if entities[object.entity] == nil {
+      names += 1
+      entities[object.entity] = Entity(places: object.places)
     }
-    for name in Set(object.relationships.keys).union(links.keys)
-    where entity.relationships[name].flatMap({ $0 }) == nil {
-      if entity.relationships[name] == nil { names += 1 }
-      entity.relationships[name] = .some(links[name])
-    }
-    entities[object.entity] = entity
+    // In its place: a copy of all names for each object would cost more than the object.
+    names += entities[object.entity]?.add(object, links) ?? 0
     return names <= Self.mostNames
   }
 }

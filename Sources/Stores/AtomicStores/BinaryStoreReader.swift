@@ -224,7 +224,7 @@ struct BinaryStoreReader {
     if let values = values?["NS.objects"]?.array {
       object.places = values.count
       for (place, value) in values.enumerated() {
-        object.attributes["#\(place)"] = try part { () throws(CoreDataError) in
+        object.attributes[Self.name(ofPlace: place)] = try part { () throws(CoreDataError) in
           try self.value(value, &archive)
         }
       }
@@ -253,6 +253,12 @@ struct BinaryStoreReader {
     return (object, isWhole)
   }
 
+  private static let placeNames = (0..<100).map { "#\($0)" }
+
+  private static func name(ofPlace place: Int) -> String {
+    placeNames.indices.contains(place) ? placeNames[place] : "#\(place)"
+  }
+
   private static func name(_ key: PropertyListValue) -> String? {
     key.integer.map { "\($0)" } ?? key.string
   }
@@ -274,7 +280,7 @@ struct BinaryStoreReader {
   private static func value(
     _ reference: PropertyListValue, _ archive: inout ArchivedObjects
   ) throws(CoreDataError) -> AtomicValue? {
-    switch try archive.value(of: reference) {
+    switch try archive.element(of: reference) {
     case .null, .uid: return nil
     case .boolean(let value): return .plain(.boolean(value))
     case .integer(let value): return .plain(.integer(value))
@@ -287,7 +293,11 @@ struct BinaryStoreReader {
       guard case .uid(let uid) = reference,
         let name = try archive.className(of: .dictionary(fields))
       else { throw CoreDataError(.unreadable, "a value of an attribute has no class") }
-      if name == "NSNull" { return nil }
+      if let known = try archive.foundationValue(of: fields, className: name),
+        let value = meaning(known)
+      {
+        return .known(value, className: name)
+      }
       let alone = try archive.archive(of: uid)
       return .object(
         meaning(try KeyedArchive(propertyList: alone).root.value), className: name,

@@ -1,4 +1,5 @@
 import ManagedModel
+import ModelWriting
 
 /// A value of an atomic store as an attribute of the model holds it.
 enum ConvertedValue: Equatable {
@@ -13,9 +14,11 @@ enum ConvertedValue: Equatable {
     case .text(let text, _): self = Self.read(text, attribute.type)
     case .plain(let value) where attribute.type == .transformable:
       self = .archived(Self.archive(of: value))
+    case .known(let value, let name) where attribute.type == .transformable:
+      self = .archived(Self.archive(of: value, className: name))
     case .object(_, _, let archive) where attribute.type == .transformable:
       self = .archived(archive)
-    case .plain(let value): self = Self.fitted(value, attribute.type)
+    case .plain(let value), .known(let value, _): self = Self.fitted(value, attribute.type)
     case .object(let value?, _, _): self = Self.fitted(value, attribute.type)
     case .object(nil, let name, let archive):
       self = attribute.type == .binary ? .value(.bytes(archive)) : .unfit("an object of \(name)")
@@ -90,5 +93,20 @@ enum ConvertedValue: Equatable {
         "$top": .dictionary([KeyedArchive.rootKey: .uid(1)]),
         "$objects": .array([.string("$null"), list]),
       ]))
+  }
+
+  /// A value of one of Foundation's classes, as NSKeyedArchiver would write it alone.
+  private static func archive(of value: AttributeValue, className: String) -> [UInt8] {
+    var writer = KeyedArchiveWriter()
+    let root: PropertyListValue =
+      switch (value, className) {
+      case (.string(let text), "NSMutableString"):
+        writer.add(
+          class: ["NSMutableString", "NSString", "NSObject"], ["NS.string": .string(text)])
+      case (.bytes(let bytes), "NSMutableData"):
+        writer.add(class: ["NSMutableData", "NSData", "NSObject"], ["NS.data": .data(bytes)])
+      default: writer.add(attributeValue: value)
+      }
+    return writer.bytes(root: root)
   }
 }

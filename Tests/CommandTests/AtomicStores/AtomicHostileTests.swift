@@ -65,53 +65,18 @@ private enum FoldedList {
 /// Binary stores that unfold to far more than they are, or go round in circles, and XML stores that would.
 @Suite("XML and binary stores that are made to do harm")
 struct AtomicHostileTests {
-  /// A binary store of an archive of objects and one of metadata.
-  private static func store(
-    _ objects: [PropertyListValue], metadata: [PropertyListValue],
-    _ write: (PropertyListValue) -> [UInt8] = PropertyList.binary
-  ) -> [UInt8] {
-    func archive(_ objects: [PropertyListValue], _ top: String) -> [UInt8] {
-      write(
-        .dictionary([
-          "$archiver": .string("NSKeyedArchiver"), "$version": .integer(100_000),
-          "$top": .dictionary([top: .uid(1)]), "$objects": .array([.string("$null")] + objects),
-        ]))
-    }
-    let (map, about) = (archive(objects, "mapData"), archive(metadata, "metadata"))
-    var bytes = AtomicStoreForm.binaryMagic
-    for number in [64 + map.count, about.count, 64, map.count, 200, 0] {
-      bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-    }
-    return bytes + map + about
-  }
-
-  private static func type(_ name: String) -> PropertyListValue {
-    .dictionary(["$classname": .string(name), "$classes": .array([.string(name)])])
-  }
-
-  private static func list(_ elements: [PropertyListValue], _ type: Int) -> PropertyListValue {
-    .dictionary(["NS.objects": .array(elements), "$class": .uid(type)])
-  }
-
-  private static func dictionary(
-    _ pairs: [(PropertyListValue, PropertyListValue)], _ type: Int
-  ) -> PropertyListValue {
-    .dictionary([
-      "NS.keys": .array(pairs.map(\.0)), "NS.objects": .array(pairs.map(\.1)),
-      "$class": .uid(type),
-    ])
-  }
-
   /// Metadata with nothing in them.
-  private static let noMetadata = [dictionary([], 2), type("NSDictionary")]
+  private static let noMetadata = BinaryStoreSample.noMetadata
 
   /// A map of nodes that share what they hold: `values` is the object of their values.
   private static func map(nodes: Int, _ rest: [PropertyListValue]) -> [PropertyListValue] {
     // 1 the map, 2 and 3 classes, 4 the entity's name, 5 the values, 6… the rest, then the nodes.
     let first = 5 + rest.count
-    let fixed: [PropertyListValue] = [type("NSDictionary"), type("NSArray"), .string("Note")]
+    let fixed: [PropertyListValue] = [
+      BinaryStoreSample.type("NSDictionary"), BinaryStoreSample.type("NSArray"), .string("Note"),
+    ]
     let list = (0..<nodes).map { PropertyListValue.uid(first + $0) }
-    return [dictionary(list.map { (.uid(4), $0) }, 2)] + fixed + rest
+    return [BinaryStoreSample.dictionary(list.map { (.uid(4), $0) }, 2)] + fixed + rest
       + (0..<nodes).map { number in
         .dictionary([
           "NSPrimaryKey64": .integer(Int64(number + 1)), "NSEntityName": .uid(4),
@@ -134,14 +99,16 @@ struct AtomicHostileTests {
   func metadata() throws {
     // Each of 15 lists holds the next one 30 times: 30¹⁵ values in a few kilobytes.
     var about = [
-      Self.dictionary([(.uid(4), .uid(5))], 2), Self.type("NSDictionary"), Self.type("NSArray"),
+      BinaryStoreSample.dictionary([(.uid(4), .uid(5))], 2), BinaryStoreSample.type("NSDictionary"),
+      BinaryStoreSample.type("NSArray"),
       .string("key"),
     ]
     for level in 0..<15 {
       about.append(
-        Self.list((0..<30).map { _ in .uid(level < 14 ? 6 + level : 4) }, 3))
+        BinaryStoreSample.list((0..<30).map { _ in .uid(level < 14 ? 6 + level : 4) }, 3))
     }
-    let bytes = Self.store(Self.map(nodes: 1, [Self.list([.uid(4)], 3)]), metadata: about)
+    let bytes = BinaryStoreSample.store(
+      Self.map(nodes: 1, [BinaryStoreSample.list([.uid(4)], 3)]), metadata: about)
     #expect(bytes.count < 4_000)
     let (contents, seconds) = try Self.read(bytes)
     #expect(seconds < 5)
@@ -154,10 +121,10 @@ struct AtomicHostileTests {
   func shared() throws {
     // Each place of each object has the same value: 26 lists, each of which holds the next one twice, in place.
     let rest = [
-      Self.list((0..<40).map { _ in .uid(6) }, 3),
+      BinaryStoreSample.list((0..<40).map { _ in .uid(6) }, 3),
       PropertyListValue.dictionary(["deep": FoldedList.mark, "$class": .uid(2)]),
     ]
-    let bytes = Self.store(
+    let bytes = BinaryStoreSample.store(
       Self.map(nodes: 30, rest), metadata: Self.noMetadata
     ) { FoldedList.bytes($0, levels: 16) }
     #expect(bytes.count < 8_000)
@@ -170,9 +137,9 @@ struct AtomicHostileTests {
   @Test("a large value that all objects share costs no more than a thousand times the file")
   func repeated() throws {
     let blob = PropertyListValue.data([UInt8](repeating: 7, count: 1 << 20))
-    let rest = [Self.list((0..<64).map { _ in .uid(6) }, 3), blob]
+    let rest = [BinaryStoreSample.list((0..<64).map { _ in .uid(6) }, 3), blob]
     let (contents, seconds) = try Self.read(
-      Self.store(Self.map(nodes: 500, rest), metadata: Self.noMetadata))
+      BinaryStoreSample.store(Self.map(nodes: 500, rest), metadata: Self.noMetadata))
     #expect(seconds < 60)
     #expect(contents.objects < 500)
     #expect(contents.losses.contains { $0.kind == .damage })
@@ -180,41 +147,7 @@ struct AtomicHostileTests {
 
   @Test("maps, values, keys and references that go round in circles end")
   func circles() throws {
-    let node: [String: PropertyListValue] = [
-      "NSPrimaryKey64": .integer(1), "NSEntityName": .uid(4), "$class": .uid(2),
-    ]
-    func store(_ fields: [String: PropertyListValue], _ rest: [PropertyListValue] = []) -> [UInt8] {
-      Self.store(
-        [
-          Self.dictionary([(.uid(4), .uid(5))], 2), Self.type("NSDictionary"), Self.type("NSArray"),
-          .string("Note"), .dictionary(node.merging(fields) { $1 }),
-        ] + rest,
-        metadata: [
-          Self.dictionary([(.uid(3), .uid(1))], 2), Self.type("NSDictionary"), .string("k"),
-        ])
-    }
-    let stores = [
-      // Its values are itself; a value is the object, the map, a list that holds itself.
-      store(["NSAttributeValues": .uid(5)]),
-      store(
-        ["NSAttributeValues": .uid(6)],
-        [Self.list([.uid(5), .uid(1), .uid(6), .uid(7)], 3), .uid(7)]),
-      // Its key is its own list; its relationships are itself.
-      store(["NSPrimaryKey64": .uid(6), "NSKey": .uid(6)], [Self.list([.uid(6)], 3)]),
-      store(["NSRelatedNodes": .uid(5)]),
-      store(["NSRelatedNodes": .uid(6)], [Self.dictionary([(.uid(4), .uid(6))], 2)]),
-      store(["NSEntityName": .uid(5)]),
-      // A class that is its own.
-      store(
-        ["NSAttributeValues": .uid(6), "$class": .uid(5)],
-        [Self.list([.uid(7)], 3), .dictionary(["$class": .uid(7)])]),
-      // One node a thousand times.
-      Self.store(
-        [
-          Self.dictionary((0..<1000).map { _ in (.uid(4), .uid(5)) }, 2), Self.type("NSDictionary"),
-          Self.type("NSArray"), .string("Note"), .dictionary(node),
-        ], metadata: Self.noMetadata),
-    ]
+    let stores = BinaryStoreSample.circles
     let folder = try TemporaryFolder()
     for (index, bytes) in stores.enumerated() {
       let path = folder.path("circle\(index)")

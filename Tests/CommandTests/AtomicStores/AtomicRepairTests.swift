@@ -77,6 +77,8 @@ struct AtomicRepairTests {
     let written = String(decoding: try FileSystem.read(receipt), as: UTF8.self)
     #expect(written.contains("\"repaired\"") && written.contains("\"objects\":30"), "\(written)")
     #expect(Captured("doctor", output, "--model", place.model).status == .done)
+    let model = try Store(path: place.sqlite).model
+    for store in [path, output] { try SecondReader.expectAgreement(onAtomic: store, model: model) }
     #expect(try FileSystem.read(path) == before)
   }
 

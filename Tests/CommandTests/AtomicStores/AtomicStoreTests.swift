@@ -218,6 +218,7 @@ struct AtomicStoreTests {
     #expect(Captured("convert", path, "--output", out, "--model", place.model).status == .done)
     let line = try StoreDump.lines(at: out).first { $0.hasPrefix("Album/p9000 ") }
     #expect(line?.contains("title=\(meant) ") == true, "\(line ?? "")")
+    try SecondReader.expectEqual(atomic: path, out)
   }
 
   @Test("a cut-off or broken XML store gives every other object, and says what is missing")
@@ -270,6 +271,7 @@ struct AtomicStoreTests {
     ] {
       #expect(run.flat.contains(part), "\(part): \(run.flat)")
     }
+    try SecondReader.expectEqual(atomic: path, out)
     let lines = try StoreDump.lines(at: out)
     #expect(lines.contains { $0.hasPrefix("Album/p") && $0.contains("title=named") })
     // The side that names nothing follows the one that does.

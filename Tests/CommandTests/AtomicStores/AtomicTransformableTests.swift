@@ -81,6 +81,97 @@ struct AtomicTransformableTests {
   }
 }
 
+@Suite("Classes that Core Data does not decode")
+struct AtomicClassTests {
+  /// A binary store of objects with a Transformable, whose value is of a class of the app's own.
+  private static func store(_ folder: TemporaryFolder) throws -> (path: String, model: String) {
+    var box = Entity("Box")
+    box.attributes = [Attribute("colour", .transformable, optional: true)]
+    let model = folder.path("Box.xcdatamodel")
+    try FileSystem.makeDirectory(model)
+    try FileSystem.write(
+      Array(try Model(entities: [box]).xcdatamodelContents().utf8), to: model + "/contents")
+    let sqlite = folder.path("Box.sqlite")
+    let writer = try StoreWriter(
+      creating: sqlite, model: try Model(entities: [box]),
+      uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    for number in 1...5 {
+      _ = try writer.insert("Box", attributes: ["colour": .bytes([UInt8(number)])])
+    }
+    _ = try writer.insert("Box", attributes: [:])
+    try writer.finish()
+    let path = folder.path("Box.bin")
+    try AtomicSamples.writeBinary(try Store(path: sqlite), to: path, className: "PaintColour")
+    return (path, model)
+  }
+
+  @Test("their values are read and kept, the class is named, and so is the way out")
+  func kept() throws {
+    let folder = try TemporaryFolder()
+    let (path, model) = try Self.store(folder)
+    let doctor = Captured("doctor", path, "--model", model, "--json")
+    #expect(doctor.status == .no, "\(doctor.err)")
+    #expect(doctor.out.contains("\"kind\":\"atomic-classes\""), "\(doctor.out)")
+    #expect(doctor.out.contains("PaintColour"))
+    let text = Captured("doctor", path, "--model", model).flat
+    #expect(text.contains("NSBinaryStoreSecureDecodingClasses"), "\(text)")
+    #expect(text.contains("5") && !text.contains("6 values"))
+    for command in ["info", "dump"] {
+      let run = Captured(command, path, "--model", model)
+      #expect(run.status == .done, "\(run.err)")
+      #expect(run.err.contains("PaintColour"), "\(run.err)")
+    }
+    let made = folder.path("Made.sqlite")
+    let run = Captured("convert", path, "--output", made, "--model", model)
+    #expect(run.status == .done, "\(run.err)")
+    #expect(run.flat.contains("5 values of Box.colour archived"), "\(run.out)")
+    #expect(run.flat.contains("objects of PaintColour"), "\(run.out)")
+    try SecondReader.expectEqual(atomic: path, made)
+    let cursor = try ObjectCursor(try Store(path: made), entity: "Box")
+    var found: [[UInt8]] = []
+    while let object = try cursor.next() {
+      let bytes: [UInt8]
+      switch try #require(object.attributes.first) {
+      case .data(let data): bytes = data.bytes
+      case .value(.bytes(let value)): bytes = value
+      case .value(.null): continue
+      default:
+        Issue.record("a value that is no data")
+        continue
+      }
+      let root = try #require(try KeyedArchive(bytes).root.value.object)
+      #expect(root.className == "PaintColour")
+      guard case .data(let content) = root["bytes"] else {
+        Issue.record("the object lost what it holds")
+        continue
+      }
+      found.append(content)
+    }
+    #expect(found.sorted { $0[0] < $1[0] } == (1...5).map { [$0] })
+    // Once converted there is nothing left to decode.
+    #expect(Captured("doctor", made).status == .done)
+  }
+
+  @Test(
+    "of an attribute that is no Transformable they do not fit: that is said, and the status is 1")
+  func unfit() throws {
+    let folder = try TemporaryFolder()
+    let (path, _) = try Self.store(folder)
+    var box = Entity("Box")
+    box.attributes = [Attribute("colour", .string, optional: true)]
+    let other = folder.path("Text.xcdatamodel")
+    try FileSystem.makeDirectory(other)
+    try FileSystem.write(
+      Array(try Model(entities: [box]).xcdatamodelContents().utf8), to: other + "/contents")
+    let rows = Captured("rows", path, "Box", "--model", other, "--format", "ndjson")
+    #expect(rows.out.contains("an object of PaintColour"), "\(rows.out)\(rows.err)")
+    #expect(rows.err.contains("5 values of Box.colour do not fit"), "\(rows.err)")
+    let run = Captured(
+      "convert", path, "--output", folder.path("Made.sqlite"), "--model", other)
+    #expect(run.status == .refused && run.err.contains("version hashes"), "\(run.err)")
+  }
+}
+
 @Suite("Uniqueness in XML and binary stores")
 struct AtomicUniquenessTests {
   @Test("objects that a constraint asks to differ are all read, and doctor names them")

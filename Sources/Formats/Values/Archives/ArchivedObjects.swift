@@ -8,6 +8,10 @@ package struct ArchivedObjects {
   /// Values that may still be read, every 64 bytes of their content for one more: each is counted as often as it is
   /// read, since values that share others could unfold to any size.
   private var room: Int
+  /// Names of classes by the numbers of what describes them: few, and each object asks for its own.
+  private var classNames: [Int: String] = [:]
+  /// The object that stands for nothing in an array; an archive has one.
+  private var nullObject: Int?
 
   /// Reads the list of objects.
   ///
@@ -104,7 +108,37 @@ package struct ArchivedObjects {
     of object: PropertyListValue
   ) throws(CoreDataError) -> String? {
     guard let reference = object["$class"] else { return nil }
-    return try value(of: reference)["$classname"]?.string
+    if case .uid(let uid) = reference, let known = classNames[uid] { return known }
+    guard let name = try value(of: reference)["$classname"]?.string else { return nil }
+    // Bounded, whatever the archive calls its classes.
+    if case .uid(let uid) = reference, name.utf8.count < 200, classNames.count < 1000 {
+      classNames[uid] = name
+    }
+    return name
+  }
+
+  /// The same as ``value(of:)`` for an element of an array, where NSNull stands for nothing.
+  package mutating func element(
+    of reference: PropertyListValue
+  ) throws(CoreDataError) -> PropertyListValue {
+    guard case .uid(let uid) = reference else { return reference }
+    if uid == nullObject { return .null }
+    let object = try value(of: reference)
+    guard case .dictionary = object, try className(of: object) == "NSNull" else { return object }
+    nullObject = uid
+    return .null
+  }
+
+  /// What an object of one of Foundation's value classes means, where it has the fields that NSKeyedArchiver gives it
+  /// and no other; `nil` for any other object.
+  package mutating func foundationValue(
+    of fields: [String: PropertyListValue], className: String
+  ) throws(CoreDataError) -> ArchivedValue? {
+    guard FoundationObject.usualFields(of: className, are: fields) else { return nil }
+    var fields = fields
+    if let relative = fields["NS.relative"] { fields["NS.relative"] = try value(of: relative) }
+    return FoundationObject.value(
+      of: ArchivedObject(archive: .none, uid: nil, className: className, fields: fields))
   }
 
   /// An object with all that it refers to as an archive of its own, as NSKeyedArchiver would write it.

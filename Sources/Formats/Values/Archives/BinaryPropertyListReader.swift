@@ -123,18 +123,39 @@ struct BinaryPropertyListReader {
   private mutating func object(
     _ index: Int, depth: Int
   ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
+    let place = try marker(of: index)
+    if nodes == nil, Self.isSmall(place.marker) { return try small(at: place.offset, as: index) }
     if let known = objects[index] { return known }
     guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
     guard open.insert(index).inserted else {
       throw Self.error("a container of the binary property list contains itself")
     }
     defer { open.remove(index) }
-    let result = try decode(at: marker(of: index).offset, as: index, depth: depth)
+    let result = try decode(at: place.offset, as: index, depth: depth)
     guard result.weight <= maximumWeight else {
       throw Self.error("unfolded, the property list would be too large")
     }
     objects[index] = result
     return result
+  }
+
+  /// Whether an object is no container and has less than fifteen bytes, or units: to keep it costs more than to read it
+  /// again.
+  private static func isSmall(_ marker: UInt8) -> Bool {
+    switch marker >> 4 {
+    case 0x0...0x3, 0x8: true
+    case 0x4...0x7: marker & 15 < 15
+    default: false
+    }
+  }
+
+  /// A small object, which counts once for each reference to it, but not as content.
+  private mutating func small(
+    at offset: Int, as index: Int
+  ) throws(CoreDataError) -> (value: PropertyListValue, weight: Int) {
+    let allowed = budget
+    defer { budget = allowed }
+    return try decode(at: offset, as: index, depth: 0)
   }
 
   private mutating func decode(

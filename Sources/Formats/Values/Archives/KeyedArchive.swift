@@ -13,6 +13,14 @@ package struct KeyedArchive: Sendable {
   package let objects: [PropertyListValue]
   let top: [String: PropertyListValue]
 
+  /// The archive of an object whose fields hold what they refer to.
+  static let none = KeyedArchive(objects: [], top: [:])
+
+  private init(objects: [PropertyListValue], top: [String: PropertyListValue]) {
+    self.objects = objects
+    self.top = top
+  }
+
   /// Reads an archive from a property list, binary or XML.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable when the bytes are no property list, or one
@@ -221,6 +229,15 @@ package struct ArchivedObject: Sendable {
   package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
 }
 
+extension PropertyListValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .real, .date: true
+    default: false
+    }
+  }
+}
+
 /// What the archived objects of Foundation's value classes mean.
 ///
 /// The keys are those that NSKeyedArchiver is seen to write; none is documented.
@@ -266,6 +283,23 @@ enum FoundationObject {
         zip(archive.references(keys), archive.references(values)).map { (key: $0, value: $1) })
     case "NSKnownKeysDictionary", "NSKnownKeysDictionary1": return knownKeys(object)
     default: return nil
+    }
+  }
+
+  /// Whether an object of a value class has the fields that NSKeyedArchiver writes, and refers to nothing but its class
+  /// and the text of a URL.
+  static func usualFields(
+    of className: String, are fields: [String: PropertyListValue]
+  ) -> Bool {
+    switch className {
+    case "NSDate": fields.count == 2 && fields["NS.time"]?.isNumber == true
+    case "NSUUID": fields.count == 2 && fields["NS.uuidbytes"]?.data != nil
+    case "NSString", "NSMutableString": fields.count == 2 && fields["NS.string"]?.string != nil
+    case "NSData", "NSMutableData": fields.count == 2 && fields["NS.data"]?.data != nil
+    case "NSURL": fields.count == 3 && fields["NS.base"] == .uid(0) && fields["NS.relative"] != nil
+    case "NSDecimalNumber", "NSDecimalNumberPlaceholder":
+      fields.count == 7 && fields["NS.mantissa"]?.data != nil && fields["NS.compact"] != nil
+    default: false
     }
   }
 
