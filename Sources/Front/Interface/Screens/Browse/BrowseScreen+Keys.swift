@@ -221,9 +221,10 @@ extension BrowseScreen {
       Binding(
         ["w"], "write to a file", writesValue,
         unless: reasonNotToView ?? (isPreparedValue(context) ? PreparedEdits.notWritten : nil),
-        command: "strata object \(store) "
-          + (value.map { "\($0) --property \(ShellText.quoted($1))" } ?? "REF --property PROPERTY")
-          + " --output FILE",
+        command: context.known.command(
+          "object",
+          (value.map { "\($0) --property \(ShellText.quoted($1))" } ?? "REF --property PROPERTY")
+            + " --output FILE"),
         footer: choosesData, words: "save extract picture photo image file"),
       CopyLayer.binding(copies(context), footer: true),
       Binding(
