@@ -144,7 +144,7 @@ struct LookingTests {
     var session = try Session(width: 120)
     session.state.known.store?.misfit = misfit
     session.state.known.store?.warnings = [misfit]
-    try session.send("w")
+    try session.send("I")
     let screen = text(session)
     #expect(screen.contains("! \(misfit)"))
     #expect(screen.contains("! Z_MAX is below a key that is in use"))
