@@ -72,6 +72,7 @@ package enum CloudKitSamples {
     }
     try writer.finish()
     let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("BEGIN")
     try connection.execute(tables(form))
     var archive = KeyedArchiveWriter()
     let entries = archive.dictionary(
@@ -107,6 +108,7 @@ package enum CloudKitSamples {
           [.integer(entity), .integer(key)])
       }
     }
+    try connection.execute("COMMIT")
     connection.close()
     // What the mirror keeps is in nobody's way.
     try SecondReader.expectAgreement(at: path)
