@@ -28,6 +28,18 @@ struct FindingTextTests {
     #expect(folder.lowerBound < again.lowerBound && again.lowerBound < repair.lowerBound)
   }
 
+  @Test("a -wal of another store: what helps is in sight at 80x24")
+  func foreignLog() throws {
+    let finding = Finding(
+      .walForeign,
+      "81 frames of the -wal are not applied: the -wal belongs to another store, or to another state of this one (after its last commit the database has 137 pages, and its first page counts 170). The store is read without it: SQLite and Core Data would mix the two. The main file alone has 3,676 rows; with the -wal its tables lead to 1,097.",
+      in: StorePlace(path: "fw/store.sqlite"))
+    // The pane has 37 columns and 13 lines then.
+    let lines = FindingText(finding).lines(width: 37).map(\.text)
+    #expect(lines.prefix(13).contains { $0.hasPrefix("→ s: salvage it") })
+    #expect(lines.last == "Core Data reports no error.")
+  }
+
   @Test(
     "an option of a command that is advised has its key beside it", arguments: FindingKind.allCases)
   func keys(_ kind: FindingKind) {

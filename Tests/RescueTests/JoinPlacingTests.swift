@@ -148,6 +148,57 @@ struct JoinPlacingTests {
       try names(ofLinks: "i, 201 - i", among: candidates, isTree: true, connection).isEmpty)
   }
 
+  @Test("a table whose upper page is lost has several trees, each with keys of its own")
+  func partsOfTrees() throws {
+    let folder = try TemporaryFolder()
+    let connection = try Connection(path: folder.path("new.sqlite"), mode: .create)
+    // The tags are lost.
+    try connection.execute(
+      """
+      CREATE TABLE ZRECIPE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE ZTAG (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+      CREATE TABLE Z_9TAGS (Z_9RECIPES INTEGER, Z_11TAGS INTEGER);
+      CREATE TABLE Z_9SIMILAR (Z_9SIMILAR INTEGER, REFLEXIVE INTEGER);
+      INSERT INTO ZRECIPE WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+      SELECT i, 9 FROM n
+      """)
+    let recipes = JoinPlacing.Side(table: "ZRECIPE", numbers: [9], greatest: 500)
+    let tags = JoinPlacing.Side(table: "ZTAG", numbers: [11], greatest: 20)
+    let candidates = try [
+      candidate("Z_9TAGS", [recipes, tags], connection),
+      candidate("Z_9SIMILAR", [recipes, recipes], connection),
+    ]
+    let path = folder.path("links.sqlite")
+    let made = try Connection(path: path, mode: .create)
+    try made.execute(
+      """
+      CREATE TABLE a (first INTEGER, second INTEGER);
+      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+      SELECT i, i * 7 % 20 + 1 FROM n
+      """)
+    made.close()
+    let image = try DatabaseImage(path: path, log: nil)
+    /// The tables of two trees.
+    func tables(root: (Int64) -> [Int]) throws -> [Int: String] {
+      var joining = JoinPlacing(connection)
+      var count = 0
+      var scan = RowScan(image, try TreeMap(image, roots: [2], isComplete: true))
+      try scan.rows(where: { role, root in role == .leaf && root == 2 }) { row, record in
+        for root in root(row.key) {
+          var row = row
+          row.root = root
+          if joining.add(row, record) { count += 1 }
+        }
+      }
+      #expect(count >= 400)
+      return try joining.tables(among: candidates, isInOrder: false).mapValues(\.name)
+    }
+    #expect(try tables { [$0 <= 150 ? 7 : 9] } == [7: "Z_9TAGS", 9: "Z_9TAGS"])
+    // The same keys twice: one of the trees is of another time.
+    #expect(try tables { _ in [7, 9] }.isEmpty)
+    #expect(try tables { [$0 <= 150 ? 7 : 9] + ($0 == 150 ? [9] : []) }.isEmpty)
+  }
+
   @Test("a page whose tree is not known is of the table that has an index with its rows")
   func pagesByIndexes() throws {
     let twins = try Twins(second: "SELECT i, 31 - i FROM n")

@@ -70,7 +70,8 @@ extension Container {
       guard look != .database else {
         if form == .folder, StoreFileName.isStore(group.main.name, hasLog: false) {
           passedOver.append(
-            .init(name: group.main.name, reason: "it is an SQLite database without a Core Data store"))
+            .init(
+              name: group.main.name, reason: "it is an SQLite database without a Core Data store"))
         }
         return nil
       }

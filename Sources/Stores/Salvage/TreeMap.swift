@@ -139,21 +139,11 @@ public struct TreeMap {
       guard try image.kind(of: number) == TreePage.Kind.tableLeaf.rawValue,
         let page = try image.page(number),
         let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.count > 0,
-        tree.isSound(in: page.bytes), !isOfList || !listsTables(page, tree)
+        tree.isSound(in: page.bytes), !isOfList || !listsTables(page, tree, upTo: 1)
       else { continue }
       roles[number - 1] = .adopted
       if isOfList { owners[number - 1] = 0 }
     }
-  }
-
-  /// Whether the first row of a leaf could be one of the list of tables.
-  private func listsTables(_ page: DatabaseImage.Page, _ tree: TreePage) -> Bool {
-    var record = Record()
-    guard let place = tree.cells(in: page.bytes).first,
-      let cell = TreeCell(page.bytes, at: place, present: page.present, usable: image.usable),
-      record.read(page.bytes, cell.start..<cell.start + cell.local)
-    else { return false }
-    return record.count == 5 && record.kind(0) == .text && record.kind(3) == .integer
   }
 
   /// Whether pages were given to trees that do not reference them.

@@ -31,6 +31,8 @@ struct JoinPlacing {
   private var samples: [Int: [[Int64]]] = [:]
   /// The rows of each group by their own keys, as far as they are in its sample: all values.
   private(set) var rows: [Int: [Int64: [Int64]]] = [:]
+  /// The own keys of each group's rows, from the least to the greatest.
+  private var spans: [Int: ClosedRange<Int64>] = [:]
   /// The candidates that each group's rows could be of.
   private var fitting: [Int: [Int]] = [:]
   static let sampleSize = 200
@@ -50,6 +52,8 @@ struct JoinPlacing {
     guard isWaiting(record) else { return false }
     let keys = (0..<record.count).compactMap { record.integer($0) }
     let group = Self.group(of: row)
+    let span = spans[group] ?? row.key...row.key
+    spans[group] = min(span.lowerBound, row.key)...max(span.upperBound, row.key)
     if samples[group, default: []].count < Self.sampleSize {
       samples[group, default: []].append([Int64(record.count)] + keys.prefix(2))
       rows[group, default: [:]][row.key] = keys
@@ -98,9 +102,11 @@ struct JoinPlacing {
     }
     leaveTaken()
     var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
+    let parts = partsOfTrees()
     for (group, options) in fitting where options.count > 1 {
       guard let rows = samples[group],
-        let likeliest = try likeliest(options, for: rows, ofTree: group > 0)
+        let likeliest = try likeliest(
+          options, for: rows, ofTree: group > 0 && !parts.contains(group))
       else {
         continue
       }
@@ -117,10 +123,10 @@ struct JoinPlacing {
         if let place { result[open[group].group] = place }
       }
     }
-    // A table has one tree: of two that seem to be it, one is not.
+    // A table has one tree: of two with the same keys that seem to be it, one is not.
     let trees = Dictionary(grouping: result.filter { $0.key > 0 }, by: \.value)
     for group in trees.values where group.count > 1 {
-      for (root, _) in group { result[root] = nil }
+      for root in overlapping(group.map(\.key)) { result[root] = nil }
     }
     return result.mapValues { candidates[$0].table }
   }
@@ -162,18 +168,47 @@ struct JoinPlacing {
     }
   }
 
-  /// A table that has its tree has no other.
+  /// The trees whose rows have keys between those of another.
+  ///
+  /// Where the page above all of a table is lost, each page below it is the root of a tree, with keys of its own.
+  private func overlapping(_ roots: [Int]) -> Set<Int> {
+    let sorted = roots.compactMap { root in spans[root].map { (root: root, span: $0) } }
+      .sorted { ($0.span.lowerBound, $0.root) < ($1.span.lowerBound, $1.root) }
+    var found: Set<Int> = []
+    var last: (root: Int, span: ClosedRange<Int64>)?
+    for tree in sorted {
+      if let before = last, before.span.upperBound >= tree.span.lowerBound {
+        found.formUnion([before.root, tree.root])
+      }
+      if last.map({ $0.span.upperBound < tree.span.upperBound }) ?? true { last = tree }
+    }
+    return found
+  }
+
+  /// Trees that may be parts of one table's: the same tables would do for them, and their keys are apart.
+  private func partsOfTrees() -> Set<Int> {
+    let groups = Dictionary(grouping: fitting.keys.filter { $0 > 0 }) { fitting[$0] ?? [] }
+    return groups.values.filter { $0.count > 1 }.reduce(into: []) { parts, roots in
+      parts.formUnion(Set(roots).subtracting(overlapping(roots)))
+    }
+  }
+
+  /// A table that has its tree has no other with the same keys.
   private mutating func leaveTaken() {
     var taken: Set<Int> = []
     while true {
-      let found = fitting.filter { $0.key > 0 && $0.value.count == 1 }.compactMap(\.value.first)
-      // Of two that seem to be one, one is not: nothing follows from them.
-      let counts = Dictionary(grouping: found) { $0 }
-      let newest = Set(found.filter { counts[$0]?.count == 1 }).subtracting(taken)
+      // Of two that seem to be one, one is not, or each is a part of it: nothing follows from them.
+      let found = Dictionary(
+        grouping: fitting.filter { $0.key > 0 && $0.value.count == 1 },
+        by: { $0.value.first ?? 0 }
+      ).compactMapValues { $0.count == 1 ? $0.first?.key : nil }
+      let newest = found.filter { !taken.contains($0.key) }
       guard !newest.isEmpty else { return }
-      taken.formUnion(newest)
+      taken.formUnion(newest.keys)
       for (group, options) in fitting where group > 0 && options.count > 1 {
-        fitting[group] = options.filter { !newest.contains($0) }
+        fitting[group] = options.filter { option in
+          newest[option].map { overlapping([$0, group]).isEmpty } ?? true
+        }
       }
     }
   }

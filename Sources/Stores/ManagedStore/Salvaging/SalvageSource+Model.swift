@@ -143,15 +143,24 @@ extension SalvageSource {
     _ take: (RowScan.Row, borrowing Record) throws -> Bool
   ) throws {
     let isOfTable = pages(of: table)
-    var others = OtherTrees()
+    // How many rows of a tree are none of these, where none is.
+    var others: [Int: Int] = [:]
     var scan = RowScan(image, trees)
     try scan.rows(
-      where: { role, root in isOfTable(role, root) && (role != .leaf || !others.isOne(root)) },
-      isCancelled: isDone
+      where: { role, root in
+        isOfTable(role, root) && (role != .leaf || others[root, default: 0] < Self.mostOthers)
+      }, isCancelled: isDone
     ) { row, record in
-      others.add(row, isOwn: try take(row, record))
+      if try take(row, record) {
+        others[row.root] = .min
+      } else {
+        others[row.root, default: 0] += 1
+      }
     }
   }
+
+  /// So many rows of a tree that are none of a table's show that there will be none.
+  private static let mostOthers = 64
 
   /// More entities than that no model has; rows of other tables may look alike.
   private static let mostEntities = 100_000

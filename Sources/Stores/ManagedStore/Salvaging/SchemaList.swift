@@ -22,17 +22,16 @@ struct SchemaList {
     let master = try TreeMap(image, roots: [1], isComplete: true)
     var keys: [String: (key: Int64, isOfTree: Bool)] = [:]
     var twice: Set<String> = []
-    let former = try Self.formerPages(image, master)
-    var scan = RowScan(image, master)
-    var others = OtherTrees()
+    let others = try master.pagesWithoutLists()
+    let former = try Self.formerPages(image, master, besides: others)
+    var scan = RowScan(image, master, besides: others)
     // Where its first page is gone, the others are found by what they hold.
-    try scan.rows(where: { SalvageSource.isLive($0, $1) && !others.isOne($1) }) { row, record in
+    try scan.rows(where: SalvageSource.isLive) { row, record in
       guard !former.contains(row.page) else { return }
       guard record.count == 5, let type = SalvageSource.text(record, 0, image),
         ["table", "index", "trigger", "view"].contains(type),
         let name = SalvageSource.text(record, 1, image), let root = record.integer(3)
-      else { return others.add(row, isOwn: false) }
-      others.add(row, isOwn: true)
+      else { return }
       // A trigger may be called as a table is.
       let place = (type == "trigger" ? "trigger " : "") + name
       let isOfTree =
@@ -56,15 +55,15 @@ struct SchemaList {
 
   /// Pages that hold the list of an earlier time, where its first page is gone and nothing says which ones were freed:
   /// they name a table where an index stands, or the other way round.
-  private static func formerPages(_ image: DatabaseImage, _ master: TreeMap) throws -> Set<Int> {
+  private static func formerPages(
+    _ image: DatabaseImage, _ master: TreeMap, besides others: [Bool]
+  ) throws -> Set<Int> {
     guard try SchemaRoots.isOfTable(1, in: image) != true else { return [] }
     var found: Set<Int> = []
-    var scan = RowScan(image, master)
-    var others = OtherTrees()
-    try scan.rows(where: { SalvageSource.isLive($0, $1) && !others.isOne($1) }) { row, record in
-      let type = record.count == 5 ? SalvageSource.text(record, 0, image) : nil
-      others.add(row, isOwn: type != nil)
-      guard !found.contains(row.page), let type, type == "table" || type == "index",
+    var scan = RowScan(image, master, besides: others)
+    try scan.rows(where: SalvageSource.isLive) { row, record in
+      guard !found.contains(row.page), record.count == 5,
+        let type = SalvageSource.text(record, 0, image), type == "table" || type == "index",
         let root = record.integer(3), root > 1
       else { return }
       let object = SchemaObject(type: type, name: "", sql: SalvageSource.text(record, 4, image))
@@ -99,26 +98,6 @@ struct SchemaList {
     }
     return shapes
   }
-}
-
-/// Trees that are none of a table's: of their first rows none is one of it.
-struct OtherTrees {
-  /// How many rows of a tree are none of the table's, where none is.
-  private var counts: [Int: Int] = [:]
-  /// So many rows of a tree that are none of a table's show that there will be none.
-  private static let most = 64
-
-  /// Takes a row into account.
-  mutating func add(_ row: RowScan.Row, isOwn: Bool) {
-    if isOwn {
-      counts[row.root] = .min
-    } else {
-      counts[row.root, default: 0] += 1
-    }
-  }
-
-  /// Whether a tree is one; pages whose tree is not known are none.
-  func isOne(_ root: Int) -> Bool { root > 0 && counts[root, default: 0] >= Self.most }
 }
 
 extension SalvageSource {

@@ -32,9 +32,8 @@ struct FindingText {
       add(line.words(), index == 0 ? .text : Theme.Role(line))
     }
     lines.append(("", .text))
-    if finding.reported.isEmpty { add("Core Data reports no error.", .dim) }
     for line in finding.reported { add(line.words(), .text) }
-    lines.append(("", .text))
+    if !finding.reported.isEmpty { lines.append(("", .text)) }
     add("what helps", .columnTitle)
     // What brings everything back is reported before the key that gives it up.
     let isLastResort = finding.kind == .externalMissing
@@ -57,6 +56,11 @@ struct FindingText {
     if !isLastResort { add(advice, .text) }
     if let command = finding.command {
       lines += Wrapping.code(command.typed, width: width).map { ($0, .code) }
+    }
+    // Behind what helps, which would be out of sight on a small screen.
+    if finding.reported.isEmpty {
+      lines.append(("", .text))
+      add("Core Data reports no error.", .dim)
     }
     return lines
   }
