@@ -88,7 +88,7 @@ final class XMLStoreReader {
       }
     case .text(let piece):
       if isInMetadata {
-        note(piece.escapedForXML)
+        note(Self.escaped(piece))
       } else {
         text += piece
       }
@@ -157,6 +157,21 @@ final class XMLStoreReader {
       list = ""
     default: break
     }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else {
+      return text
+    }
+    var result = ""
+    for character in text.unicodeScalars {
+      switch character {
+      case "<": result += "&lt;"
+      case "&": result += "&amp;"
+      default: result.unicodeScalars.append(character)
+      }
+    }
+    return result
   }
 }
 
