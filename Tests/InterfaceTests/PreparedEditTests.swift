@@ -215,6 +215,12 @@ struct PreparedEditTests {
     try session.send("E", "p", "1", "⏎")
     let screen = session.screen().description
     #expect(screen.contains("→ p1") && !screen.contains("→ →"), "\(screen)")
+    // A text that begins with one has it besides.
+    var other = try Session(width: 120, height: 36)
+    try other.send("l", "l", "E", "⌫")
+    for key in "→ p1" { try other.send(.key(.character(key))) }
+    try other.send("⏎")
+    #expect(other.screen().description.contains("→ → p1"), "\(other.screen())")
   }
 
   @Test("what is prepared is what the view of a value shows, marked as not written")

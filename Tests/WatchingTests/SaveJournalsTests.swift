@@ -28,8 +28,7 @@ struct SaveJournalsTests {
     _ files: WatchedFiles, since former: StoreState, _ library: Library
   ) throws -> Set<Int>? {
     try files.pages(
-      from: former, to: StoreState(files), pageSize: 4096,
-      pageCount: FileSystem.read(library.path).count / 4096)
+      of: OpenFile(library.path), from: former, to: StoreState(files), pageSize: 4096)?.named
   }
 
   @Test("the journals name every page that a save wrote, and few others")

@@ -15,8 +15,8 @@ extension CoreDataDate {
   /// The seconds of `2001-01-01T00:00:00Z`; `nil` for text of another form.
   package static func seconds(iso8601 text: String) -> Double? {
     var scan = Scan(text)
-    guard let year = scan.number(4), scan.skip("-"), let month = scan.number(2), scan.skip("-"),
-      let day = scan.number(2), scan.skip("T"), let hour = scan.number(2), scan.skip(":"),
+    guard let (year, month, day) = scan.day(), scan.skip("T"), let hour = scan.number(2),
+      scan.skip(":"),
       let minute = scan.number(2), scan.skip(":"), let second = scan.number(2), scan.skip("Z"),
       scan.isAtEnd, (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
       second < 61
@@ -31,8 +31,7 @@ extension CoreDataDate {
   /// - Returns: `nil` for text of another form and for days that no calendar has.
   package static func seconds(written text: String) -> Double? {
     var scan = Scan(text.trimmed)
-    guard let year = scan.number(4), scan.skip("-"), let month = scan.number(2), scan.skip("-"),
-      let day = scan.number(2), (1...12).contains(month),
+    guard let (year, month, day) = scan.day(), (1...12).contains(month),
       (1...days(in: month, of: year)).contains(day)
     else { return nil }
     var seconds = Double((daysSince1970(year: year, month: month, day: day) - 11_323) * 86_400)
@@ -64,8 +63,7 @@ extension CoreDataDate {
   /// That a text names a day which its month does not have, as a clause: `there is no 29 February 2019`.
   package static func missingDay(written text: String) -> String? {
     var scan = Scan(text.trimmed)
-    guard let year = scan.number(4), scan.skip("-"), let month = scan.number(2), scan.skip("-"),
-      let day = scan.number(2), months.indices.contains(month - 1),
+    guard let (year, month, day) = scan.day(), months.indices.contains(month - 1),
       !(1...days(in: month, of: year)).contains(day)
     else { return nil }
     return "there is no \(day) \(months[month - 1]) \(year)"
@@ -101,6 +99,12 @@ extension CoreDataDate {
       guard part.count == digits, part.allSatisfy({ (48...57).contains($0) }) else { return nil }
       bytes.removeFirst(digits)
       return part.reduce(0) { $0 * 10 + Int($1 - 48) }
+    }
+
+    mutating func day() -> (year: Int, month: Int, day: Int)? {
+      guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2)
+      else { return nil }
+      return (year, month, day)
     }
 
     mutating func fraction() -> Double? {

@@ -36,7 +36,7 @@ struct StoreColumns {
   /// R-trees that Core Data keeps of attributes.
   private(set) var trees: [RTreeIndex] = []
   /// Columns of derived attributes, with their tables and what computes them over the row `s`.
-  private(set) var derived: [(table: String, column: String, numbers: [Int64], sql: String)] = []
+  private(set) var derived: [DerivedColumn] = []
 
   /// - Parameter kept: entities and attributes whose values stay.
   init(of store: Store, keeping kept: KeptProperties) {
@@ -45,7 +45,7 @@ struct StoreColumns {
     for table in store.schema.tables where database.contains(table.name) {
       known.insert(table.name)
       tables.append(Self.objects(table, store, kept))
-      derived += Self.derived(table, store, kept)
+      derived += store.derivedColumns(of: table).filter { !kept.contains($0.entity, $0.attribute) }
     }
     known.formUnion(store.schema.joins.map(\.name))
     trees = database.virtual.sorted().compactMap { RTreeIndex(named: $0, in: database) }
@@ -105,21 +105,6 @@ struct StoreColumns {
     case .decimal: return .replaced(.decimal, nil)
     case .date: return .replaced(.date, nil)
     default: return .replaced(.integer, nil)
-    }
-  }
-
-  private static func derived(
-    _ table: StoreSchema.Table, _ store: Store, _ kept: KeptProperties
-  ) -> [(table: String, column: String, numbers: [Int64], sql: String)] {
-    let there = store.database.columns(of: table.name)
-    return table.columns.compactMap { column in
-      guard case .attribute(let entity, let name) = column.content, there.contains(column.name),
-        !kept.contains(entity, name),
-        let attribute = store.model.storedAttribute(named: name, of: entity),
-        let value = store.schema.derivedExpression(for: attribute, of: entity)
-      else { return nil }
-      let numbers = store.model.subtree(of: entity).compactMap { store.schema.numbers[$0] }
-      return (table.name, column.name, numbers, value.sql)
     }
   }
 

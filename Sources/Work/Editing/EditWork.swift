@@ -252,15 +252,7 @@ extension Store {
   fileprivate func objects(
     of relationship: String, of id: ObjectID, on connection: Connection
   ) throws -> [ObjectID] {
-    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
-      throw schema.model.unknown(.relationship, relationship, of: id.entity)
-    }
-    return try connection.rows(sql, [.integer(id.key)]).compactMap { row in
-      guard row.count == 2, let key = row[0].integer,
-        let entity = row[1].integer.flatMap({ entityNames[$0] })
-      else { return nil }
-      return ObjectID(entity: entity, key: key)
-    }
+    try schema.relatedObjects(relationship, of: id, on: connection) { entityNames[$0] }
   }
 
   /// The objects that are deleted with these by the delete rules, these first.

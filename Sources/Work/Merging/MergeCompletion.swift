@@ -9,7 +9,7 @@ struct MergeCompletion {
   let map: ObjectMap
   private let list: ChangeList
   private let trees: [RTreeIndex]
-  private let derived: [(table: String, column: String, numbers: [Int64], sql: String)]
+  private let derived: [DerivedColumn]
 
   private var connection: Connection { map.connection }
 
@@ -29,22 +29,10 @@ struct MergeCompletion {
         .refused, "the store has R-trees, which this SQLite cannot write", path: store.path,
         hint: "Use a build of SQLite with SQLITE_ENABLE_RTREE.")
     }
-    var derived: [(table: String, column: String, numbers: [Int64], sql: String)] = []
-    for table in store.schema.tables {
-      let there = store.database.columns(of: table.name)
-      for column in table.columns {
-        guard case .attribute(let entity, let name) = column.content, there.contains(column.name),
-          let attribute = store.model.storedAttribute(named: name, of: entity),
-          let value = store.schema.derivedExpression(for: attribute, of: entity)
-        else { continue }
-        let numbers = store.model.subtree(of: entity).compactMap { store.schema.numbers[$0] }
-        derived.append((table.name, column.name, numbers, value.sql))
-      }
-    }
     try connection.execute(
       "CREATE TEMP TABLE merge_inexact (i INTEGER, k INTEGER, PRIMARY KEY (i, k)) WITHOUT ROWID")
-    var known: [(table: String, column: String, numbers: [Int64], sql: String)] = []
-    for entry in derived {
+    var known: [DerivedColumn] = []
+    for entry in store.schema.tables.flatMap({ store.derivedColumns(of: $0) }) {
       do {
         try connection.execute(
           """

@@ -82,15 +82,13 @@ final class DatabaseCopy {
   func follow(
     _ main: OpenFile, _ files: WatchedFiles, from former: StoreState, to state: StoreState
   ) throws -> Bool {
-    let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
-    let count = head.pageCount(ofBytes: main.bytes, pageSize: pageSize)
-    guard
-      let named = files.pages(from: former, to: state, pageSize: pageSize, pageCount: count)
-    else { return false }
-    for page in named where page > 0 && page <= count {
+    guard let pages = try files.pages(of: main, from: former, to: state, pageSize: pageSize) else {
+      return false
+    }
+    for page in pages.named {
       try write(main.read(at: (page - 1) * pageSize, count: pageSize), to: page)
     }
-    try finish(pageCount: count)
+    try finish(pageCount: pages.count)
     return true
   }
 

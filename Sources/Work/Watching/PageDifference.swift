@@ -93,17 +93,15 @@ struct PageDifference {
     to state: StoreState
   ) throws -> Bool {
     let size = baseline.pageSize
-    let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
-    let count = head.pageCount(ofBytes: main.bytes, pageSize: size)
-    guard
-      let named = files.pages(from: former, to: state, pageSize: size, pageCount: count)
-    else { return false }
-    pageCount = count
-    for page in named where page > 0 && page <= count && !isLarge {
+    guard let pages = try files.pages(of: main, from: former, to: state, pageSize: size) else {
+      return false
+    }
+    pageCount = pages.count
+    for page in pages.named where !isLarge {
       let bytes = try main.read(at: (page - 1) * size, count: size)
       guard bytes.count == size else { continue }
       if try baseline.page(page) == bytes {
-        pages[page] = nil
+        self.pages[page] = nil
       } else {
         add(bytes, page, baseline)
       }

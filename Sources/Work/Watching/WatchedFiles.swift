@@ -46,15 +46,20 @@ final class WatchedFiles {
     if usesJournals, let main { journals.look(main) }
   }
 
-  /// The pages that saves without a log may have changed from one state to another; `nil` where that is not known.
+  /// The pages that saves without a log may have changed from one state to another, and how many there are; `nil`
+  /// where that is not known.
+  ///
+  /// - Throws: ``CoreDataError`` where the file cannot be read.
   func pages(
-    from former: StoreState, to state: StoreState, pageSize: Int, pageCount: Int
-  ) -> Set<Int>? {
+    of file: OpenFile, from former: StoreState, to state: StoreState, pageSize: Int
+  ) throws -> (named: Set<Int>, count: Int)? {
+    let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
+    let count = head.pageCount(ofBytes: file.bytes, pageSize: pageSize)
     guard usesJournals, former.header.isEmpty, state.header.isEmpty else { return nil }
     lookForJournal()
     return journals.pages(
-      from: former.changeCounter, to: state.changeCounter, pageSize: pageSize,
-      pageCount: pageCount)
+      from: former.changeCounter, to: state.changeCounter, pageSize: pageSize, pageCount: count
+    ).map { ($0.filter { $0 > 0 && $0 <= count }, count) }
   }
 
   /// Whether no program is writing pages of the main file.

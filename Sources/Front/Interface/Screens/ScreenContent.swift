@@ -149,3 +149,11 @@ extension State {
   /// What a screen has going on with the store; `nil` where nothing runs.
   package var work: String? { screens.all.lazy.compactMap(\.work).first }
 }
+
+extension CaseIterable where Self: RawRepresentable<Int>, AllCases == [Self] {
+  /// The pane so many steps further, around the end.
+  func next(_ step: Int) -> Self {
+    let all = Self.allCases
+    return all[(rawValue + step + all.count) % all.count]
+  }
+}

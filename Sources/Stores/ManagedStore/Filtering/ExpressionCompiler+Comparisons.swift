@@ -99,7 +99,7 @@ extension ExpressionCompiler {
   }
 
   /// A value that can be compared; a composite attribute has none of its own.
-  private func comparable(_ term: ExpressionTerm) throws(CoreDataError) -> ExpressionTerm {
+  func comparable(_ term: ExpressionTerm) throws(CoreDataError) -> ExpressionTerm {
     switch term.kind {
     case .composite(let elements): throw notSimple(term, elements)
     case .file where !scope.readsFiles: throw outside(term)

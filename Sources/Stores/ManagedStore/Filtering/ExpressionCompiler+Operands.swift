@@ -200,11 +200,9 @@ extension ExpressionCompiler {
   /// A value as functions take it.
   func computable(_ term: ExpressionTerm) throws(CoreDataError) -> ExpressionTerm {
     switch term.kind {
-    case .file where !scope.readsFiles: throw outside(term)
-    case .composite(let elements): throw notSimple(term, elements)
     case .object, .entity:
       throw wrong("\(term.name) is \(term.kind.name): it cannot be computed with", term.range)
-    default: return content(term)
+    default: return try comparable(term)
     }
   }
 

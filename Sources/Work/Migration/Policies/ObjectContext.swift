@@ -87,10 +87,7 @@ final class ObjectContext {
 
   /// Objects at the other end of a relationship, in their order.
   func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
-    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
-      throw schema.model.unknown(.relationship, relationship, of: id.entity)
-    }
-    return try connection.rows(sql, [.integer(id.key)]).compactMap(identifier)
+    try schema.relatedObjects(relationship, of: id, on: connection, naming: name)
   }
 
   /// The object of a row that begins with its key and its entity's number.

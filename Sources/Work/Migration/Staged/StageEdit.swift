@@ -221,13 +221,23 @@ package struct DeletionReach {
 }
 
 extension StoreSchema {
-  /// SQL of the key and the entity number of the objects that a relationship of an object (`?1`)
-  /// references, in their order; `nil` where the store keeps no such relationship.
-  package func relatedObjects(_ name: String, of entity: String) -> String? {
-    guard let storage = storage(of: name, in: entity),
-      let destination = model.relationship(named: name, of: entity)?.destination,
+  /// The objects that a relationship of an object references in `main` of a connection, in their order.
+  ///
+  /// - Parameter name: of the entity with that number.
+  /// - Throws: ``CoreDataError`` where the store keeps no such relationship.
+  package func relatedObjects(
+    _ relationship: String, of id: ObjectID, on connection: Connection,
+    naming name: (Int64) -> String?
+  ) throws -> [ObjectID] {
+    guard let storage = storage(of: relationship, in: id.entity),
+      let destination = model.relationship(named: relationship, of: id.entity)?.destination,
       let other = table(of: destination)
-    else { return nil }
-    return storage.objects(in: other.name, schema: "main.")
+    else { throw model.unknown(.relationship, relationship, of: id.entity) }
+    let sql = storage.objects(in: other.name, schema: "main.")
+    return try connection.rows(sql, [.integer(id.key)]).compactMap { row in
+      guard row.count >= 2, let key = row[0].integer, let entity = row[1].integer.flatMap(name)
+      else { return nil }
+      return ObjectID(entity: entity, key: key)
+    }
   }
 }

@@ -7,11 +7,6 @@ struct BrowseScreen: ScreenContent {
 
   enum Pane: Int, Sendable, CaseIterable {
     case entities, rows, inspector
-
-    func next(_ step: Int) -> Pane {
-      let all = Self.allCases
-      return all[(rawValue + step + all.count) % all.count]
-    }
   }
 
   var focus = Pane.rows

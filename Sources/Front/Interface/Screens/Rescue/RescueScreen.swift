@@ -17,11 +17,6 @@ struct RescueScreen: ScreenContent {
 
   enum Pane: Int, Sendable, CaseIterable {
     case findings, details, holdings
-
-    func next(_ step: Int) -> Pane {
-      let all = Self.allCases
-      return all[(rawValue + step + all.count) % all.count]
-    }
   }
 
   var phase = Phase.findings

@@ -71,7 +71,7 @@ enum FolderReading {
     for entry in entries {
       try Task.checkCancellation()
       found[entry.path] =
-        entry.kind == .folder ? folder(entry.path) : file(entry.path)
+        entry.kind == .folder ? folder(entry.path) : StoreLook(at: entry.path).peek
       if ContinuousClock.now - reported > .milliseconds(50) {
         report(found)
         found = [:]
@@ -79,18 +79,6 @@ enum FolderReading {
       }
     }
     report(found)
-  }
-
-  private static func file(_ path: String) -> StorePeek {
-    switch StoreLook(at: path) {
-    case .store(let entities, _): .store(entities: entities.count)
-    case .atomic(let form): .atomic(form.rawValue)
-    case .database: .database
-    case .damaged: .damaged("damaged")
-    case .nothing: .nothing
-    case .notDownloaded: .damaged("not downloaded")
-    case .locked: .damaged("cannot be decrypted")
-    }
   }
 
   /// By its name first: not every file of a folder is read for this.
@@ -215,7 +203,8 @@ enum SimulatorReading {
 }
 
 extension ContainedStore {
-  fileprivate var peek: StorePeek { look.peek }
+  /// What it was taken for when the container was listed: there is something.
+  fileprivate var peek: StorePeek { look.peek == .nothing ? .damaged("damaged") : look.peek }
 }
 
 extension StoreLook {
@@ -224,7 +213,8 @@ extension StoreLook {
     case .store(let entities, _): .store(entities: entities.count)
     case .atomic(let form): .atomic(form.rawValue)
     case .database: .database
-    case .damaged, .nothing: .damaged("damaged")
+    case .damaged: .damaged("damaged")
+    case .nothing: .nothing
     case .notDownloaded: .damaged("not downloaded")
     case .locked: .damaged("cannot be decrypted")
     }
