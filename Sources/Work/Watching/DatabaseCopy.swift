@@ -85,7 +85,7 @@ final class DatabaseCopy {
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
     let count = head.pageCount(ofBytes: main.bytes, pageSize: pageSize)
     guard
-      let named = files.pages(from: former, to: state, pageSize: pageSize, pageCount: count)
+      let named = try files.pages(from: former, to: state, pageSize: pageSize, pageCount: count)
     else { return false }
     for page in named where page > 0 && page <= count {
       try write(main.read(at: (page - 1) * pageSize, count: pageSize), to: page)

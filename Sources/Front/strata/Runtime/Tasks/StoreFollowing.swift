@@ -12,6 +12,8 @@ final class StoreFollowing: Sendable {
   private static let patience = Duration.milliseconds(150)
   /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
   private static let mostLooks = 300
+  /// How long a wait for journals may keep others from the watch.
+  private static let longestWait = Duration.milliseconds(20)
   /// Objects of one save whose values are kept.
   private static let most = 1_000
   /// Bytes of a store that are copied before anybody has saved, where the copy takes room.
@@ -68,7 +70,7 @@ final class StoreFollowing: Sendable {
     // For how many looks rows have waited to be read once more.
     var late: Int?
     while !Task.isCancelled {
-      try? await Task.sleep(for: Self.interval)
+      await rest()
       beginWatch()
       let change = signs.withLock { $0?.look() }
       if change != nil { begin(postponed: .now) }
@@ -93,6 +95,20 @@ final class StoreFollowing: Sendable {
         }
       }
     }
+  }
+
+  /// Waits until the next look. The journals of a large store are looked for meanwhile.
+  private func rest() async {
+    let end = ContinuousClock.now + Self.interval
+    while !Task.isCancelled, hasWatch, watch.withLock({ $0?.needsWaiting }) == true,
+      let left = Optional(end - .now), left > .zero
+    {
+      let wait = Int(min(left, Self.longestWait) / .milliseconds(1)) + 1
+      try? await EffectPerformer.onQueue("strata.following") {
+        watch.withLock { $0?.wait(milliseconds: wait) }
+      }
+    }
+    try? await Task.sleep(until: end)
   }
 
   // MARK: The copy
