@@ -61,6 +61,7 @@ struct CloudKitCommandTests {
     let listed = Captured(
       ["cloudkit", path, "--json"] + CloudObjectState.allCases.flatMap { ["--state", $0.rawValue] })
     #expect(listed.status == .done)
+    try FormatsArticle.expectMembers(of: try #require(listed.lines.last), like: "{\"exists\"")
     let lines = try listed.lines.dropFirst().map {
       try Captured.decoded(Line.self, from: Array($0.utf8))
     }

@@ -69,7 +69,8 @@ final class Baseline {
       isFirst = false
       try files.refresh()
       try names.check()
-      guard try files.isQuiet() else {
+      let isQuiet = { try StoreLock.writer(of: names.path) == nil && !names.hasHotJournal() }
+      guard try isQuiet() else {
         deserted = StoreLock.user(of: names.path) == nil ? deserted + 1 : 0
         continue
       }
@@ -90,17 +91,16 @@ final class Baseline {
         }
       }
       try copy.finish(pageCount: pageCount)
-      let settled: StoreState?
-      if tail == nil {
-        settled = try files.settled(since: before) {
-          try copy.follow(main, files, from: $0, to: $1)
-        }
-      } else {
-        // Whatever a checkpoint wrote meanwhile is in the log that was read behind the main file.
-        let after = try StoreState(files)
-        settled = try after.header == before.header && files.isQuiet() ? before : nil
+      var (state, after) = (before, try StoreState(files))
+      if tail == nil, after != before, try isQuiet(),
+        try copy.follow(main, files, from: before, to: after)
+      {
+        (state, after) = (after, try StoreState(files))
       }
-      guard let state = settled else { continue }
+      // Whatever a checkpoint wrote meanwhile is in the log that was read behind the main file.
+      guard tail == nil ? after == state : after.header == state.header, try isQuiet() else {
+        continue
+      }
       (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
       (self.state, identity) = (state, main.identity)
       commits = files.commits(upTo: tail)

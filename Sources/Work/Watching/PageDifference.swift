@@ -29,7 +29,7 @@ struct PageDifference {
   init?(_ files: WatchedFiles, _ baseline: Baseline, since former: StoreState) throws {
     try files.refresh()
     state = try StoreState(files)
-    guard let main = files.main, try files.isQuiet() else { return nil }
+    guard let main = files.main, try Self.isQuiet(files) else { return nil }
     let head = FileHeader(try main.read(at: 0, count: FileHeader.size))
     pageCount = head.pageCount(ofBytes: main.bytes, pageSize: baseline.pageSize)
     var logged: Set<Int> = []
@@ -49,23 +49,28 @@ struct PageDifference {
         }
       }
     }
-    if !isLarge,
-      try tail != nil || !addNamed(main, files, baseline, from: former, to: state)
-    {
+    if !isLarge, tail == nil, try addNamed(main, files, baseline, from: former, to: state) {
+      // No more is read.
+    } else if !isLarge {
       try addMain(main, besides: logged, baseline, files)
-    }
-    if tail == nil {
+      let now = try StoreState(files)
       // What was saved while the file was read is named by the journals.
-      let settled = try files.settled(since: state) {
-        try !isLarge && addNamed(main, files, baseline, from: $0, to: $1)
+      if tail == nil, now != state, try Self.isQuiet(files),
+        try addNamed(main, files, baseline, from: state, to: now)
+      {
+        state = now
       }
-      guard let settled else { return nil }
-      state = settled
-    } else {
-      guard try StoreState(files).header == state.header, try files.isQuiet() else { return nil }
     }
+    let after = try StoreState(files)
+    guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
+    else { return nil }
     commits = files.commits(upTo: tail)
     pages = pages.filter { $0.key <= pageCount }
+  }
+
+  /// Whether no program is writing pages of the main file.
+  private static func isQuiet(_ files: WatchedFiles) throws -> Bool {
+    try StoreLock.writer(of: files.names.path) == nil && !files.names.hasHotJournal()
   }
 
   private mutating func add(_ bytes: [UInt8], _ page: Int, _ baseline: Baseline) {

@@ -37,8 +37,6 @@ public final class StoreWatch {
   private var consumed = 0
   private var logNumber = 0
   private let signal: ChangeSignal
-  /// Finds the journals of saves without a log.
-  private var lookout: JournalLookout?
 
   /// Begins with the store as it is now.
   ///
@@ -63,8 +61,6 @@ public final class StoreWatch {
     // Before the first look at the files: what happens from then on wakes.
     signal = ChangeSignal(path: files.names.path)
     do {
-      try files.refresh()
-      lookout = Self.lookout(files, nil)
       baseline = try Baseline(of: source, patience: Baseline.Patience.first)
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
@@ -72,12 +68,6 @@ public final class StoreWatch {
     (state, commits, logNumber) = (baseline.state, baseline.commits, files.logNumber)
     try Self.check(request, baseline.store)
     try baseline.begin(request, isCancelled: isCancelled)
-  }
-
-  /// What finds the journals of the files as they are; `nil` where they are of no use.
-  private static func lookout(_ files: WatchedFiles, _ former: JournalLookout?) -> JournalLookout? {
-    guard files.usesJournals, let main = files.main else { return nil }
-    return former?.main === main ? former : JournalLookout(files.journals, main)
   }
 
   private static func check(_ request: WatchRequest, _ store: Store) throws {
@@ -123,7 +113,6 @@ public final class StoreWatch {
     var read: StoreState?
     do {
       try files.refresh()
-      lookout = Self.lookout(files, lookout)
       let now = try StoreState(files)
       guard try now != state || hasMore(), !isFailing(now) else { return }
       read = now
@@ -307,10 +296,15 @@ public final class StoreWatch {
 
   // MARK: Waiting
 
+  /// Whether saves are followed by their journals, which are there for a moment only: somebody should ``wait(milliseconds:)``
+  /// all the time between two looks.
+  package var needsWaiting: Bool { files.usesJournals }
+
   /// Waits until something may have been saved, at most that long.
   ///
   /// Not every change wakes it: look at least every 100 milliseconds.
   public func wait(milliseconds: Int) {
-    signal.wait(milliseconds: milliseconds, noticing: nil)
+    signal.wait(
+      milliseconds: milliseconds, noticing: files.usesJournals ? files.lookForJournal : nil)
   }
 }

@@ -49,50 +49,18 @@ final class WatchedFiles {
   /// The pages that saves without a log may have changed from one state to another, and how many there are; `nil`
   /// where that is not known.
   ///
-  /// - Throws: ``CoreDataError`` where the file cannot be read.
+  /// - Throws: ``CoreDataError`` where a file cannot be read.
   func pages(
     of file: OpenFile, from former: StoreState, to state: StoreState, pageSize: Int
   ) throws -> (named: Set<Int>, count: Int)? {
     let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
     let count = head.pageCount(ofBytes: file.bytes, pageSize: pageSize)
-    guard usesJournals, former.header.isEmpty, state.header.isEmpty else { return nil }
-    lookForJournal()
-    return journals.pages(
-      from: former.changeCounter, to: state.changeCounter, pageSize: pageSize, pageCount: count
+    guard usesJournals, let main, former.header.isEmpty, state.header.isEmpty else { return nil }
+    return try journals.pages(
+      from: former.changeCounter, to: state.changeCounter, main, pageSize: pageSize,
+      pageCount: count
     ).map { ($0.filter { $0 > 0 && $0 <= count }, count) }
   }
-
-  /// Whether no program is writing pages of the main file.
-  func isQuiet() throws -> Bool {
-    try StoreLock.writer(of: names.path) == nil && !names.hasHotJournal()
-  }
-
-  /// Takes in what was saved without a log while the main file was read, until nothing was.
-  ///
-  /// - Parameters:
-  ///   - state: what the files were when it began to be read, and no program was writing.
-  ///   - take: reads again what was saved from one state to another; false where that is not known.
-  /// - Returns: the state that was read; `nil` where none was.
-  /// - Throws: ``CoreDataError`` where a file cannot be read, and what `take` throws.
-  func settled(
-    since state: StoreState, _ take: (StoreState, StoreState) throws -> Bool
-  ) throws -> StoreState? {
-    var state = state
-    for _ in 0..<Self.mostRounds {
-      let now = try StoreState(self)
-      guard try isQuiet() else {
-        usleep(100)
-        continue
-      }
-      if now == state { return state }
-      guard try take(state, now) else { return nil }
-      state = now
-    }
-    return nil
-  }
-
-  /// Each reads what was saved during the one before.
-  private static let mostRounds = 40
 
   /// What has the name now; a link is not followed.
   var presence: Presence {

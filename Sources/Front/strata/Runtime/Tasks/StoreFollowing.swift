@@ -8,10 +8,17 @@ import Watching
 final class StoreFollowing: Sendable {
   /// Between two looks at the store's files.
   private static let interval = Duration.milliseconds(100)
+  /// The same where a program saves so fast that the log may begin again between two looks: it is followed then, while
+  /// rows are still read again after an interval.
+  private static let busyInterval = Duration.milliseconds(20)
+  /// Saves in an interval from which on that is so.
+  private static let fewestBusy = 8
   /// How long rows wait for what changed of them to be known.
   private static let patience = Duration.milliseconds(150)
   /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
   private static let mostLooks = 300
+  /// How long a wait for journals may keep others from the watch.
+  private static let longestWait = Duration.milliseconds(20)
   /// Objects of one save whose values are kept.
   private static let most = 1_000
   /// Bytes of a store that are copied before anybody has saved, where the copy takes room.
@@ -67,8 +74,10 @@ final class StoreFollowing: Sendable {
   func run() async {
     // For how many looks rows have waited to be read once more.
     var late: Int?
+    var isBusy = false
     while !Task.isCancelled {
-      try? await Task.sleep(for: Self.interval)
+      await rest(isBusy: isBusy)
+      isBusy = false
       beginWatch()
       let change = signs.withLock { $0?.look() }
       if change != nil { begin(postponed: .now) }
@@ -79,7 +88,7 @@ final class StoreFollowing: Sendable {
         await look(counted: 0)
         late = 0
       case .saved(let count)?:
-        await look(counted: count)
+        isBusy = await look(counted: count) >= Self.fewestBusy
         late = 0
       case nil:
         if !isCaughtUp { await catchUp() }
@@ -93,6 +102,26 @@ final class StoreFollowing: Sendable {
         }
       }
     }
+  }
+
+  /// Waits until the next look. The journals of a large store are looked for meanwhile, a log is followed.
+  private func rest(isBusy: Bool) async {
+    let end = ContinuousClock.now + Self.interval
+    while isBusy, !Task.isCancelled, hasWatch, watch.withLock({ $0?.needsWaiting }) == false,
+      ContinuousClock.now + Self.busyInterval < end
+    {
+      try? await Task.sleep(for: Self.busyInterval)
+      await catchUp()
+    }
+    while !Task.isCancelled, hasWatch, watch.withLock({ $0?.needsWaiting }) == true,
+      let left = Optional(end - .now), left > .zero
+    {
+      let wait = Int(min(left, Self.longestWait) / .milliseconds(1)) + 1
+      try? await EffectPerformer.onQueue("strata.following") {
+        watch.withLock { $0?.wait(milliseconds: wait) }
+      }
+    }
+    try? await Task.sleep(until: end)
   }
 
   // MARK: The copy
@@ -189,8 +218,13 @@ final class StoreFollowing: Sendable {
   /// Has the rows read again, once it is known what changed of them, or that takes long.
   ///
   /// - Parameter count: how many saves there were as far as the files show, where nothing else says it.
-  private func look(counted count: Int?) async {
-    guard hasWatch else { return mailbox.post(.storeChanged(.saved(count))) }
+  /// - Returns: how many saves were found.
+  @discardableResult
+  private func look(counted count: Int?) async -> Int {
+    guard hasWatch else {
+      mailbox.post(.storeChanged(.saved(count)))
+      return 0
+    }
     let isCounted = isCountedByFiles
     let early = Task { [mailbox] in
       try await Task.sleep(for: Self.patience)
@@ -201,6 +235,7 @@ final class StoreFollowing: Sendable {
     if isCounted { mailbox.post(.storeChanged(.saved(count))) }
     if let saves, !saves.isEmpty { mailbox.post(.saved(saves)) }
     if !isCounted { mailbox.post(.storeChanged(.saved(saves == nil ? count : 0))) }
+    return saves?.count ?? 0
   }
 
   /// What was saved since the last look; `nil` where that cannot be found out.
