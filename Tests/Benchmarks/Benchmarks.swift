@@ -107,6 +107,9 @@ struct Benchmarks {
     print(
       "\(result.inputs) \(inputs), \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
     )
+    guard result.slowest < 1, Fuzzing.peakMemory <= 64 << 20 else {
+      throw CoreDataError(.failed, "an input took a second, or more than 64 MB")
+    }
   }
 
   private static func fuzz(inputs: Int, seed: UInt64) throws {

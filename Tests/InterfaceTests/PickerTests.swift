@@ -176,15 +176,18 @@ struct PickerTests {
       return
     }
     let count = scene.effects.count
-    let store = path + "//AppDomain-a/App.sqlite"
+    let inner = "AppDomain-com.example.recipes/Documents/App.sqlite"
+    let store = path + "//" + inner
     let listing = FolderListing(
       path: path, parent: "/home/ann",
-      entries: [.init(name: "AppDomain-a/App.sqlite", path: store, kind: .file)])
+      entries: [.init(name: inner, path: store, kind: .file)])
     scene.send(.answer(right, .unlocked(listing, [store: .store(entities: 4)])))
     #expect(scene.state.layers.isEmpty)
     // The backup is read once: what opened it listed its stores.
     #expect(scene.effects.count == count)
     #expect(scene.text.contains("✓ Core Data, 4 entities"), "\(scene.text)")
+    // Long paths have the room that facts leave: the app is at their beginning.
+    #expect(scene.text.contains("│▌ \(inner)  "), "\(scene.text)")
     #expect(!scene.text.contains("locked"))
     try scene.press("⏎")
     #expect(scene.effects.last == .choose(store))

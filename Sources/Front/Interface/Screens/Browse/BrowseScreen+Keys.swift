@@ -280,7 +280,8 @@ extension BrowseScreen {
   }
 
   private var reasonNotToView: String? {
-    valueToView == nil ? "choose the value of an attribute first" : nil
+    valueToView == nil
+      ? "choose the value of an attribute first: → goes to its column, Tab to the object" : nil
   }
 
   /// Whether the chosen value is prepared, and not the store's.

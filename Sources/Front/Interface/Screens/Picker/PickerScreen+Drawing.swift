@@ -19,65 +19,89 @@ extension PickerScreen {
     }
     let isFocused = !context.isCovered
     let selected = selectedLine
+    let width = inside.width - 2
+    let factsWidth = factsWidth(of: lines, width: width)
     list.draw(lines, in: &grid, inside, theme: theme, isFocused: isFocused) { line, _ in
-      self.line(line, width: inside.width - 2, isSelected: line == selected, theme: theme)
-    }
-  }
-
-  private func line(_ line: Line, width: Int, isSelected: Bool, theme: Theme) -> [Span] {
-    func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
-    let factsWidth = width < 60 ? 22 : width < 70 ? 40 : 47
-    let nameWidth = max(8, width - factsWidth - 2)
-    func spans(
-      _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
-    ) -> [Span] {
-      // The end of a path shows more than its beginning.
-      let name = Self.tail(of: name, width: nameWidth)
+      let isSelected = line == selected
+      if case .heading(let text) = line { return [Span(text, theme[.dim])] }
+      let description = describe(line, width: width)
+      func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
+      let nameWidth = max(8, width - factsWidth - 2)
+      let name = Self.tail(of: description.name, width: nameWidth)
       return [
-        Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),
+        Span(name.padded(to: nameWidth + 2), style(description.role)),
+        Span(description.facts(within: factsWidth), style(description.factsRole)),
       ]
     }
+  }
+
+  /// Cells for what is said of the files: fewer where a name needs the room and no line needs them, since stores
+  /// in a backup are told apart by the app at the beginning of a long path.
+  private func factsWidth(of lines: [Line], width: Int) -> Int {
+    let most = width < 60 ? 22 : width < 70 ? 40 : 47
+    let descriptions = lines.filter { !$0.isHeading }.map { describe($0, width: width) }
+    guard descriptions.contains(where: { TextWidth.of($0.name, upTo: width) > width - most - 2 })
+    else { return most }
+    return descriptions.reduce(0) { max($0, TextWidth.of($1.facts(within: most), upTo: most)) } + 1
+  }
+
+  /// What a line says: a name, and what is known of the file.
+  private struct Description {
+    var name: String
+    var role: Theme.Role
+    var start: String
+    var time = ""
+    var end = ""
+    var factsRole: Theme.Role
+
     /// The time with what goes around it: the day alone, or nothing, where it would be cut.
-    func timed(_ start: String, _ time: String, _ end: String = "") -> String {
+    func facts(within width: Int) -> String {
       let forms = time.isEmpty ? [] : [time, String(time.prefix(10))]
-      return forms.map { start + $0 + end }.first { TextWidth.of($0) <= factsWidth }
+      return forms.map { start + $0 + end }.first { TextWidth.of($0) <= width }
         ?? (end.isEmpty ? start.trimmed : start + String(time.prefix(10)) + end)
-    }
-    switch line {
-    case .heading(let text): return [Span(text, theme[.dim])]
-    case .recent(let store):
-      let model = store.model.isEmpty ? "" : "  “\(store.model)”"
-      return spans(store.path, .title, timed("opened ", store.opened, model), .dim)
-    case .entry(let entry):
-      let facts: String
-      let isStore: Bool
-      switch peeks[entry.path] {
-      case .store(let entities)?:
-        let count =
-          entities == 0
-          ? "" : ", " + NumberText.counted(entities, "entity", plural: "entities")
-        facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
-        isStore = true
-      case .atomic(let type)?:
-        (facts, isStore) = ("✓ Core Data, \(type), \(NumberText.bytes(entry.bytes))", true)
-      case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)
-      case .folder(let stores, let models)?:
-        let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }
-        facts = parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", ")
-        isStore = false
-      case .container(let noun)?: (facts, isStore) = (noun, false)
-      case .locked(let noun)?: (facts, isStore) = ("locked: " + noun, false)
-      case .damaged(let problem)?: (facts, isStore) = ("✗ " + problem, false)
-      case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
-      }
-      let time = width < 60 || facts.isEmpty ? "" : entry.modified
-      let name = entry.kind == .folder ? entry.name + "/" : entry.name
-      return spans(
-        name, isStore ? .title : entry.kind == .folder ? .entity : .dim,
-        time.isEmpty ? facts : timed(facts + "  ", time), isStore ? .success : .dim)
     }
   }
 
+  private func describe(_ line: Line, width: Int) -> Description {
+    switch line {
+    case .heading(let text):
+      return Description(name: text, role: .dim, start: "", factsRole: .dim)
+    case .recent(let store):
+      return Description(
+        name: store.path, role: .title, start: "opened ", time: store.opened,
+        end: store.model.isEmpty ? "" : "  “\(store.model)”", factsRole: .dim)
+    case .entry(let entry):
+      let (facts, isStore) = facts(of: entry)
+      let isTimed = width >= 60 && !facts.isEmpty && !entry.modified.isEmpty
+      return Description(
+        name: entry.kind == .folder ? entry.name + "/" : entry.name,
+        role: isStore ? .title : entry.kind == .folder ? .entity : .dim,
+        start: isTimed ? facts + "  " : facts, time: isTimed ? entry.modified : "",
+        factsRole: isStore ? .success : .dim)
+    }
+  }
+
+  private func facts(of entry: FolderListing.Entry) -> (text: String, isStore: Bool) {
+    switch peeks[entry.path] {
+    case .store(let entities)?:
+      let count =
+        entities == 0
+        ? "" : ", " + NumberText.counted(entities, "entity", plural: "entities")
+      return ("✓ Core Data\(count), \(NumberText.bytes(entry.bytes))", true)
+    case .atomic(let type)?:
+      return ("✓ Core Data, \(type), \(NumberText.bytes(entry.bytes))", true)
+    case .database?: return ("SQLite, \(NumberText.bytes(entry.bytes))", false)
+    case .folder(let stores, let models)?:
+      let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }
+      return (parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", "), false)
+    case .container(let noun)?: return (noun, false)
+    case .locked(let noun)?: return ("locked: " + noun, false)
+    case .damaged(let problem)?: return ("✗ " + problem, false)
+    case .nothing?, nil: return (entry.kind == .folder ? "" : "…", false)
+    }
+  }
+
+  /// The end of a path shows more than its beginning.
   private static func tail(of name: String, width: Int) -> String {
     let text = Sanitize.text(name, limit: 4_096)
     guard TextWidth.of(text) > width else { return text }
