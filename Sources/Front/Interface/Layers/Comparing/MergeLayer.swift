@@ -8,7 +8,7 @@ import Terminal
 struct MergeLayer: WaitingLayer, ChoosingLayer {
   /// What a person says of the merge.
   enum Field: Sendable, Equatable, CaseIterable {
-    case output, base, matches, preferences, deleted
+    case output, base, matches, preferences, entities, deleted
   }
 
   /// A line while it is typed.
@@ -154,7 +154,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .matches: order.matches = order.matches == "" ? "key" : ""
     case .preferences:
       order.preferences = order.preferences == "" ? "new" : order.preferences == "new" ? "old" : ""
-    case .output, .base: break
+    case .output, .base, .entities: break
     }
     return .stay(preview(in: &context))
   }
@@ -170,6 +170,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .base: order.base
     case .matches: order.matches
     case .preferences: order.preferences
+    case .entities: order.entities
     case .deleted: ""
     }
   }
@@ -186,6 +187,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .base: order.base = text
     case .matches: order.matches = text
     case .preferences: order.preferences = text
+    case .entities: order.entities = text
     case .deleted: break
     }
     return preview(in: &context)
@@ -218,7 +220,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     switch answer {
-    case .merging(let what): doing = what
+    case .doing(let what): doing = what
     case .merged(let found):
       report = found
       if let path = found.outputPath {
@@ -246,6 +248,6 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
 extension MergeLayer.Field {
   /// Whether Enter goes on to the next value.
-  var isChoice: Bool { self != .output && self != .base }
+  var isChoice: Bool { !isPath && self != .entities }
   var isPath: Bool { self == .output || self == .base }
 }

@@ -237,11 +237,21 @@ struct ValueLayer: CheckedLineLayer {
     // The offers may lie over the frame and what is below it.
     let below = Rect(
       x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
-    line.drawBelow(in: &grid, below, marks: marks, note: note(theme), theme: theme)
+    let typed = try? parsed(context).get()
+    var oddity: String?
+    if case .date(let seconds)? = typed { oddity = CoreDataDate.oddity(seconds) }
+    line.drawBelow(
+      in: &grid, below, marks: marks, note: oddity == nil ? note(typed, theme) : [], theme: theme)
+    if let oddity {
+      grid.write(
+        Wrapping.lines("! " + oddity, width: marks.width), in: marks, style: theme[.warning])
+    }
   }
 
   /// What Enter will do, or what cannot be.
-  private func note(_ theme: Theme) -> [Span] {
+  ///
+  /// - Parameter typed: the value of the line; `nil` where it has none.
+  private func note(_ typed: AttributeValue?, _ theme: Theme) -> [Span] {
     if let error { return [Span(" ✗ \(error.told)", theme[.error])] }
     if task != nil { return [Span(" …", theme[.dim])] }
     if line.prompt.isSelected {
@@ -250,6 +260,13 @@ struct ValueLayer: CheckedLineLayer {
     }
     if line.prompt.text == "null", attribute?.isOptional == false {
       return [Span(" ! mandatory: the app could not save it without a value", theme[.warning])]
+    }
+    if case .date(let seconds)? = typed {
+      // A number of seconds is shown as the date that it is.
+      return [
+        Span(" ✓", theme[.success]),
+        Span(Double(line.prompt.text) == nil ? "" : " " + CoreDataDate.text(seconds), theme[.dim]),
+      ]
     }
     return line.prompt.text.isEmpty && !isText ? [] : [Span(" ✓", theme[.success])]
   }

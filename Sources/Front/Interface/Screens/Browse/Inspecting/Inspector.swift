@@ -148,7 +148,7 @@ struct Inspector: Sendable, Equatable {
     list.draw(shown, in: &grid, rect, theme: theme, isFocused: isFocused) { line, isSelected in
       if let spans = pictureSpans(line) { return spans }
       let fold = line.isExpandable ? (unfolded.contains(line.id) ? "▾ " : "▸ ") : ""
-      let new = (line.column?.name).flatMap { changed[$0] }
+      let new = prepared.text(of: line, among: changed)
       guard line.depth == 0 || new != nil else {
         let indent = String(repeating: "  ", count: line.depth)
         let label = line.label.isEmpty ? "" : line.label + "  "
@@ -168,11 +168,10 @@ struct Inspector: Sendable, Equatable {
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
       if let new {
         let text = Sanitize.text(line.value.text, limit: max(8, rect.width / 3))
-        let shown = prepared.text(of: new).text
         // A reference has its own arrow.
-        let arrow = shown.hasPrefix("→") ? "" : "→ "
+        let arrow = new.hasPrefix("→") ? "" : "→ "
         spans.append(theme.span(isSelected, "* \(text) \(arrow)", .dim))
-        spans.append(Span(shown, theme[.changed].adding(.bold)))
+        spans.append(Span(new, theme[.changed].adding(.bold)))
         return spans
       }
       if let former = Self.former(line, in: change) {
@@ -182,6 +181,23 @@ struct Inspector: Sendable, Equatable {
       spans.append(theme.span(isSelected, line.value.text, line.value.role))
       return spans
     }
+  }
+}
+
+extension PreparedEdits {
+  /// What is prepared for what a line is about, of a composite attribute the elements that change; `nil` for nothing.
+  fileprivate func text(
+    of line: Inspection.Line, among changed: [String: Value]
+  ) -> String? {
+    guard let path = line.compositePath else {
+      return (line.column?.name).flatMap { changed[$0] }.map { text(of: $0).text }
+    }
+    let parts = changed.values.filter { $0.column.path.starts(with: path) }
+      .sorted { $0.column.name < $1.column.name }
+      .map { value in
+        value.column.path.dropFirst(path.count).joined(separator: ".") + " " + text(of: value).text
+      }
+    return parts.isEmpty ? nil : parts.joined(separator: " · ")
   }
 }
 
