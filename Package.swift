@@ -241,8 +241,7 @@ let package = Package(
       path: "Tests/Benchmarks",
       exclude: [
         "anonymize.py", "compare.py", "deletions.py", "edit.py", "kills.py", "live.py", "merge.py",
-        "pagefaults.py", "record.py",
-        "rescue.py", "watch.py",
+        "moments.py", "pagefaults.py", "record.py", "rescue.py", "watch.py",
       ],
       swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),

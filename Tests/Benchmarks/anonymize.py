@@ -226,10 +226,9 @@ def decoded(data, depth=0):
 
 
 def external(column):
-    """The name of the file that a column holds."""
-    if column[:1] == b"\x02" and b"\0" in column:
-        return column[1:column.index(b"\0")].decode("ascii", "replace")
-    return None
+    """The name of the file that a column holds; bytes that only begin like one, such as those of a nonce, name none."""
+    name = re.fullmatch(rb"\x02([!-~]+)\0", column)
+    return name[1].decode("ascii") if name else None
 
 
 def texts(side, tables):

@@ -8,8 +8,8 @@ copies: no code of strata's takes part, but for `dump`, `compare` and `rollback`
 
     many     each value is what the expression gives, versions are one higher, nothing else differs; `compare` lists
              exactly as many objects; a rollback gives the old file back, byte for byte
-    kills    killed with SIGKILL at moments spread over the time that an edit takes (with deletions): the store dumps as
-             before or as after; the same edit run once more ends well and leaves the store and its backups alone
+    kills    killed with SIGKILL at moments spread over the processor time that an edit takes (with deletions): the
+             store dumps as before or as after; the same edit run once more ends well and leaves the store and its backups alone
     writer   a program saves every few milliseconds meanwhile: the edit is refused (5) or whole, no save is lost
     second   two edits at once: each is refused or whole
 
@@ -21,13 +21,14 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+import moments
 
 SET = "quantity=quantity * 2 + 1"
 
@@ -148,9 +149,9 @@ def main():
 
         place = fresh()
         old = dump(place)
-        began = time.monotonic()
+        began = moments.used()
         done = run("edit", place, *words)
-        took = time.monotonic() - began
+        took = moments.used() - began
         check("kills", done.stderr[-300:], done.returncode == 0)
         new = dump(place)
         check("kills", "the edit changes nothing", new != old)
@@ -158,12 +159,7 @@ def main():
         counts = {"old": 0, "new": 0}
         for moment in range(options.moments):
             place = fresh()
-            child = subprocess.Popen([strata, "edit", place, *words], stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL, env=environment)
-            time.sleep(took * (moment + 0.5) / options.moments)
-            if child.poll() is None:
-                child.send_signal(signal.SIGKILL)
-            child.wait()
+            moments.kill([strata, "edit", place, *words], took * (moment + 0.5) / options.moments, environment)
             now = dump(place)
             check("kills", f"moment {moment}: neither old nor new", now in (old, new))
             counts["new" if now == new else "old"] += 1
@@ -174,7 +170,7 @@ def main():
                 left = set(os.listdir(os.path.dirname(place))) - names
                 check("kills", f"moment {moment}: left {left}", not left)
             tables(place)
-        print(f"kills: {options.moments} moments over {took:.2f} s: {counts['old']} old, {counts['new']} new", flush=True)
+        print(f"kills: {options.moments} moments over {took:.2f} s of processor time: {counts['old']} old, {counts['new']} new", flush=True)
 
     for mode in ("DELETE", "WAL"):
         if not wanted("writer"):

@@ -149,6 +149,28 @@ struct EditRuleTests {
     try scene.requireSound()
   }
 
+  @Test("a date that no calendar shows is written, as Core Data would, and said")
+  func oddDates() throws {
+    let scene = try EditScene()
+    let sensible = try scene.edit("Item/p1", "day=2024-03-01")
+    #expect(sensible.receipt.notes.isEmpty)
+    let odd = try scene.edit("Item/p1", "day=1e17")
+    #expect(
+      odd.receipt.notes == [
+        "Item/p1.day is no date that an app can show: 1e+17 seconds, about 3,168,873,851 years after 2001"
+      ])
+    #expect(
+      try scene.connection().value("SELECT ZDAY FROM ZITEM WHERE Z_PK = 1")?.integer
+        == 100_000_000_000_000_000)
+    // Milliseconds since 1970, and by an expression; what was odd before and is left is not said.
+    let many = try scene.edit(selection: select("code > 2", [("day", "1709251200000")]))
+    #expect(many.receipt.notes.count == 2, "\(many.receipt.notes)")
+    #expect(
+      many.receipt.notes.first
+        == "Item/p3.day is no date that an app can show: 1709251200000.0 seconds, about 54,164 years after 2001; as milliseconds since 1970 it would be 2024-03-01T00:00:00Z; 2 other objects have one as well",
+      "\(many.receipt.notes)")
+  }
+
   @Test("a mirrored store says what its app will send, and deletions must be confirmed")
   func mirrored() throws {
     let scene = try EditScene(hasHistory: true, isMirrored: true)

@@ -66,7 +66,7 @@ struct MergeLayerTests {
       case .compare(let id, let path):
         [.answer(id, .differs(StoreDifferences(path: path, counts: [], changes: [], notes: [])))]
       case .merge(let id, let order):
-        [.answer(id, .merging("pairing objects")), .answer(id, .merged(report(order)))]
+        [.answer(id, .doing("pairing objects")), .answer(id, .merged(report(order)))]
       default: nil
       }
     }
@@ -108,8 +108,13 @@ struct MergeLayerTests {
     try session.send("⏎", "j", "⏎")
     #expect(Self.orders(session).last?.preferences == "new")
     try session.send("j", "⏎")
+    for character in "Recipe, Tag" { try session.send(.key(.character(character))) }
+    try session.send("⏎")
+    #expect(Self.orders(session).last?.entityNames == ["Recipe", "Tag"])
+    #expect(session.screen().description.contains("take over       Recipe, Tag"))
+    try session.send("j", "⏎")
     #expect(Self.orders(session).last?.keepsDeleted == true)
-    try session.send("k", "=", "^U")
+    try session.send("k", "k", "=", "^U")
     for character in "Recipe=edited:newest old" { try session.send(.key(.character(character))) }
     try session.send("⏎")
     let last = try #require(Self.orders(session).last)

@@ -5,7 +5,7 @@ import Terminal
 @testable import Interface
 
 extension Session {
-  private init(_ size: Size, answer: @escaping (Effect) throws -> [Message]?) throws {
+  init(_ size: Size, answer: @escaping (Effect) throws -> [Message]?) throws {
     state = State(storePath: "Odd.sqlite", size: size, themeName: "mono")
     plan = nil
     otherAnswer = answer

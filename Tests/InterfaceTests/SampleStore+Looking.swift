@@ -14,6 +14,8 @@ extension SampleStore {
     case .rows(let query): [.rows(page(query))]
     case .object(let id): [.object(Inspection(try object(id)))]
     case .value(let id, let property): [.value(try object(id)[property])]
+    case .values(let id, let names):
+      [.values(try names.map { name in try object(id)[name] })]
     case .deletion(let id, _): [.deletion(deletion(id))]
     case .countRows: [.countedRows(100)]
     case .countBefore(_, let cursor): [.countedRows(Int(cursor.key) - 1)]

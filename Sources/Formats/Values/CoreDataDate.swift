@@ -116,6 +116,25 @@ extension CoreDataDate {
 }
 
 extension CoreDataDate {
+  /// From the year -9999 to the end of 9999: whoever shows a date beyond shows nonsense.
+  package static let sensible: Range<Double> = -378_691_200_000..<252_423_993_600
+
+  /// What a date beyond is, as a clause, with what a person may have meant; `nil` for any other date.
+  ///
+  /// Core Data keeps every number of seconds and reads it as it is.
+  package static func oddity(_ seconds: Double) -> String? {
+    guard seconds.isFinite, !sensible.contains(seconds) else { return nil }
+    let years = (seconds.magnitude / 31_556_952).rounded()
+    let count = years < 1e15 ? NumberText.grouped(Int64(years)) : "\(years)"
+    var clause = "\(seconds) seconds, about \(count) years \(seconds < 0 ? "before" : "after") 2001"
+    let units = [("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9)]
+    // From 1980 to 2100.
+    let meant = units.lazy.map { ($0.0, seconds / $0.1 - unixOffset) }
+      .first { (-662_688_000..<3_124_224_000).contains($0.1) }
+    if let (unit, date) = meant { clause += "; as \(unit) since 1970 it would be \(text(date))" }
+    return clause
+  }
+
   /// Seconds from 1970-01-01 to 2001-01-01, the reference date.
   package static let unixOffset = 978_307_200.0
 

@@ -205,7 +205,7 @@ struct NumberOrders {
     }
     starts += named.minima.map(key) + named.maxima.map { key($0) + 1 }
     var alone = named.constants + [.infinity, -.infinity]
-    if kind == .date { alone += foundationDates + shownDates }
+    if kind == .date { alone += foundationDates + sensibleDates }
     for constant in alone where !constant.isNaN {
       starts += [key(constant), key(constant) &+ 1]
     }
@@ -215,7 +215,9 @@ struct NumberOrders {
   /// Date.distantPast and Date.distantFuture: not data, but a program's word for never.
   static let foundationDates: [Double] = [-63_114_076_800, 63_113_904_000]
   /// The years -9999 and 9999: dates beyond are reported.
-  private static let shownDates: [Double] = [-378_691_200_000, 252_423_993_600]
+  private static let sensibleDates = [
+    CoreDataDate.sensible.lowerBound, CoreDataDate.sensible.upperBound,
+  ]
 
   /// A number whose order is that of the reals.
   private static func key(_ value: Double) -> Int64 {

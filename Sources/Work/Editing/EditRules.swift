@@ -20,16 +20,9 @@ struct EditRules {
         broken.append(error)
       }
     }
-    let numbers = try connection.rows("SELECT DISTINCT number FROM listed.changes ORDER BY 1")
-      .compactMap { $0.first?.integer }
-    for number in numbers {
-      guard let entity = store.entityNames[number], let table = store.table(of: entity) else {
-        continue
-      }
-      let changed = Set(
-        try connection.rows(
-          "SELECT DISTINCT property FROM listed.changes WHERE number = ?", [.integer(number)]
-        ).compactMap { $0.first?.text })
+    for table in try changedTables() {
+      let entity = table.entity
+      let changed = try changedProperties(of: table)
       for entry in table.attributes where changed.contains(entry.attribute.name) {
         try collect {
           try check(
@@ -62,11 +55,26 @@ struct EditRules {
     throw first
   }
 
+  /// The entities of which objects were changed.
+  func changedTables() throws -> [EntityTable] {
+    try connection.rows("SELECT DISTINCT number FROM listed.changes ORDER BY 1").compactMap { row in
+      row.first?.integer.flatMap { store.entityNames[$0] }.flatMap(store.table(of:))
+    }
+  }
+
+  /// The properties that were changed of objects of an entity; an element of a composite attribute by its path.
+  func changedProperties(of table: EntityTable) throws -> Set<String> {
+    Set(
+      try connection.rows(
+        "SELECT DISTINCT property FROM listed.changes WHERE number = ?", [.integer(table.entityID)]
+      ).compactMap { $0.first?.text })
+  }
+
   /// Broken rules that are named beside the first.
   private static let mostNamed = 5
 
   /// Objects whose property was changed.
-  private func touched(_ property: String, _ table: EntityTable) -> String {
+  func touched(_ property: String, _ table: EntityTable) -> String {
     let name = Value.text(property).literal
     let within = Value.text(property + ".").literal
     return """

@@ -249,7 +249,9 @@ private struct EditRun {
       }
       try trace.stop()
       try trace.tell()
-      try EditRules(store: source, connection: connection).check()
+      let rules = EditRules(store: source, connection: connection)
+      try rules.check()
+      receipt.notes += try rules.oddDates()
       try constraints.finish()
       let computed = try work.verifyComputed()
       if computed > 0 {

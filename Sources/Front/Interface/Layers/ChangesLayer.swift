@@ -25,6 +25,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   /// Backups beside the store, then recent stores; `nil` before anybody looked.
   private var others: [ComparedFile]?
   private var comparing: String?
+  /// What the comparison is at.
+  private var doing = ""
   private var differences: StoreDifferences?
   private var error: CoreDataError?
   /// Whether what differs is marked at once.
@@ -264,7 +266,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   }
 
   private mutating func compare(_ path: String, in context: inout Context) -> [Effect] {
-    (comparing, error) = (path, nil)
+    (comparing, error, doing) = (path, nil, "comparing")
     return context.ask(&task) { .compare($0, with: path) }
   }
 
@@ -318,6 +320,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         }.map {
           ComparedFile(path: $0.path, about: "opened \($0.opened)")
         }
+    case .doing(let what): doing = what
     case .differs(let found):
       differences = found
       context.keep(found)
@@ -347,8 +350,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       tabs + [Span(summary(context), theme[error == nil ? .dim : .error])],
       at: inside.row(0).origin, within: inside.width)
     let rest = inside.droppingRows(2)
-    if let prompt = prompt?.prompt {
-      prompt.draw(in: &grid, rest.row(0), label: [Span("file › ", theme[.footerKey])], theme: theme)
+    if let prompt {
+      prompt.draw(in: &grid, rest, label: "file › ", hint: "", theme: theme)
       return
     }
     let lines = lines(context)
@@ -385,7 +388,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     case .against:
       if let error { return "✗ \(error.description)" }
       if task != nil {
-        return comparing.map { "comparing with \(context.known.named($0)) …  ^C stops" }
+        return comparing.map { "\(context.known.named($0)): \(doing) …  ^C stops" }
           ?? "looking for backups …"
       }
       return differences.map { "from \(context.known.named($0.path)) to the store as it is" }

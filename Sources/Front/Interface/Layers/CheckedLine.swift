@@ -132,9 +132,10 @@ extension CheckedLine {
   /// - Parameters:
   ///   - head: what stands above the text.
   ///   - note: what stands below the line while there is no mistake.
+  ///   - warning: stands there instead, in as many rows as it needs.
   func draw(
     _ title: String, head: [Span] = [], _ text: String, label: String, note: [Span],
-    with theme: Theme, in grid: inout Grid, _ rect: Rect
+    warning: String? = nil, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     let width = max(1, min(72, rect.width - 4))
     let lines = Wrapping.lines(text, width: width)
@@ -149,7 +150,11 @@ extension CheckedLine {
     // The offers may lie over the frame and what is below it.
     let below = Rect(
       x: marks.x, y: marks.y, width: marks.width, height: max(0, rect.bottom - marks.y))
-    drawBelow(in: &grid, below, marks: marks, note: note, theme: theme)
+    drawBelow(
+      in: &grid, below, marks: marks, note: warning == nil ? note : [], theme: theme)
+    guard let warning, mistake == nil else { return }
+    grid.write(
+      Wrapping.lines("! " + warning, width: max(1, marks.width)), in: marks, style: theme[.warning])
   }
 
   /// Draws what is below the line, whose cursor was just drawn.

@@ -26,6 +26,24 @@ struct PathPrompt: Sendable, Equatable {
     return text != former
   }
 
+  /// Names that the path could end with, where there are several: `Recipes.sqlite`, `Recipes.xcdatamodeld/`.
+  var offers: [String] {
+    guard completions.count > 1 else { return [] }
+    let folder = text.lastIndex(of: "/").map { text.distance(from: text.startIndex, to: $0) + 1 }
+    return completions.map { String($0.dropFirst(folder ?? 0)) }
+  }
+
+  /// Draws the line, below it a hint and then what could come next.
+  func draw(
+    in grid: inout Grid, _ rect: Rect, label: String, hint: String, theme: Theme
+  ) {
+    prompt.draw(in: &grid, rect.row(0), label: [Span(label, theme[.footerKey])], theme: theme)
+    let lines = hint.isEmpty ? [] : Wrapping.lines(hint, width: rect.width)
+    grid.write(lines, in: rect.droppingRows(2), style: theme[.dim])
+    let list = Wrapping.lines(offers.joined(separator: "   "), width: rect.width)
+    grid.write(list, in: rect.droppingRows(lines.isEmpty ? 2 : 3 + lines.count))
+  }
+
   /// Types what all completions have in common.
   mutating func complete(in context: inout Context) -> [Effect] {
     if let longest = Self.common(completions), longest.count > text.count {

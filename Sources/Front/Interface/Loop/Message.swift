@@ -39,6 +39,8 @@ package enum Answer: Sendable {
   case object(Inspection?)
   /// `nil` where there is no such object any more.
   case value(PropertyValue?)
+  /// As they were asked for; `nil` where there is no such object any more.
+  case values([PropertyValue?]?)
   /// The objects that go, the one that was asked about first.
   case deletion([ObjectID])
   case countedRows(Int)
@@ -49,8 +51,8 @@ package enum Answer: Sendable {
   case compared(Comparison)
   /// What is different in another file.
   case differs(StoreDifferences)
-  /// What a merge is doing.
-  case merging(String)
+  /// What a comparison or a merge is at.
+  case doing(String)
   case merged(MergeReport)
   /// What is known of a plan at once; it comes several times, with more counts.
   case outlined(PlanOutline)
@@ -126,7 +128,7 @@ package enum Answer: Sendable {
   var isLast: Bool {
     switch self {
     case .counted, .outlined, .progress, .verified, .folder, .peeked, .searching, .exporting,
-      .diagnosed, .rescuing, .unlocking, .merging:
+      .diagnosed, .rescuing, .unlocking, .doing:
       false
     default: true
     }

@@ -12,7 +12,25 @@ struct PreparedEdits: Sendable, Equatable {
   enum Change: Sendable, Equatable {
     case attribute(AttributeValue)
     case toOne(ObjectID?)
-    case toMany(added: [ObjectID], removed: [ObjectID])
+    case toMany(Links)
+  }
+
+  /// What becomes of the objects of a to-many relationship.
+  struct Links: Sendable, Equatable {
+    var added: [ObjectID] = []
+    var removed: [ObjectID] = []
+    /// All that it is to hold, in their order, where that is not the one that comes by itself: those that stay as
+    /// they stand, and those that are added behind them.
+    var order: [ObjectID]?
+
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty && order == nil }
+
+    /// Whether objects that stay are to stand in another order than in the store.
+    func isReordering(_ old: PropertyValue) -> Bool {
+      guard let order, case .toMany(let many) = old else { return false }
+      let (added, removed) = (Set(added), Set(removed))
+      return order.filter { !added.contains($0) } != many.first.filter { !removed.contains($0) }
+    }
   }
 
   /// A property of an object that is to hold something else.
@@ -172,10 +190,11 @@ struct PreparedEdits: Sendable, Equatable {
           relationships: [
             .init(value.column.name, added: new.map { [$0] } ?? [], removed: old.map { [$0] } ?? [])
           ])
-      case .toMany(let added, let removed):
-        return ObjectChange(
-          .update, of: value.object, label: label,
-          relationships: [.init(value.column.name, added: added, removed: removed)])
+      case .toMany(let links):
+        var change = ObjectChange.RelationshipChange(
+          value.column.name, added: links.added, removed: links.removed)
+        change.isReordered = links.isReordering(value.old)
+        return ObjectChange(.update, of: value.object, label: label, relationships: [change])
       }
     }
   }
@@ -204,11 +223,19 @@ struct PreparedEdits: Sendable, Equatable {
       } else {
         ValueText(.toOne(id), of: value.column)
       }
-    case .toMany(let added, let removed):
-      ValueText(
-        [added.isEmpty ? "" : "+\(added.count)", removed.isEmpty ? "" : "−\(removed.count)"]
-          .filter { !$0.isEmpty }.joined(separator: " "), .relationship)
+    case .toMany(let links):
+      ValueText(links.words(value.old), .relationship)
     }
+  }
+}
+
+extension PreparedEdits.Links {
+  /// `+1 −2 reordered`
+  func words(_ old: PropertyValue) -> String {
+    [
+      added.isEmpty ? "" : "+\(added.count)", removed.isEmpty ? "" : "−\(removed.count)",
+      isReordering(old) ? "reordered" : "",
+    ].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }
 
@@ -220,7 +247,7 @@ extension PreparedEdits.Value {
       old.isReadable && old.count == new.count && old.bytes == new
     case (.attribute(let new), .value(let old)): new.isExactly(old)
     case (.toOne(let new), .toOne(let old)): new == old
-    case (.toMany(let added, let removed), _): added.isEmpty && removed.isEmpty
+    case (.toMany(let links), _): links.isEmpty
     default: false
     }
   }
@@ -230,14 +257,32 @@ extension PreparedEdits.Value {
     switch change {
     case .attribute(let value): return [.attribute(name, value)]
     case .toOne(let id): return [.toOne(name, id)]
-    case .toMany(let added, let removed):
-      return (removed.isEmpty ? [] : [.toMany(name, .remove, removed)])
-        + (added.isEmpty ? [] : [.toMany(name, .add, added)])
+    case .toMany(let links):
+      if let order = links.order { return [.toMany(name, .set, order)] }
+      return (links.removed.isEmpty ? [] : [.toMany(name, .remove, links.removed)])
+        + (links.added.isEmpty ? [] : [.toMany(name, .add, links.added)])
     }
   }
 
   /// What leads from the old value to the text of the new one: a reference's text has an arrow already.
   var arrow: String { if case .toOne(_?) = change { "" } else { "→ " } }
+
+  /// What the property holds once it is written; of a to-many the objects that are known.
+  var new: PropertyValue {
+    switch change {
+    case .attribute(.bytes(let bytes)):
+      return .data(DataValue(location: .row, count: bytes.count, bytes: bytes))
+    case .attribute(let value): return .value(value)
+    case .toOne(let id): return .toOne(id)
+    case .toMany(let links):
+      guard case .toMany(let many) = old else { return old }
+      let gone = Set(links.removed)
+      return .toMany(
+        ToMany(
+          count: many.count + links.added.count - links.removed.count,
+          first: links.order ?? many.first.filter { !gone.contains($0) } + links.added))
+    }
+  }
 }
 
 extension PreparedEdits {
@@ -268,10 +313,11 @@ extension PreparedEdits.Value {
     case .attribute(.bytes): nil
     case .attribute(let value): ["\(column.name)=\(AssignmentText.text(of: value))"]
     case .toOne(let id): ["\(column.name)=\(id?.description ?? "null")"]
-    case .toMany(let added, let removed):
-      [(removed, "-="), (added, "+=")].filter { !$0.0.isEmpty }.map { ids, sign in
-        column.name + sign + ids.map(\.description).joined(separator: ",")
-      }
+    case .toMany(let links):
+      (links.order.map { [($0, "=")] } ?? [(links.removed, "-="), (links.added, "+=")])
+        .filter { !$0.0.isEmpty }.map { ids, sign in
+          column.name + sign + ids.map(\.description).joined(separator: ",")
+        }
     }
   }
 }

@@ -23,6 +23,8 @@ package enum StoreRequest: Sendable, Equatable {
   case object(ObjectID)
   /// Reads what a property of an object holds: of a relationship all objects, up to a limit.
   case value(ObjectID, property: String)
+  /// Reads what several properties of an object hold.
+  case values(ObjectID, properties: [String])
   /// Finds the objects that are deleted with one, where others go as well.
   case deletion(ObjectID, beside: Set<ObjectID>)
   /// Counts the rows of a query.
@@ -61,7 +63,7 @@ package enum StoreRequest: Sendable, Equatable {
   /// The handle that the question goes to.
   package var reader: Reader {
     switch self {
-    case .rows, .object, .value, .place, .content, .decoded: .pages
+    case .rows, .object, .value, .values, .place, .content, .decoded: .pages
     case .count, .countRows, .countBefore, .frequencies, .search, .find, .deletion: .survey
     case .facts, .transactions, .changes, .impacts: .own
     }
@@ -102,6 +104,9 @@ package enum StoreRequest: Sendable, Equatable {
     case .value(let id, let property):
       let object = try store.object(id, related: Self.mostRelated)
       return .value(object?[property])
+    case .values(let id, let properties):
+      let object = try store.object(id)
+      return .values(object.map { object in properties.map { object[$0] } })
     case .deletion(let id, let others):
       return .deletion(try store.objectsDeleted(with: [id], beside: others))
     case .countRows(let query):

@@ -3,6 +3,7 @@ import Files
 import JSON
 import ManagedModel
 import ManagedStore
+import Reports
 
 /// `strata anonymize`: a copy of a store with other values, to be sent to a developer.
 enum AnonymizeCommand {
@@ -63,49 +64,77 @@ enum AnonymizeCommand {
     var rows = [["entity", "objects"]]
     rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
     console.table([.left, .right], rows)
+    console.report(text(of: report))
+  }
+
+  private static func text(of report: AnonymizationReport) -> Report {
+    var notes: [Report.Line] = []
     for table in report.ownTables {
       let rows = NumberText.counted(table.rows, "row")
-      console.line(
+      notes.append(
         report.keepsOwnTables
-          ? "! the app's own table \(table.name.printable) is copied as it is: \(rows)"
-          : "· the app's own table \(table.name.printable) is empty: it had \(rows)")
+          ? .init(
+            .warning, "the app's own table \(table.name.printable) is copied as it is: \(rows)")
+          : .init(.note, "the app's own table \(table.name.printable) is empty: it had \(rows)"))
     }
     if report.unreadable > 0 {
-      console.line(
-        "· \(NumberText.counted(report.unreadable, "archive or gzip value")) cannot be read: random bytes are in the place"
-      )
+      notes.append(
+        .init(
+          .note,
+          "\(NumberText.counted(report.unreadable, "archive or gzip value")) cannot be read: random bytes are in the place"
+        ))
     }
     if report.shortened > 0 {
-      console.line(
-        "· \(NumberText.counted(report.shortened, "gzip value")) unpacks to less than before, since the length stays"
-      )
+      notes.append(
+        .init(
+          .note,
+          "\(NumberText.counted(report.shortened, "gzip value")) unpacks to less than before, since the length stays"
+        ))
     }
-    for name in report.leftOut { console.line("· left out: \(name.printable)") }
+    notes += report.leftOut.map { .init(.note, "left out: \($0.printable)") }
     if report.unchanged > 0 {
       let columns = report.unchangedColumns.sorted { ($1.values, $0.name) < ($0.values, $1.name) }
       let names = columns.prefix(mostColumns).map {
         "\($0.name.printable) \(NumberText.grouped($0.values))"
       }
       let more = columns.count - names.count
-      console.line(
-        "· \(NumberText.counted(report.unchanged, "value")) \(report.unchanged == 1 ? "is" : "are") as before (\(names.joined(separator: ", "))\(more > 0 ? " and \(NumberText.counted(more, "more column"))" : "")): truth values, 0, defaults, empty texts, and numbers whose order leaves no other"
-      )
+      notes.append(
+        .init(
+          .note,
+          "\(NumberText.counted(report.unchanged, "value")) \(report.unchanged == 1 ? "is" : "are") as before (\(names.joined(separator: ", "))\(more > 0 ? " and \(NumberText.counted(more, "more column"))" : "")): truth values, 0, defaults, empty texts, and numbers whose order leaves no other"
+        ))
     }
-    console.line("")
-    console.line("What still shows:")
-    for sentence in report.stillShows { console.line("· " + sentence.printable) }
-    if report.isSeeded { console.line("· Whoever knows the seed can test guesses") }
-    console.line("")
-    let files =
-      report.files == 0 ? "" : " and \(NumberText.counted(report.files, "file"))"
+    var shown: [Report.Line] = report.stillShows.map { .init(.note, "\($0.printable)") }
+    if report.isSeeded { shown.append(.init(.note, "Whoever knows the seed can test guesses")) }
+    let path = report.outputPath
+    let files = report.files == 0 ? "" : " and \(NumberText.counted(report.files, "file"))"
+    var outcome: [Report.Line] = [
+      .init(
+        .success,
+        "pseudonymous: \(path.printable), \(NumberText.counted(report.replaced, "value"))\(files) replaced, UUID \(report.uuid.printable)"
+      )
+    ]
     if report.files > 0 {
-      console.line(
-        "! send \(StoreSuffix.supportFolder(of: report.outputPath).printable) along: the files are in this hidden folder"
-      )
+      outcome += [
+        .init(
+          .warning,
+          "send \(StoreSuffix.supportFolder(of: path).printable) along: the files are in this hidden folder. Both in one file:"
+        ), .init("\(packing(path))", as: .code, depth: 1),
+      ]
     }
-    console.line(
-      "✓ pseudonymous: \(report.outputPath.printable), \(NumberText.counted(report.replaced, "value"))\(files) replaced, UUID \(report.uuid.printable)"
-    )
+    return Report([.init(notes), .init("What still shows:", shown), .init(outcome)])
+  }
+
+  /// The command line that packs a store and its hidden folder.
+  private static func packing(_ path: String) -> String {
+    let folder = FileSystem.parent(of: path)
+    let names = [
+      FileSystem.name(of: path), FileSystem.name(of: StoreSuffix.supportFolder(of: path)),
+    ]
+    let words = ["zip", "-r", FileSystem.stem(of: path) + ".zip"] + names
+    let line = words.map { ShellText.quoted($0) }.joined(separator: " ")
+    guard let folder, folder != "." else { return line }
+    return "(cd \(ShellText.quoted(folder)) && \(line))"
   }
 }
 

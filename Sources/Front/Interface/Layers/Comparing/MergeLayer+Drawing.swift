@@ -12,6 +12,9 @@ extension MergeLayer {
     case change(ObjectChange, note: String)
   }
 
+  /// Conflicts that stand before the numbers.
+  private static let mostBeforeCounts = 5
+
   /// Cells of a line, beside the mark of the selected one.
   private static func width(in body: Rect) -> Int { max(1, body.width - 7) }
 
@@ -34,15 +37,26 @@ extension MergeLayer {
     }
     guard let report else { return lines }
     let outcome = Report(outcomeOf: report).sections
-    // The verdict comes first: the rest may be long.
-    lines += text(Report(Array(outcome.suffix(1)))) + text(Report(countsOf: report))
-    if report.conflictCount > 0 {
+    // The verdict comes first, and then what a person decides: the rest may be long.
+    lines += text(Report(Array(outcome.suffix(1))))
+    let conflicts = report.conflicts.map {
+      Line.change($0.change, note: $0.winner.sentence ?? "")
+    }
+    let first = conflicts.prefix(Self.mostBeforeCounts)
+    let count = report.conflictCount
+    if count > 0 {
+      let below = count - first.count
       lines.append(
         .text(
-          "\(NumberText.counted(report.conflictCount, "conflict")): OLD’s value → NEW’s value",
-          .columnTitle))
-      lines += report.conflicts.map { .change($0.change, note: $0.winner.sentence ?? "") }
-      let rest = report.conflictCount - report.conflicts.count
+          "\(NumberText.counted(count, "conflict")): OLD’s value → NEW’s value"
+            + (below > 0 ? "; \(NumberText.grouped(below)) more below" : ""), .columnTitle))
+      lines += first
+    }
+    lines += text(Report(countsOf: report))
+    if count > first.count {
+      lines.append(.text("more conflicts", .columnTitle))
+      lines += conflicts.dropFirst(first.count)
+      let rest = count - conflicts.count
       if rest > 0 { lines.append(.text("… and \(NumberText.grouped(rest)) more", .dim)) }
     }
     if !report.losses.isEmpty {
@@ -70,6 +84,7 @@ extension MergeLayer {
     case .base: "base"
     case .matches: "paired by"
     case .preferences: "conflicts"
+    case .entities: "take over"
     case .deleted: "deleted in NEW"
     }
   }
@@ -98,6 +113,9 @@ extension MergeLayer {
       case "old": ("old", "OLD’s values count")
       default: (order.preferences, "")
       }
+    case .entities:
+      order.entities.isEmpty
+        ? ("all entities", "") : (order.entities, "what OLD has of others stays out")
     case .deleted:
       order.keepsDeleted
         ? ("stays deleted", "where the base or NEW’s history shows it")
@@ -114,6 +132,8 @@ extension MergeLayer {
       "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: what identifies an object."
     case .preferences:
       "new, old or ENTITY=ATTRIBUTE:newest, which takes the later date or greater number; several, separated by spaces."
+    case .entities:
+      "Names of entities, separated by spaces; those below them are meant as well. Empty: all."
     case .deleted: ""
     }
   }
@@ -141,21 +161,14 @@ extension MergeLayer {
     }
     let rest = inside.droppingRows(3)
     if let typed {
-      drawPrompt(typed.field, typed.path.prompt, with: theme, in: &grid, rest)
+      typed.path.draw(
+        in: &grid, rest, label: self.title(typed.field) + " › ", hint: hint(typed.field),
+        theme: theme)
       return
     }
     list.draw(lines(context), in: &grid, rest, theme: theme) { line, isSelected in
       spans(line, isSelected, context, theme)
     }
-  }
-
-  private func drawPrompt(
-    _ field: Field, _ prompt: Prompt, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
-    prompt.draw(
-      in: &grid, rect.row(0), label: [Span(title(field) + " › ", theme[.footerKey])], theme: theme)
-    grid.write(
-      Wrapping.lines(hint(field), width: rect.width), in: rect.droppingRows(2), style: theme[.dim])
   }
 
   private func spans(

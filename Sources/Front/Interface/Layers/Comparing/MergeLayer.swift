@@ -7,7 +7,7 @@ import Terminal
 struct MergeLayer: WaitingLayer, ChoosingLayer {
   /// What a person says of the merge.
   enum Field: Sendable, Equatable, CaseIterable {
-    case output, base, matches, preferences, deleted
+    case output, base, matches, preferences, entities, deleted
   }
 
   /// A line while it is typed.
@@ -153,7 +153,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .matches: order.matches = order.matches == "" ? "key" : ""
     case .preferences:
       order.preferences = order.preferences == "" ? "new" : order.preferences == "new" ? "old" : ""
-    case .output, .base: break
+    case .output, .base, .entities: break
     }
     return .stay(preview(in: &context))
   }
@@ -169,6 +169,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .base: order.base
     case .matches: order.matches
     case .preferences: order.preferences
+    case .entities: order.entities
     case .deleted: ""
     }
   }
@@ -185,6 +186,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     case .base: order.base = text
     case .matches: order.matches = text
     case .preferences: order.preferences = text
+    case .entities: order.entities = text
     case .deleted: break
     }
     return preview(in: &context)
@@ -217,7 +219,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   mutating func take(_ answer: Answer, in context: inout Context) -> [Effect] {
     switch answer {
-    case .merging(let what): doing = what
+    case .doing(let what): doing = what
     case .merged(let found):
       report = found
       if let path = found.outputPath {
@@ -245,6 +247,6 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
 extension MergeLayer.Field {
   /// Whether Enter goes on to the next value.
-  var isChoice: Bool { self != .output && self != .base }
+  var isChoice: Bool { !isPath && self != .entities }
   var isPath: Bool { self == .output || self == .base }
 }

@@ -2,16 +2,19 @@ import ManagedModel
 import ManagedStore
 import Terminal
 
-/// The objects of a to-many relationship: some are taken out, others come in.
+/// The objects of a to-many relationship: some are taken out, others come in, and where the relationship is ordered
+/// they get other places.
 struct LinksLayer: WaitingLayer {
   let owner: ObjectID
   let column: RowColumn
   private let destination: String
   private let labels: ObjectLabels
+  private let isOrdered: Bool
   /// What the relationship holds in the store; `nil` before it is read.
   private var old: PropertyValue?
   private var objects: [ObjectID] = []
-  private var added: [ObjectID] = []
+  /// Those of the store and those that come, as they are listed.
+  private var all: [ObjectID] = []
   private var removed: Set<ObjectID> = []
   private var names: [ObjectID: String] = [:]
   private var list = List()
@@ -19,10 +22,13 @@ struct LinksLayer: WaitingLayer {
   private(set) var isDone = false
 
   init(
-    _ owner: ObjectID, _ column: RowColumn, to destination: String, labels: ObjectLabels
+    _ owner: ObjectID, _ column: RowColumn, to destination: String, labels: ObjectLabels,
+    _ context: Context
   ) {
     (self.owner, self.column, self.destination) = (owner, column, destination)
     self.labels = labels
+    isOrdered =
+      context.store?.layout.table(of: owner.entity)?.storage(of: column.name)?.position != nil
   }
 
   /// Reads which objects there are.
@@ -31,15 +37,28 @@ struct LinksLayer: WaitingLayer {
     return context.ask(&task) { .ask($0, .value(owner, property: name)) }
   }
 
-  private var all: [ObjectID] { objects + added }
+  private var added: [ObjectID] {
+    let objects = Set(objects)
+    return all.filter { !objects.contains($0) }
+  }
+
+  /// What becomes of the relationship.
+  private var links: PreparedEdits.Links {
+    var links = PreparedEdits.Links(added: added, removed: objects.filter(removed.contains))
+    let kept = all.filter { !removed.contains($0) }
+    if isOrdered, kept != objects.filter({ !removed.contains($0) }) + links.added {
+      links.order = kept
+    }
+    return links
+  }
 
   /// An object comes in, or stays after all.
   mutating func add(_ id: ObjectID, _ label: String) {
     names[id] = label
     if objects.contains(id) {
       removed.remove(id)
-    } else if !added.contains(id) {
-      added.append(id)
+    } else if !all.contains(id) {
+      all.append(id)
     }
     list = List(
       count: all.count, selected: all.firstIndex(of: id) ?? 0, height: max(1, list.height))
@@ -51,7 +70,8 @@ struct LinksLayer: WaitingLayer {
     let reading = old == nil ? "they are being read" : nil
     let selected = all.element(list.selected)
     let isGoing = selected.map(removed.contains) == true
-    return [
+    let none = selected == nil ? "there is no object" : nil
+    var bindings = [
       Binding(
         [.enter], "prepare", does("confirm") { $0.confirm(in: &$1) }, unless: reading),
       Binding(
@@ -59,8 +79,20 @@ struct LinksLayer: WaitingLayer {
         asks("addObject") { $0.choose(in: &$1) }, unless: reading),
       Binding(
         ["x", "-", .delete], label: "x", isGoing ? "keep it" : "take it out",
-        changes("removeObject") { $0.turn() },
-        unless: reading ?? (selected == nil ? "there is no object" : nil)),
+        changes("removeObject") { $0.turn() }, unless: reading ?? none),
+    ]
+    let still =
+      reading ?? none ?? (isOrdered ? nil : "the relationship has no order")
+      ?? (isGoing ? "it is taken out" : nil)
+    bindings += [
+      Binding(
+        ["<", "K"], "up", changes("objectUp") { $0.move(by: -1) }, unless: still,
+        footer: isOrdered, words: "move order place before"),
+      Binding(
+        [">", "J"], "down", changes("objectDown") { $0.move(by: 1) }, unless: still,
+        footer: isOrdered, words: "move order place behind after"),
+    ]
+    return bindings + [
       scrolling { $0.list.handle($1, count: $0.all.count, height: $0.room($2)) },
       closing([.escape, "q"], "cancel"),
     ]
@@ -70,12 +102,23 @@ struct LinksLayer: WaitingLayer {
 
   private mutating func turn() {
     guard let id = all.element(list.selected) else { return }
-    if let index = added.firstIndex(of: id) {
-      added.remove(at: index)
+    if !objects.contains(id) {
+      all.remove(at: list.selected)
       list.setCount(all.count)
     } else if removed.remove(id) == nil {
       removed.insert(id)
     }
+  }
+
+  /// Moves the selected object past the next one that stays.
+  private mutating func move(by step: Int) {
+    guard let id = all.element(list.selected) else { return }
+    var place = list.selected + step
+    while let other = all.element(place), removed.contains(other) { place += step }
+    guard all.indices.contains(place) else { return }
+    all.remove(at: list.selected)
+    all.insert(id, at: place)
+    list.select(place)
   }
 
   private func choose(in context: inout Context) -> [Effect] {
@@ -86,9 +129,7 @@ struct LinksLayer: WaitingLayer {
 
   private mutating func confirm(in context: inout Context) -> LayerOutcome {
     guard let old else { return .stay() }
-    let value = PreparedEdits.Value(
-      object: owner, column: column, old: old,
-      change: .toMany(added: added, removed: objects.filter(removed.contains)))
+    let value = PreparedEdits.Value(object: owner, column: column, old: old, change: .toMany(links))
     let names = names
     context.prepare {
       $0.name(names)
@@ -109,14 +150,9 @@ struct LinksLayer: WaitingLayer {
         isDone = true
         return []
       }
-      (old, objects) = (.toMany(many), many.first)
-      if case .toMany(let added, let removed)? =
-        context.prepared.value(of: owner, column.name)?.change
-      {
-        // Another program may have saved some of it since.
-        let there = Set(objects)
-        self.added = added.filter { !there.contains($0) }
-        self.removed = there.intersection(removed)
+      (old, objects, all) = (.toMany(many), many.first, many.first)
+      if case .toMany(let links)? = context.prepared.value(of: owner, column.name)?.change {
+        take(links)
       }
       list = List(count: all.count, height: room(context))
       let request = LabelRequest(objects: all, labels: labels)
@@ -130,6 +166,29 @@ struct LinksLayer: WaitingLayer {
     return []
   }
 
+  /// Goes on from what is prepared; another program may have saved some of it since.
+  private mutating func take(_ links: PreparedEdits.Links) {
+    let there = Set(objects)
+    removed = there.intersection(links.removed)
+    let coming = links.added.filter { !there.contains($0) }
+    guard let order = links.order else {
+      all = objects + coming
+      return
+    }
+    let known = there.union(coming)
+    all = order.filter(known.contains)
+    // What is not in the order stands behind what it stood behind.
+    let placed = Set(all)
+    var former: ObjectID?
+    for id in objects {
+      if !placed.contains(id) {
+        let place = former.flatMap { all.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+        all.insert(id, at: place)
+      }
+      former = id
+    }
+  }
+
   mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {
     // Keys are there all the same.
     guard old == nil else { return [] }
@@ -141,24 +200,57 @@ struct LinksLayer: WaitingLayer {
   // MARK: Drawing
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let title = "\(owner) \(column.name): ⇉ \(destination)"
+    let title = "\(owner) \(column.name): ⇉ \(destination)" + (isOrdered ? ", in this order" : "")
     let inside = Popup(title, size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
-    let words = [
-      NumberText.counted(objects.count, "object"), added.isEmpty ? "" : "+\(added.count)",
-      removed.isEmpty ? "" : "−\(removed.count)",
-    ].filter { !$0.isEmpty }
+    let links = links
+    let words =
+      [NumberText.counted(objects.count, "object")] + (old.map { [links.words($0)] } ?? [])
     grid.write(
-      old == nil ? "…" : words.joined(separator: "  "), at: inside.row(0).origin,
-      style: theme[.dim], within: inside.width)
-    let (added, removed, names) = (Set(added), removed, names)
+      old == nil ? "…" : words.filter { !$0.isEmpty }.joined(separator: "  "),
+      at: inside.row(0).origin, style: theme[.dim], within: inside.width)
+    let (added, removed, names) = (Set(links.added), removed, names)
+    let places = isOrdered ? places(links) : [:]
+    let digits = String(all.count).count
     list.draw(all, in: &grid, inside.droppingRows(1), theme: theme) { id, isSelected in
       let (sign, role): (String, Theme.Role) =
-        added.contains(id) ? ("+", .added) : removed.contains(id) ? ("−", .removed) : (" ", .dim)
-      return [
-        theme.span(isSelected, sign + " ", role), theme.span(isSelected, "\(id)  ", .dim),
-        Span(Sanitize.text(names[id] ?? "", limit: 80)),
+        added.contains(id)
+        ? ("+", .added)
+        : removed.contains(id)
+          ? ("−", .removed) : places[id]?.former != nil ? ("~", .changed) : (" ", .dim)
+      var spans = [theme.span(isSelected, sign + " ", role)]
+      if isOrdered {
+        let place = (places[id]?.now).map { "\($0)" } ?? ""
+        let room = max(0, digits - place.count)
+        spans.append(
+          theme.span(isSelected, String(repeating: " ", count: room) + place + "  ", .dim))
+      }
+      spans += [
+        theme.span(isSelected, "\(id)  ", .dim), Span(Sanitize.text(names[id] ?? "", limit: 80)),
       ]
+      if let former = places[id]?.former {
+        spans.append(theme.span(isSelected, "  was \(former)", .dim))
+      }
+      return spans
     }
+  }
+
+  /// Where each object stands; of those that are to stand in another order also where they do in the store.
+  private func places(_ links: PreparedEdits.Links) -> [ObjectID: (now: Int, former: Int?)] {
+    let added = Set(links.added)
+    var formerly: [ObjectID: (place: Int, rank: Int)] = [:]
+    var rank = 0
+    for (index, id) in objects.enumerated() where !removed.contains(id) {
+      rank += 1
+      formerly[id] = (index + 1, rank)
+    }
+    var places: [ObjectID: (now: Int, former: Int?)] = [:]
+    rank = 0
+    for (index, id) in all.filter({ !removed.contains($0) }).enumerated() {
+      if !added.contains(id) { rank += 1 }
+      let former = formerly[id]
+      places[id] = (index + 1, former?.rank == rank ? nil : former?.place)
+    }
+    return places
   }
 }

@@ -219,14 +219,19 @@ struct ValueLayer: CheckedLineLayer {
     let title =
       "\(object) \(label.isEmpty ? "" : "“\(Sanitize.text(label, limit: 24))” ")"
       + "\(column.name): \(type.name)"
+    let typed = try? parsed(context).get()
+    var oddity: String?
+    if case .date(let seconds)? = typed { oddity = CoreDataDate.oddity(seconds) }
     line.draw(
       title, head: [Span("now  ", theme[.dim]), Span(now.text, theme[now.role])],
-      AssignmentText.forms(of: type), label: "new ", note: note(theme), with: theme, in: &grid, rect
-    )
+      AssignmentText.forms(of: type), label: "new ", note: note(typed, theme), warning: oddity,
+      with: theme, in: &grid, rect)
   }
 
   /// What Enter will do, or what cannot be.
-  private func note(_ theme: Theme) -> [Span] {
+  ///
+  /// - Parameter typed: the value of the line; `nil` where it has none.
+  private func note(_ typed: AttributeValue?, _ theme: Theme) -> [Span] {
     if let error { return [Span(" ✗ \(error.told)", theme[.error])] }
     if task != nil { return [Span(" …", theme[.dim])] }
     if line.prompt.isSelected {
@@ -235,6 +240,13 @@ struct ValueLayer: CheckedLineLayer {
     }
     if line.prompt.text == "null", attribute?.isOptional == false {
       return [Span(" ! mandatory: the app could not save it without a value", theme[.warning])]
+    }
+    if case .date(let seconds)? = typed {
+      // A number of seconds is shown as the date that it is.
+      return [
+        Span(" ✓", theme[.success]),
+        Span(Double(line.prompt.text) == nil ? "" : " " + CoreDataDate.text(seconds), theme[.dim]),
+      ]
     }
     return line.prompt.text.isEmpty && !isText ? [] : [Span(" ✓", theme[.success])]
   }

@@ -5,7 +5,7 @@ import Terminal
 /// What prepares changes of the objects in sight.
 extension BrowseScreen {
   func editingBindings(_ context: Context) -> [Binding] {
-    let cell = editedCell(context)
+    let edited = edited(context)
     let object = selectedObject
     let subject = object?.description ?? "REF"
     let reason = reasonNotToEdit(context)
@@ -13,10 +13,10 @@ extension BrowseScreen {
     return [
       Binding(
         ["E"], "edit", does("edit") { $0.edit(in: &$1) },
-        unless: reason ?? cell.reason,
+        unless: reason ?? edited.reason,
         command: context.known.command(
-          "edit", "\(subject) \(cell.column?.name ?? "PROPERTY")=VALUE"),
-        footer: reason == nil && cell.column != nil, words: "change set value correct fix type"),
+          "edit", "\(subject) \(edited.name ?? "PROPERTY")=VALUE"),
+        footer: reason == nil && edited.reason == nil, words: "change set value correct fix type"),
       Binding(
         ["X"], fate == .deleted ? "keep the object" : "mark for deletion",
         does("deleteObject") { $0.turnDeletion(in: &$1) },
@@ -36,49 +36,75 @@ extension BrowseScreen {
     return context.work.map { "\($0) is running" }
   }
 
-  /// The property of the chosen cell or line, or why it has none to be changed.
-  private func editedCell(_ context: Context) -> (column: RowColumn?, reason: String?) {
-    guard let object = selectedObject, let store = context.store else {
-      return (nil, "choose a value first")
+  /// What the chosen cell or line has to be changed.
+  private enum Edited {
+    case property(RowColumn)
+    /// A composite attribute by its path, with its elements.
+    case composite([String], [RowColumn])
+    /// Why there is nothing to be changed.
+    case none(String)
+
+    var reason: String? { if case .none(let reason) = self { reason } else { nil } }
+
+    /// What is set, as a command line names it; of a composite attribute the first element.
+    var name: String? {
+      switch self {
+      case .property(let column): column.name
+      case .composite(_, let elements): elements.first?.name
+      case .none: nil
+      }
     }
+  }
+
+  private func edited(_ context: Context) -> Edited {
+    guard let object = selectedObject, let store = context.store else {
+      return .none("choose a value first")
+    }
+    if focus != .entities, let fate = context.prepared.fates[object] {
+      return .none(fate.reason ?? "the object is marked for deletion: X keeps it")
+    }
+    let columns = store.columns[object.entity] ?? []
     let column: RowColumn?
     switch focus {
-    case .entities: return (nil, "choose a value first")
+    case .entities: return .none("choose a value first")
     case .rows:
       guard let table, let property = table.property else {
-        return (nil, "→ goes to the column of a property")
+        return .none("→ goes to the column of a property")
       }
-      if table.isPath(table.column) { return (nil, "it is another object's: r goes there") }
+      if table.isPath(table.column) { return .none("it is another object's: r goes there") }
       column = property
     case .inspector:
-      guard let line = inspector.selectedLine else { return (nil, "choose a property first") }
+      guard let line = inspector.selectedLine else { return .none("choose a property first") }
+      if let path = line.compositePath {
+        let elements = columns.filter { $0.path.count > path.count && $0.path.starts(with: path) }
+        return elements.isEmpty ? .none("it has no elements") : .composite(path, elements)
+      }
       let name =
         line.attribute ?? line.column?.name
         ?? line.id.split(separator: "/").first.map(String.init) ?? ""
-      if line.id.hasPrefix("composite/") {
-        return (
-          nil,
-          line.isExpandable
-            ? "choose one of its elements: ⏎ unfolds it" : "choose one of its columns in the rows"
-        )
-      }
-      column = store.columns[object.entity]?.first { $0.name == name }
+      column = columns.first { $0.name == name }
     }
-    guard let column else { return (nil, "it is no property of the object") }
+    guard let column else { return .none("it is no property of the object") }
     if case .attribute(let type) = column.kind {
       let attribute = store.layout.table(of: object.entity)?.attribute(named: column.name)?
         .attribute
-      if attribute?.isDerived == true { return (nil, "it is computed from others") }
-      guard type != .composite, attribute != nil else { return (nil, "it cannot be set") }
+      if attribute?.isDerived == true { return .none("it is computed from others") }
+      guard type != .composite, attribute != nil else { return .none("it cannot be set") }
     }
-    if let fate = context.prepared.fates[object] {
-      return (nil, fate.reason ?? "the object is marked for deletion: X keeps it")
-    }
-    return (column, nil)
+    return .property(column)
   }
 
   private mutating func edit(in context: inout Context) -> [Effect] {
-    guard let object = selectedObject, let column = editedCell(context).column else { return [] }
+    guard let object = selectedObject else { return [] }
+    let column: RowColumn
+    switch edited(context) {
+    case .none: return []
+    case .property(let property): column = property
+    case .composite(let path, let elements):
+      return context.show(
+        ElementsLayer(object, path, elements, label: labelText(of: object, context), context)
+      ) { $0.begin(in: &$1) }
+    }
     switch column.kind {
     case .attribute:
       return context.show(
@@ -91,7 +117,7 @@ extension BrowseScreen {
         object, column, to: destination, adding: false, labels: labels, context)
       return context.show(layer) { $0.begin(in: &$1) }
     case .toMany(let destination):
-      return context.show(LinksLayer(object, column, to: destination, labels: labels)) {
+      return context.show(LinksLayer(object, column, to: destination, labels: labels, context)) {
         $0.begin(in: &$1)
       }
     }

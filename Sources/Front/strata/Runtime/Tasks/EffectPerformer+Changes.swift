@@ -47,7 +47,7 @@ extension EffectPerformer {
 
   /// Compares another file, as it was before, with the store.
   func compare(_ id: TaskID, with path: String) {
-    start(id) { [source] in
+    start(id) { [source, mailbox] in
       try await Self.onQueue("strata.comparison") {
         let a = try StoreSource(path: path, model: source.model).openAnyhow()
         let b = try StoreSource(path: source.path, model: source.model).openAnyhow()
@@ -55,7 +55,9 @@ extension EffectPerformer {
         request.limit = Self.most
         let comparison = try StoreComparison(a, b, request, isCancelled: { Task.isCancelled })
         var changes: [ObjectChange] = []
-        let summary = try comparison.run { changes.append($0) }
+        let summary = try SecondsCount.run(
+          "comparing", post: { mailbox.post(.answer(id, .doing($0))) }
+        ) { _ in try comparison.run { changes.append($0) } }
         return Answer.differs(
           StoreDifferences(
             path: path, counts: summary.entities, changes: changes,
@@ -76,11 +78,17 @@ extension EffectPerformer {
         var options = MergeOptions()
         options.matches = try MergeOrder.words(order.matches).map(CompareCommand.match)
         options.preferences = try MergeOrder.words(order.preferences).map(MergeCommand.preference)
+        options.entities = order.entityNames
         options.keepsDeleted = order.keepsDeleted
-        let report = try StoreMerge.run(
-          old, new, base: order.base.isEmpty ? nil : store(order.base), options: options,
-          to: order.output.isEmpty ? nil : order.output, isCancelled: { Task.isCancelled },
-          progress: { mailbox.post(.answer(id, .merging($0))) })
+        let base = try order.base.isEmpty ? nil : store(order.base)
+        let report = try SecondsCount.run(
+          "reading both stores", post: { mailbox.post(.answer(id, .doing($0))) }
+        ) { next in
+          try StoreMerge.run(
+            old, new, base: base, options: options,
+            to: order.output.isEmpty ? nil : order.output, isCancelled: { Task.isCancelled },
+            progress: next)
+        }
         return Answer.merged(report)
       }
     }

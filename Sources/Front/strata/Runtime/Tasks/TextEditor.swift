@@ -92,10 +92,11 @@ struct TextEditor {
           "--cmd", "augroup END", "--",
         ]
       case .nano: ["--ignorercfiles"]
+      // Formats such as enriched text decode a file, and magic modes are chosen by its first bytes.
       case .emacs:
         [
           "--eval",
-          "(setq enable-local-variables nil enable-local-eval nil enable-dir-local-variables nil make-backup-files nil auto-save-default nil create-lockfiles nil)",
+          "(setq enable-local-variables nil enable-local-eval nil enable-dir-local-variables nil format-alist nil magic-mode-alist nil magic-fallback-mode-alist nil make-backup-files nil auto-save-default nil auto-save-list-file-prefix nil create-lockfiles nil)",
         ]
       case .other: []
       }

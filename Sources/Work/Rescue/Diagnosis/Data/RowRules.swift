@@ -124,9 +124,6 @@ struct AttributeRules {
   /// The text encoding of the database.
   let encoding: String
 
-  /// Seconds from 2001 to the years -9999 and 9999: whoever shows a date beyond shows nonsense.
-  private static let dates = (first: "-378691200000.0", last: "252423993600.0")
-
   func rules() -> [RowRule] { table.attributes.flatMap(rules) }
 
   private func rules(_ entry: EntityTable.AttributeColumn) -> [RowRule] {
@@ -162,9 +159,10 @@ struct AttributeRules {
         "have numbers outside the range of \(attribute.type.name)")
     }
     if attribute.type == .date {
+      let dates = CoreDataDate.sensible
       add(
         .range,
-        "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
+        "typeof(\(column)) IN ('integer', 'real') AND NOT (\(column) >= \(dates.lowerBound) AND \(column) < \(dates.upperBound))",
         "have dates beyond the year 9999", severity: .note,
         advice:
           "Core Data stores a date as a number of seconds, and reads these values as they are.")

@@ -17,6 +17,8 @@ package struct Inspection: Sendable, Equatable {
     /// The object that Enter goes to.
     var target: ObjectID?
     var isExpandable = false
+    /// The path of the composite attribute that the whole line is about.
+    var compositePath: [String]?
     /// The property that the whole line is about.
     var column: RowColumn?
     /// The attribute that the line is about or stands below; `nil` for a relationship's.
@@ -91,13 +93,14 @@ package struct Inspection: Sendable, Equatable {
         for line in first..<lines.count { lines[line].depth += depth }
       case .composite(let name, let nodes):
         let isNull = node.isNull(in: object.values)
+        let path = Self.path(node, in: object, depth: depth)
         lines.append(
           Line(
-            id: "composite/" + Self.path(node, in: object, depth: depth), depth: depth,
-            label: name, type: AttributeType.composite.name,
+            id: "composite/" + path.joined(separator: "."), depth: depth, label: name,
+            type: AttributeType.composite.name,
             value: isNull
               ? ValueText(AttributeValue.null) : ValueText(summary(nodes, of: object), .text),
-            isExpandable: !isNull))
+            isExpandable: !isNull, compositePath: path))
         if !isNull { add(nodes, of: object, depth: depth + 1, localTime) }
       }
     }
@@ -130,9 +133,8 @@ package struct Inspection: Sendable, Equatable {
   /// The path of names that leads to a composite.
   private static func path(
     _ node: PropertyTree.Node, in object: StoredObject, depth: Int
-  ) -> String {
-    let path = node.indices.first.map { object.columns[$0].path } ?? []
-    return path.prefix(depth + 1).joined(separator: ".")
+  ) -> [String] {
+    Array((node.indices.first.map { object.columns[$0].path } ?? []).prefix(depth + 1))
   }
 
   /// The first values of a composite, `person Ann · id 7`.

@@ -148,7 +148,7 @@ struct Inspector: Sendable, Equatable {
     list.draw(shown, in: &grid, rect, theme: theme, isFocused: isFocused) { line, isSelected in
       if let spans = pictureSpans(line) { return spans }
       let fold = line.isExpandable ? (unfolded.contains(line.id) ? "▾ " : "▸ ") : ""
-      let new = (line.column?.name).flatMap { changed[$0] }
+      let new = prepared.text(of: line, among: changed)
       guard line.depth == 0 || new != nil else {
         let indent = String(repeating: "  ", count: line.depth)
         let label = line.label.isEmpty ? "" : line.label + "  "
@@ -169,7 +169,7 @@ struct Inspector: Sendable, Equatable {
       if let new {
         let text = Sanitize.text(line.value.text, limit: max(8, rect.width / 3))
         spans.append(theme.span(isSelected, "* \(text) \(new.arrow)", .dim))
-        spans.append(Span(prepared.text(of: new).text, theme[.changed].adding(.bold)))
+        spans.append(Span(new.text, theme[.changed].adding(.bold)))
         return spans
       }
       if let former = Self.former(line, in: change) {
@@ -179,6 +179,24 @@ struct Inspector: Sendable, Equatable {
       spans.append(theme.span(isSelected, line.value.text, line.value.role))
       return spans
     }
+  }
+}
+
+extension PreparedEdits {
+  /// What is prepared for what a line is about, with the arrow before it, of a composite attribute the elements that
+  /// change; `nil` for nothing.
+  fileprivate func text(
+    of line: Inspection.Line, among changed: [String: Value]
+  ) -> (arrow: String, text: String)? {
+    guard let path = line.compositePath else {
+      return (line.column?.name).flatMap { changed[$0] }.map { ($0.arrow, text(of: $0).text) }
+    }
+    let parts = changed.values.filter { $0.column.path.starts(with: path) }
+      .sorted { $0.column.name < $1.column.name }
+      .map { value in
+        value.column.path.dropFirst(path.count).joined(separator: ".") + " " + text(of: value).text
+      }
+    return parts.isEmpty ? nil : ("→ ", parts.joined(separator: " · "))
   }
 }
 
