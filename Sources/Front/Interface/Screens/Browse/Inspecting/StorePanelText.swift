@@ -60,7 +60,8 @@ enum StorePanelText {
       let command = "strata convert \(context.storeArgument) --output NEW.sqlite"
       lines += [
         .blank,
-        .note("This is \(copy.noun). It is read through a private copy of the SQLite type."),
+        .note("This is \(copy.noun)."),
+        .note("It is read through a private copy of the SQLite type."),
         .note("To make a store of the SQLite type of it, which can be changed:"),
         PanelLine([Piece(text: "  " + command, role: nil)]),
       ]
