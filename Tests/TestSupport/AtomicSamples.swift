@@ -73,7 +73,10 @@ public enum AtomicSamples {
       for entity in lineage {
         places += entity.attributes.filter { !$0.isTransient }.sorted { $0.name < $1.name }
       }
-      let others = lineage.reduce(0) { $0 + $1.relationships.count + $1.fetchedProperties.count }
+      let others = lineage.reduce(0) { count, entity in
+        count + entity.relationships.count + entity.fetchedProperties.count
+          + entity.attributes.count { $0.isTransient }
+      }
       let values = Dictionary(object.attributes.map { ($0.0.name, $0.1) }) { first, _ in first }
       let list =
         places.map { archiver.value(values[$0.name] ?? .null, $0.type) }

@@ -25,6 +25,9 @@ struct AtomicFolder {
       <attribute name="title" optional="YES" attributeType="String"/>
       <relationship name="photos" optional="YES" toMany="YES" ordered="YES" destinationEntity="Photo" inverseName="albums"/>
       <relationship name="cover" optional="YES" maxCount="1" destinationEntity="Photo"/>
+      <relationship name="owner" optional="YES" maxCount="1" destinationEntity="Person" inverseName="albums"/>
+      <relationship name="fans" optional="YES" toMany="YES" destinationEntity="Person" inverseName="likes"/>
+      <relationship name="guests" optional="YES" toMany="YES" ordered="YES" destinationEntity="Person" inverseName="visits"/>
     </entity>
     <entity name="Person">
       <attribute name="name" attributeType="String"/>
@@ -32,6 +35,9 @@ struct AtomicFolder {
       <relationship name="passport" optional="YES" maxCount="1" destinationEntity="Passport" inverseName="owner"/>
       <relationship name="notes" optional="YES" toMany="YES" ordered="YES" destinationEntity="Note" inverseName="author"/>
       <relationship name="things" optional="YES" toMany="YES" destinationEntity="Passport"/>
+      <relationship name="albums" optional="YES" toMany="YES" destinationEntity="Album" inverseName="owner"/>
+      <relationship name="likes" optional="YES" toMany="YES" destinationEntity="Album" inverseName="fans"/>
+      <relationship name="visits" optional="YES" toMany="YES" destinationEntity="Album" inverseName="guests"/>
     </entity>
     <entity name="Passport">
       <attribute name="number" optional="YES" attributeType="Integer 64"/>
@@ -50,6 +56,7 @@ struct AtomicFolder {
       <attribute name="body" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>
       <attribute name="token" optional="YES" attributeType="UUID"/>
       <attribute name="link" optional="YES" attributeType="URI"/>
+      <attribute name="draft" optional="YES" transient="YES" attributeType="String"/>
       <relationship name="author" optional="YES" maxCount="1" destinationEntity="Person" inverseName="notes"/>
     </entity>
     <entity name="Photo">
@@ -58,6 +65,9 @@ struct AtomicFolder {
     </entity>
     <entity name="Portrait" parentEntity="Photo">
       <attribute name="angle" attributeType="Double"/>
+      <fetchedProperty name="others" optional="YES">
+        <fetchRequest name="fetchedPropertyFetchRequest" entity="Photo" predicateString="caption != nil"/>
+      </fetchedProperty>
     </entity>
     </model>
     """
@@ -141,6 +151,8 @@ struct AtomicStoreTests {
       #expect(info.status == .done, "\(info.err)")
       #expect(info.flat.contains("type \(type), framework"))
       #expect(info.out.contains(path) && !info.flat.contains("WAL mode"))
+      // The store is one file: nothing is said of others.
+      #expect(!info.out.contains("\nwal ") && !info.out.contains("\nexternal "))
       let rows = Captured("rows", path, "Note", "--model", place.model, "--format", "ndjson")
       #expect(rows.status == .done && rows.lines.count > 10)
       let out = place.folder.path("New-\(type).sqlite")

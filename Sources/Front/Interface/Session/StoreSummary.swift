@@ -107,10 +107,29 @@ package struct CopyPlace: Sendable, Equatable {
   var noun: String
   /// The model that a command has to name as well to read it the same way; `nil` where none was named.
   var model: String?
+  /// The one file of an XML or binary store, of which the copy was made: what lies beside the copy is nothing of it.
+  var whole: WholeFile?
+
+  /// A store that is one file, which is no database.
+  package struct WholeFile: Sendable, Equatable {
+    /// Its type, as metadata name it.
+    var type: String
+    /// What the file is.
+    var file: StoreFile
+
+    /// - Parameter type: as metadata name it.
+    package init(type: String, file: StoreFile) { (self.type, self.file) = (type, file) }
+
+    /// Gives the file the name that a person has for it.
+    package mutating func name(_ path: String) { file.path = path }
+  }
 
   /// A copy in a folder.
-  package init(root: String, prefix: String, noun: String, model: String? = nil) {
+  package init(
+    root: String, prefix: String, noun: String, model: String? = nil, whole: WholeFile? = nil
+  ) {
     (self.root, self.prefix, self.noun, self.model) = (root, prefix, noun, model)
+    self.whole = whole
   }
 
   /// The option that names the model, with a space before it; empty where none was named.

@@ -1,6 +1,8 @@
 import AtomicStores
 import Containers
 import Files
+import Interface
+import ManagedStore
 
 /// A private copy that is read in place of a store, for as long as it is held.
 protocol ReadCopy: AnyObject {
@@ -14,12 +16,16 @@ protocol ReadCopy: AnyObject {
   var noun: String { get }
   /// What is worth a person's attention most of what is missing or wrong.
   var warning: String? { get }
+  /// The file of a store that is one file, and no database; `nil` for any other store.
+  var whole: CopyPlace.WholeFile? { get }
 }
 
 extension StoreCopy: ReadCopy {
   var prefix: String { container + "//" }
 
   var noun: String { "the archive or folder" }
+
+  var whole: CopyPlace.WholeFile? { nil }
 
   var warning: String? {
     distantLogs.first.map { DistantLogs.sentence($0, in: container) } ?? notes.first
@@ -37,6 +43,13 @@ final class ContainedAtomicCopy: ReadCopy {
   var root: String { store.root }
   var prefix: String { file.prefix + FileSystem.prefix(of: file.name) }
   var noun: String { "\(store.noun) in \(file.noun)" }
+  var whole: CopyPlace.WholeFile? {
+    // The copy of the file is private as well: it has the name that the person knows.
+    var whole = store.whole
+    whole?.name(file.prefix + file.name)
+    return whole
+  }
+
   var warning: String? { store.report.losses.first ?? file.warning ?? store.warning }
 }
 
@@ -44,6 +57,12 @@ extension AtomicCopy: ReadCopy {
   var prefix: String { FileSystem.prefix(of: original) }
 
   var noun: String { form.noun }
+
+  var whole: CopyPlace.WholeFile? {
+    StoreFiles(path: original).list().first { $0.role == .main }.map {
+      CopyPlace.WholeFile(type: form.rawValue, file: $0)
+    }
+  }
 
   var warning: String? { report.losses.first ?? report.warnings.first ?? report.notes.first }
 }

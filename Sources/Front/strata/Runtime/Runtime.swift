@@ -84,7 +84,8 @@ final class Runtime {
       size: CursesScreen.terminalSize ?? Terminal.Size(width: 80, height: 24),
       themeName: chosen ?? configuration.theme(isLight: false))
     state.copy = copy.map {
-      CopyPlace(root: $0.root, prefix: $0.prefix, noun: $0.noun, model: request.model)
+      CopyPlace(
+        root: $0.root, prefix: $0.prefix, noun: $0.noun, model: request.model, whole: $0.whole)
     }
     state.planOptions = request.plan
     state.keys = configuration.keys

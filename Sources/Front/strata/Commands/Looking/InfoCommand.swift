@@ -152,13 +152,18 @@ enum InfoCommand {
         ],
         ["model", model],
         ["identifiers", metadata.versionIdentifiers.joined(separator: ", ")],
-        ["wal", wal],
-        [
-          "external",
-          "\(external.referenced) referenced, \(external.missing.count) missing, "
-            + "\(external.orphaned.count) orphaned",
-        ],
       ]
+      // An XML or binary store is one file, and what lies beside a private copy is nothing of it.
+      if origin == nil {
+        rows += [
+          ["wal", wal],
+          [
+            "external",
+            "\(external.referenced) referenced, \(external.missing.count) missing, "
+              + "\(external.orphaned.count) orphaned",
+          ],
+        ]
+      }
       rows += [
         history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
         cloudKit.map { ["CloudKit", Self.text($0)] },

@@ -197,9 +197,9 @@ struct StorePanel: LayerContent {
     }
     switch section {
     case .files: return StorePanelText.files(facts, context)
-    case .metadata: return StorePanelText.metadata(facts)
+    case .metadata: return StorePanelText.metadata(facts, context)
     case .entities: return StorePanelText.entities(facts, counts: counts)
-    case .external: return StorePanelText.external(facts)
+    case .external: return StorePanelText.external(facts, context)
     case .history:
       return facts.hasHistory
         ? history.lines(facts) : [.note("The store keeps no persistent history.")]

@@ -36,8 +36,9 @@ enum StorePanelText {
   }
 
   static func files(_ facts: StoreFacts, _ context: Context) -> [PanelLine] {
+    let whole = context.copy?.whole
     var lines = model(context)
-    lines += facts.files.map { file in
+    lines += (whole.map { [$0.file] } ?? facts.files).map { file in
       let kind =
         switch file.role {
         case .main: "store"
@@ -55,6 +56,16 @@ enum StorePanelText {
         Piece(text: context.known.named(file.path) + count, role: .dim),
       ])
     }
+    if let copy = context.copy, whole != nil {
+      let command = "strata convert \(context.storeArgument) --output NEW.sqlite"
+      lines += [
+        .blank,
+        .note("This is \(copy.noun)."),
+        .note("It is read through a private copy of the SQLite type."),
+        .note("To make a store of the SQLite type of it, which can be changed:"),
+        PanelLine([Piece(text: "  " + command, role: nil)]),
+      ]
+    }
     if context.ownStore?.isRaw == false {
       let command = context.known.command("anonymize", "--output FILE")
       lines += [
@@ -62,7 +73,7 @@ enum StorePanelText {
         PanelLine([Piece(text: "  " + command, role: nil)]),
       ]
     }
-    guard let header = facts.header else { return lines }
+    guard let header = facts.header, whole == nil else { return lines }
     lines += [
       .blank, .title("SQLite"),
       .fact("page size", "\(NumberText.grouped(header.pageSize)) bytes", .number),
@@ -82,19 +93,23 @@ enum StorePanelText {
     return lines
   }
 
-  static func metadata(_ facts: StoreFacts) -> [PanelLine] {
+  static func metadata(_ facts: StoreFacts, _ context: Context) -> [PanelLine] {
     let metadata = facts.metadata
+    let whole = context.copy?.whole
     var lines: [PanelLine] = [
       .fact("UUID", metadata.uuid, .identifier),
-      .fact("store type", metadata.storeType ?? "unknown"),
+      .fact("store type", whole?.type ?? metadata.storeType ?? "unknown"),
       .fact("framework", metadata.frameworkVersion.map(String.init) ?? "unknown", .number),
       .fact(
         "identifiers",
         metadata.versionIdentifiers.isEmpty
           ? "none" : metadata.versionIdentifiers.joined(separator: ", ")),
-      .blank, .title("Z_PLIST"),
+      .blank, .title(whole == nil ? "Z_PLIST" : "metadata"),
     ]
-    let tree = PropertyListValue.dictionary(metadata.values).tree(maximumNodes: 500)
+    var values = metadata.values
+    // Those of the private copy.
+    if whole != nil { for key in ["NSStoreType", "_NSAutoVacuumLevel"] { values[key] = nil } }
+    let tree = PropertyListValue.dictionary(values).tree(maximumNodes: 500)
     for child in tree.children { append(child, depth: 0, to: &lines) }
     return lines
   }
@@ -144,7 +159,10 @@ enum StorePanelText {
       }
   }
 
-  static func external(_ facts: StoreFacts) -> [PanelLine] {
+  static func external(_ facts: StoreFacts, _ context: Context) -> [PanelLine] {
+    if let copy = context.copy, copy.whole != nil {
+      return [.note("There are no files of external data: \(copy.noun) holds all values itself.")]
+    }
     let report = facts.externalReport
     guard report.referenced > 0 || !report.orphaned.isEmpty else {
       return [.note("The store has no external data files.")]
