@@ -128,16 +128,16 @@ final class SalvagedTable {
   /// - Returns: the key that it has, or that the same link has.
   func insertLink(_ key: Int64, _ record: borrowing Record) throws -> Int64 {
     let pair = columns.prefix(2).map { quoted($0.name) }.joined(separator: ", ")
-    let other = try connection.rows(
-      "SELECT \(pair) FROM \(quoted(name)) WHERE rowid = ?", [.integer(key)])
-    guard let row = other.first,
-      row.map(\.integer) != [record.integer(0), record.integer(1)]
-    else {
-      if other.isEmpty { try insert(key, record, .guessed) }
+    let other = try connection.cached("SELECT \(pair) FROM \(quoted(name)) WHERE rowid = ?")
+      .firstRow([.integer(key)])
+    guard !other.isEmpty else {
+      try insert(key, record, .guessed)
       return key
     }
-    let last = try connection.value("SELECT max(rowid) FROM \(quoted(name))")?.integer ?? 0
-    guard last < .max else { return key }
+    guard other.map(\.integer) != [record.integer(0), record.integer(1)],
+      let last = try connection.cached("SELECT max(rowid) FROM \(quoted(name))").firstRow([])
+        .first?.integer, last < .max
+    else { return key }
     try insert(last + 1, record, .guessed)
     return last + 1
   }
