@@ -174,7 +174,7 @@ struct PreparedShapeTests {
     let screen = session.screen().description
     #expect(screen.contains("*   +1") && !screen.contains("reordered"), "\(screen)")
     #expect(
-      session.state.known.prepared.command("L.sqlite")?.contains(
+      session.state.known.prepared.arguments?.contains(
         "items=Item/p1,Item/p2,Item/p6,Item/p3,Item/p4") == true)
   }
 
