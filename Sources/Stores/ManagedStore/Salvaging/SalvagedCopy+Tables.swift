@@ -162,6 +162,8 @@ extension SalvagedCopy {
   }
 
   func makeIndexes() throws {
+    // Entries are sorted in as much memory as pages may take, and go in one behind the other: few pages are kept.
+    try connection.execute("PRAGMA cache_size = -2000")
     if hasCopiedTrees {
       for index in trees.emptyIndexes {
         try connection.execute(trees.postponed[index] ?? "REINDEX \(quoted(index))")
