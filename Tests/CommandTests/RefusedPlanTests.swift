@@ -63,25 +63,6 @@ struct RefusedPlanTests {
     #expect(refused.checks.map(\.property) == ["name"], "\(plan.out)")
   }
 
-  @Test("the article on formats shows the members that are printed")
-  func article() throws {
-    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-      .joined(separator: "/")
-    let article = String(
-      decoding: try FileSystem.read(package + "/Sources/Front/strata/strata.docc/Formats.md"),
-      as: UTF8.self)
-    let start = try #require(article.firstRange(of: "```\n{\"error\"")).lowerBound
-    let block = article[start...].dropFirst(4)
-    let end = try #require(block.firstRange(of: "\n```")).lowerBound
-    let shown = try Captured.decoded(Shelves.JSON.self, from: Array(block[..<end].utf8))
-    let printed = try Captured(words + ["--json"]).decoded(Shelves.JSON.self)
-    #expect(shown.keys == printed.keys && shown.keys.count == 4)
-    for key in shown.keys {
-      #expect(shown[key]?.array.first?.keys == printed[key]?.array.first?.keys, "\(key)")
-    }
-    #expect(shown["error"]?.keys == printed["error"]?.keys)
-  }
-
   @Test("the text says the same, and what begins a recipe")
   func text() {
     let plan = Captured(words, width: 200)
