@@ -24,6 +24,7 @@ Ends with 1 where there are violations. What falls short is kept under DIR/BASE/
 
 import argparse
 import collections
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -1101,7 +1102,7 @@ def origin(rows):
 
 
 def made_bases(tools, strata, folder, objects):
-    """A demo, a demo with a -wal and a seeded store."""
+    """A demo, a demo with a -wal and a seeded store, which has a text that needs pages of its own."""
     made = os.path.join(folder, "made-bases")
     os.makedirs(made)
     run = lambda *words: subprocess.run([strata, *words], stdout=subprocess.DEVNULL, check=True)
@@ -1109,6 +1110,9 @@ def made_bases(tools, strata, folder, objects):
     demo = os.path.join(made, "demo", "Recipes.sqlite")
     seeded = os.path.join(made, "Seeded.sqlite")
     run("seed", os.path.join(made, "demo", "Recipes.xcdatamodeld"), seeded, "--objects", objects)
+    with contextlib.closing(sqlite3.connect(seeded)) as db:
+        db.execute("UPDATE ZSTEP SET ZTEXT = ? WHERE Z_PK = 1", ["a long text " * 1000])
+        db.commit()
     shutil.copytree(os.path.join(made, "demo"), os.path.join(made, "demo-wal"))
     logged = os.path.join(made, "demo-wal", "Logged.sqlite")
     os.rename(os.path.join(made, "demo-wal", "Recipes.sqlite"), logged)
