@@ -23,6 +23,49 @@ struct KeyedArchiveTests {
       ])
   }
 
+  @Test(
+    "a value of Foundation's that is a part of itself is no value, and nothing is followed for ever",
+    arguments: [
+      ("NSURL", "NS.base"), ("NSURL", "NS.relative"), ("NSDate", "NS.time"),
+      ("NSData", "NS.data"), ("NSString", "NS.string"), ("NSNumber", "NS.intval"),
+      ("NSUUID", "NS.uuidbytes"), ("NSDecimalNumber", "NS.mantissa"),
+      ("NSKnownKeysDictionary1", "searchMapping"), ("NSKnownKeysDictionary1", "values"),
+    ])
+  func ownPart(name: String, field: String) throws {
+    var writer = KeyedArchiveWriter()
+    let object = writer.reserve()
+    var fields: [String: PropertyListValue] = [field: object]
+    switch (name, field) {
+    case (_, "NS.base"): fields["NS.relative"] = writer.string("a")
+    case (_, "values"):
+      fields["values"] = writer.array([object])
+      fields["searchMapping"] = writer.add(
+        class: ["Mapping", "NSObject"], ["keys": writer.array([writer.string("k")])])
+    default: break
+    }
+    writer.fill(object, class: [name, "NSObject"], fields)
+    let archive = try KeyedArchive(writer.bytes(root: object))
+    switch (archive.root.value, field) {
+    case (.url("a"), "NS.base"), (.dictionary, "values"), (.object, _): break
+    // A number is what its field is.
+    case let (value, _): Issue.record("\(value)")
+    }
+  }
+
+  @Test("a base of a base of a URL, ten thousand times, is followed a few times only")
+  func bases() throws {
+    var writer = KeyedArchiveWriter()
+    var last = KeyedArchiveWriter.null
+    for _ in 0..<10_000 {
+      let text = writer.string("a")
+      last = writer.add(class: ["NSURL", "NSObject"], ["NS.base": last, "NS.relative": text])
+    }
+    guard case .url = try KeyedArchive(writer.bytes(root: last)).root.value else {
+      Issue.record("no URL")
+      return
+    }
+  }
+
   @Test("Foundation's values mean what they were")
   func values() throws {
     var writer = KeyedArchiveWriter()

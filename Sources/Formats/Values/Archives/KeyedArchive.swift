@@ -64,14 +64,16 @@ package struct KeyedArchive: Sendable {
   /// The value of a raw property list value of this archive, one reference followed.
   ///
   /// A reference to nothing and `$null` are ``ArchivedValue/null``.
-  func resolve(_ raw: PropertyListValue) -> ArchivedValue {
-    guard case .uid(let uid) = raw else { return plain(raw, uid: nil) }
+  ///
+  /// - Parameter depth: values of Foundation's classes that this one is read for, each a part of the one before.
+  func resolve(_ raw: PropertyListValue, depth: Int = 0) -> ArchivedValue {
+    guard case .uid(let uid) = raw else { return plain(raw, uid: nil, depth) }
     guard objects.indices.contains(uid) else { return .null }
     if uid == 0, objects[0] == .string("$null") { return .null }
-    return plain(objects[uid], uid: uid)
+    return plain(objects[uid], uid: uid, depth)
   }
 
-  private func plain(_ value: PropertyListValue, uid: Int?) -> ArchivedValue {
+  private func plain(_ value: PropertyListValue, uid: Int?, _ depth: Int) -> ArchivedValue {
     switch value {
     case .null, .uid: .null
     case .boolean(let value): .boolean(value)
@@ -81,11 +83,13 @@ package struct KeyedArchive: Sendable {
     case .data(let value): .data(value)
     case .string(let value): .string(value)
     case .array(let values): .array(references(values))
-    case .dictionary(let fields): object(fields, uid: uid)
+    case .dictionary(let fields): object(fields, uid: uid, depth)
     }
   }
 
-  private func object(_ fields: [String: PropertyListValue], uid: Int?) -> ArchivedValue {
+  private func object(
+    _ fields: [String: PropertyListValue], uid: Int?, _ depth: Int
+  ) -> ArchivedValue {
     guard case .uid(let type) = fields["$class"], objects.indices.contains(type),
       let name = objects[type]["$classname"]?.string
     else {
@@ -98,7 +102,10 @@ package struct KeyedArchive: Sendable {
           )
         })
     }
-    let object = ArchivedObject(archive: self, uid: uid, className: name, fields: fields)
+    let object = ArchivedObject(
+      archive: self, uid: uid, className: name, fields: fields, depth: depth)
+    // A URL whose base is itself would go on for ever.
+    guard depth < FoundationObject.mostDepth else { return .object(object) }
     return FoundationObject.value(of: object) ?? .object(object)
   }
 
@@ -114,6 +121,12 @@ package struct ArchivedReference: Sendable {
 
   /// What the place refers to; one step is taken, so a circle is no danger.
   package var value: ArchivedValue { archive.resolve(raw) }
+
+  /// The text that the place refers to, where that is one; no other value is read.
+  fileprivate var text: String? {
+    guard case .uid(let uid) = raw else { return raw.string }
+    return archive.objects.indices.contains(uid) ? archive.objects[uid].string : nil
+  }
 
   /// The number of the object referred to, which identifies it in circles.
   package var uid: Int? {
@@ -200,10 +213,17 @@ package struct ArchivedObject: Sendable {
   /// The name of its class in the archiving program, such as `NSAttributeDescription`.
   package let className: String
   let fields: [String: PropertyListValue]
+  /// Values of Foundation's classes that it is read for.
+  var depth = 0
+
+  /// The value under a key, as a part of what the object means.
+  fileprivate subscript(part key: String) -> ArchivedValue {
+    fields[key].map { archive.resolve($0, depth: depth + 1) } ?? .null
+  }
 
   /// The value under a key of the object; null when it has none.
   package subscript(key: String) -> ArchivedValue {
-    fields[key].map(archive.resolve) ?? .null
+    fields[key].map { archive.resolve($0) } ?? .null
   }
 
   /// The place of a field, for following it later; of null where the object has no such field.
@@ -242,6 +262,9 @@ extension PropertyListValue {
 ///
 /// The keys are those that NSKeyedArchiver is seen to write; none is documented.
 enum FoundationObject {
+  /// Parts of parts: a URL has a base, which has a text.
+  static let mostDepth = 4
+
   static func value(of object: ArchivedObject) -> ArchivedValue? {
     let archive = object.archive
     switch object.className {
@@ -249,22 +272,24 @@ enum FoundationObject {
     case "NSString", "NSMutableString": return text(object)
     case "NSMutableData", "NSData":
       for key in ["NS.data", "NS.bytes"] {
-        if case .data(let bytes) = object[key] { return .data(bytes) }
+        if case .data(let bytes) = object[part: key] { return .data(bytes) }
       }
       return nil
     case "NSDate":
-      switch object["NS.time"] {
+      switch object[part: "NS.time"] {
       case .real(let seconds), .date(let seconds): return .date(seconds)
       case .integer(let seconds): return .date(Double(seconds))
       default: return nil
       }
     case "NSUUID":
-      guard case .data(let bytes) = object["NS.uuidbytes"], bytes.count == 16 else { return nil }
+      guard case .data(let bytes) = object[part: "NS.uuidbytes"], bytes.count == 16 else {
+        return nil
+      }
       return .uuid(bytes)
     case "NSURL":
-      guard let relative = object["NS.relative"].string else { return nil }
+      guard let relative = object[part: "NS.relative"].string else { return nil }
       // Only a base of plain text is joined: bases of bases could go on in a circle.
-      guard let base = object["NS.base"].object?["NS.relative"].string else {
+      guard let base = object[part: "NS.base"].object?[part: "NS.relative"].string else {
         return .url(relative)
       }
       return .url(base + relative)
@@ -304,25 +329,25 @@ enum FoundationObject {
   }
 
   private static func text(_ object: ArchivedObject) -> ArchivedValue? {
-    if case .string(let text) = object["NS.string"] { return .string(text) }
-    guard case .data(let bytes) = object["NS.bytes"] else { return nil }
+    if case .string(let text) = object[part: "NS.string"] { return .string(text) }
+    guard case .data(let bytes) = object[part: "NS.bytes"] else { return nil }
     return .string(String(decoding: bytes, as: UTF8.self))
   }
 
   private static func number(_ object: ArchivedObject) -> ArchivedValue? {
     ["NS.boolval", "NS.intval", "NS.dblval", "NS.longlongval"].first(where: object.has)
-      .map { object[$0] }
+      .map { object[part: $0] }
   }
 
   /// Core Data's dictionary with fixed keys, which the model cache keeps its entities in: a list of
   /// values, and a list of keys in its mapping. A slot that holds the token is empty.
   private static func knownKeys(_ object: ArchivedObject) -> ArchivedValue? {
-    guard let mapping = object["searchMapping"].object else { return nil }
-    let emptyToken = object["emptyToken"].string ?? "__empty_slot_token_4c24_98dc_ac1e_b773__"
-    let keys = mapping["keys"].references
-    let values = object["values"].references
+    guard let mapping = object[part: "searchMapping"].object else { return nil }
+    let emptyToken = object[part: "emptyToken"].string ?? "__empty_slot_token_4c24_98dc_ac1e_b773__"
+    let keys = mapping[part: "keys"].references
+    let values = object[part: "values"].references
     return .dictionary(
-      zip(keys, values).filter { $1.value.string != emptyToken }.map { (key: $0, value: $1) })
+      zip(keys, values).filter { $1.text != emptyToken }.map { (key: $0, value: $1) })
   }
 
   /// The elements of a set: a list, or in its older form one field for each.
@@ -337,15 +362,16 @@ enum FoundationObject {
 
   /// NSDecimal: up to eight 16-bit words of mantissa, little end first, and a power of ten.
   private static func decimal(_ object: ArchivedObject) -> ArchivedValue? {
-    guard case .data(let mantissa) = object["NS.mantissa"],
-      let exponent = object["NS.exponent"].integer,
-      let length = object["NS.length"].integer, (0...8).contains(length), mantissa.count >= 16,
+    guard case .data(let mantissa) = object[part: "NS.mantissa"],
+      let exponent = object[part: "NS.exponent"].integer,
+      let length = object[part: "NS.length"].integer, (0...8).contains(length),
+      mantissa.count >= 16,
       (-256...256).contains(exponent)
     else { return nil }
-    let isNegative = object["NS.negative"].boolean ?? false
+    let isNegative = object[part: "NS.negative"].boolean ?? false
     // A mantissa without words is zero, or not a number when the sign is set.
     guard length > 0 else { return .decimal(isNegative ? "NaN" : "0") }
-    let isBigEndian = object["NS.mantissa.bo"].integer == 2
+    let isBigEndian = object[part: "NS.mantissa.bo"].integer == 2
     var words: [UInt32] = []
     for index in 0..<Int(length) {
       let (first, second) = (UInt32(mantissa[index * 2]), UInt32(mantissa[index * 2 + 1]))
