@@ -1,10 +1,10 @@
 /// A keyed archive that is read object by object, for one that is too large to be unfolded: what is in memory is
-/// its bytes, a number for each object, and the object that was asked for.
+/// its bytes, and the object that was asked for.
 package struct ArchivedObjects {
   /// What its `$top` holds.
   package let top: [String: PropertyListValue]
   private var reader: BinaryPropertyListReader
-  private let places: [Int]
+  private let places: BinaryPropertyListReader.List
   /// Values that may still be read, every 64 bytes of their content for one more: each is counted as often as it is
   /// read, since values that share others could unfold to any size.
   private var room: Int
@@ -26,7 +26,7 @@ package struct ArchivedObjects {
       throw CoreDataError(.unreadable, "a property list, but not a keyed archive")
     }
     self.top = fields
-    self.places = try reader.places(inArray: objects)
+    self.places = try reader.list(at: objects)
     room = Self.room(for: bytes.count)
   }
 
@@ -43,7 +43,7 @@ package struct ArchivedObjects {
       guard let mended = BinaryPropertyListRemains(bytes, referenceSize: size)?.mended,
         var reader = try? BinaryPropertyListReader(mended),
         let objects = (try? reader.places(inDictionary: reader.root))?["$objects"],
-        let places = try? reader.places(inArray: objects)
+        let places = try? reader.list(at: objects)
       else { continue }
       top = [:]
       self.reader = reader
@@ -62,12 +62,12 @@ package struct ArchivedObjects {
   /// - Throws: ``CoreDataError`` if no object has that number, if it is damaged, or if all that was asked for is far
   ///   larger together than the archive.
   package mutating func object(_ uid: Int) throws(CoreDataError) -> PropertyListValue {
-    guard places.indices.contains(uid) else {
+    guard (0..<count).contains(uid) else {
       throw CoreDataError(.unreadable, "the archive has no object \(uid)")
     }
     // Once it is used up nothing smaller is taken either.
     if room >= 0 {
-      let (value, weight) = try reader.weighed(alone: places[uid])
+      let (value, weight) = try reader.weighed(alone: try reader.place(of: uid, in: places))
       room -= weight
       if room >= 0 { return value }
     }
@@ -84,8 +84,8 @@ package struct ArchivedObjects {
   package mutating func references(
     of field: String, in reference: PropertyListValue
   ) throws(CoreDataError) -> [PropertyListValue]? {
-    guard case .uid(let uid) = reference, places.indices.contains(uid),
-      let array = try reader.places(inDictionary: places[uid])[field]
+    guard case .uid(let uid) = reference, (0..<count).contains(uid),
+      let array = try reader.places(inDictionary: try reader.place(of: uid, in: places))[field]
     else { return nil }
     var elements: [PropertyListValue] = []
     for place in try reader.places(inArray: array) {

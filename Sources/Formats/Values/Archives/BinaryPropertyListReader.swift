@@ -90,16 +90,34 @@ struct BinaryPropertyListReader {
 
   /// Numbers of the elements of an array, which are not read.
   mutating func places(inArray index: Int) throws(CoreDataError) -> [Int] {
+    let list = try list(at: index)
+    var places: [Int] = []
+    places.reserveCapacity(list.count)
+    for element in 0..<list.count { places.append(try place(of: element, in: list)) }
+    return places
+  }
+
+  /// Where the elements of an array stand: for one of millions, whose numbers would take as much memory as the file.
+  struct List {
+    fileprivate let start: Int
+    let count: Int
+  }
+
+  /// An array, each of whose elements is an object of the list.
+  mutating func list(at index: Int) throws(CoreDataError) -> List {
     let (offset, marker) = try marker(of: index)
     guard marker >> 4 == 0xA else { throw Self.error("an array was expected") }
     budget = bytes.count
     let content = try sized(at: offset, unit: referenceSize)
-    var places: [Int] = []
-    places.reserveCapacity(content.count / referenceSize)
-    for position in stride(from: content.lowerBound, to: content.upperBound, by: referenceSize) {
-      places.append(try reference(at: position))
-    }
-    return places
+    let list = List(start: content.lowerBound, count: content.count / referenceSize)
+    for element in 0..<list.count { _ = try place(of: element, in: list) }
+    return list
+  }
+
+  /// The number of an element's object.
+  func place(of element: Int, in list: List) throws(CoreDataError) -> Int {
+    guard (0..<list.count).contains(element) else { throw Self.error("an array ends before") }
+    return try reference(at: list.start + element * referenceSize)
   }
 
   /// The number that an object is as a reference of a keyed archive; `nil` for any other object, which is not read.
