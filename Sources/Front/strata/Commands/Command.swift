@@ -46,9 +46,9 @@ struct Command: Sendable {
     self.summary = summary
     self.arguments = arguments.map(\.declaration)
     let own = options.map(\.declaration)
-    // What may lie in a container may lie in an encrypted one.
+    // What may lie in a container may lie in an encrypted one; what a shell asks for is never asked a password.
     let isAnyInContainer = (self.arguments + own).contains {
-      $0.kind == .store || $0.kind == .model
+      !$0.isHidden && ($0.kind == .store || $0.kind == .model)
     }
     self.options =
       own + (isAnyInContainer ? [Option.passwordFile.declaration] : []) + Self.common
