@@ -5,10 +5,10 @@
 
 A demo is made and damaged; salvage, undelete, repair and migrate, in place and with --output, rollback, reset
 (of a damaged store as well), seed, demo, find-model --export and plan --write-losses are killed at moments spread over
-the time that each takes. After each: the store that was read is as it was, byte for byte, or, where the command changes
-it, dumps as it was or as it is when the command has ended; where it is not there, every command says why; under the
-final name stands nothing, or a whole result; the same command run once more ends well, and leaves nothing but its
-result. Ends with 1 where that was not so.
+the processor time that each takes. After each: the store that was read is as it was, byte for byte, or, where the
+command changes it, dumps as it was or as it is when the command has ended; where it is not there, every command says
+why; under the final name stands nothing, or a whole result; the same command run once more ends well, and leaves nothing
+but its result. Ends with 1 where that was not so.
 """
 
 import argparse
@@ -19,7 +19,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
+
+import moments
 
 
 def digest(path):
@@ -125,9 +126,9 @@ def main():
 
         own = fresh()
         old = dump() if result is None else None
-        began = time.monotonic()
+        began = moments.used()
         done = run(own)
-        took = time.monotonic() - began
+        took = moments.used() - began
         before = digest(start)
         left = set(os.listdir(os.path.join(work, "out")))
         new = dump() if result is None else None
@@ -138,14 +139,8 @@ def main():
         statuses, finished, wrong = {done.returncode}, 0, []
         for moment in range(options.moments):
             own = fresh()
-            child = subprocess.Popen([options.strata, *own], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                     env=environment)
-            time.sleep(took * (moment + 0.5) / options.moments)
-            if child.poll() is None:
-                child.kill()
-            else:
-                finished += 1
-            child.wait()
+            after_seconds = took * (moment + 0.5) / options.moments
+            finished += not moments.kill([options.strata, *own], after_seconds, environment)
             after = digest(os.path.join(work, "in"))
             if result is not None and after != before:
                 wrong.append((moment, "the store that was read", sorted(set(after.items()) ^ set(before.items()))[:3]))
@@ -181,7 +176,7 @@ def main():
         if temporary:
             wrong.append(("left in the temporary folder", temporary[:3]))
         bad += len(wrong)
-        print(f"{name}: {options.moments} moments over {took:.2f} s, {finished} had ended, wrong {len(wrong)}", wrong[:4],
+        print(f"{name}: {options.moments} moments over {took:.2f} s of processor time, {finished} had ended, wrong {len(wrong)}", wrong[:4],
               flush=True)
     shutil.rmtree(work, ignore_errors=True)
     sys.exit(1 if bad else 0)

@@ -29,11 +29,14 @@ def spent(pid):
 
 
 def kill(command, seconds, environment):
-    """Runs a command, and kills it with SIGKILL once it has taken so many seconds of processor time."""
+    """Runs a command, and kills it with SIGKILL once it has taken so many seconds of processor time.
+
+    Returns whether it was killed: it may have ended before.
+    """
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     while child.poll() is None:
         if spent(child.pid) >= seconds:
             child.send_signal(signal.SIGKILL)
-            child.wait()
-            return
+            return child.wait() == -signal.SIGKILL
         time.sleep(0.0005)
+    return False

@@ -90,12 +90,11 @@ class Tools:
         sys.path.insert(0, os.path.dirname(self.damage_path))
         self.damage = load_module("damage", self.damage_path)
         self.file = sys.modules["sqlitefile"]
+        # Without the independent reader half of the checks would pass unseen: where it is not beside this folder, that
+        # is an error.
         independent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Independent")
-        try:
-            sys.path.insert(0, independent)
-            self.reader = load_module("reader", os.path.join(independent, "reader.py"))
-        except OSError:
-            self.reader = None
+        sys.path.insert(0, independent)
+        self.reader = load_module("reader", os.path.join(independent, "reader.py"))
 
 
 def load_module(name, path):
@@ -241,7 +240,7 @@ class Base:
         try:
             store = self.tools.reader.Store(self.path)
             return {name: store.layout.table(name) for name in store.model.entities}
-        except Exception:  # no model in it, or no reader at hand
+        except Exception:  # no model in it
             pass
         names, parents = {}, {}
         root = next(root for _, name, _, root, _ in self.image.master() if name == "Z_PRIMARYKEY")
@@ -537,7 +536,7 @@ def reading_error(tools, path):
     cached = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'").fetchone()[0] \
         and db.execute("SELECT count(Z_CONTENT) FROM Z_MODELCACHE").fetchone()[0]
     db.close()
-    if tools.reader is None or not cached:
+    if not cached:
         return None
     try:
         store = tools.reader.Store(path)

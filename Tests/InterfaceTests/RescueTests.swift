@@ -318,6 +318,17 @@ struct RescueTests {
     #expect(!inside.context.newStore("salvaged").contains("/"))
   }
 
+  @Test("objects that can be read in part alone are damaged, and with other faults at most so many")
+  func partial() throws {
+    let recipe = EntityHolding(entity: "Recipe", live: 3)
+    var part = recipe
+    part.damaged = 1
+    #expect(HoldingTable([part], nil).numbers(of: part) == ["3", "1", "0"])
+    #expect(HoldingTable([part], SampleStore.condition).numbers(of: part) == ["3", "≤ 15", "0"])
+    #expect(HoldingTable([part], nil).isConcerned(part))
+    #expect(!HoldingTable([recipe], nil).isConcerned(recipe))
+  }
+
   @Test("what nobody can count is said to be unknown, and sums do not run over")
   func losses() {
     var holding = EntityHolding(entity: "A", live: 1)

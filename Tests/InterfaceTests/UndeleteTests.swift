@@ -89,14 +89,14 @@ struct UndeleteTests {
     (remains.entities, remains.isWiped) = ([], true)
     try session.send(.answer(try Self.work(session).id, .found(remains)))
     #expect(session.state.screen == .rescue && !session.state.remains.isShown)
-    #expect(session.state.notice?.text.contains("holds zeros") == true)
+    #expect(session.state.notice?.text.contains("hold zeros") == true)
     for key in ["D", "u"] {
       try session.send(key)
-      #expect(session.state.notice?.text.contains("holds zeros") == true)
+      #expect(session.state.notice?.text.contains("hold zeros") == true)
     }
     try session.send("1", "D")
     #expect(
-      session.state.notice?.text.contains("holds zeros") == true && !session.state.remains.isShown)
+      session.state.notice?.text.contains("hold zeros") == true && !session.state.remains.isShown)
   }
 
   @Test("D in Browse where nothing was deleted stays in Browse, and says so")

@@ -141,6 +141,7 @@ struct MovedBytesTests {
     #expect(try StoreDump.lines(at: output) == lines)
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)
     #expect(finding.kind == .shifted && finding.sentence.contains("0D 0A"))
+    try expectError(of: finding, demo)
   }
 
   @Test(
@@ -277,6 +278,7 @@ struct MovedBytesTests {
     }
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)
     #expect(finding.kind == .shifted, "\(finding)")
+    try expectError(of: finding, demo)
     let output = demo.folder.path("Saved.sqlite")
     let report = try StoreSalvage.run(path: demo.path, output: output)
     #expect(report.isLossy)
@@ -289,11 +291,24 @@ struct MovedBytesTests {
     return Dictionary(rows.map { ($0[0].integer ?? 0, $0) }) { first, _ in first }
   }
 
+  /// Expects that SQLite says of the file what it is said to.
+  private func expectError(of finding: Finding, _ demo: DamagedDemo) throws {
+    let error = #expect(throws: SQLiteError.self) {
+      let connection = try Connection(path: demo.path, mode: .immutable)
+      for table in demo.roots.keys {
+        _ = try connection.rows("SELECT * FROM \"\(table)\" NOT INDEXED")
+      }
+    }
+    let code = try #require(error).extendedCode & 0xFF
+    #expect(finding.consequence?.meaning.code == Int(code))
+  }
+
   private func expectAll(of demo: DamagedDemo, kind words: String...) throws {
     let before = try demo.bytes()
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)
     #expect(finding.kind == .shifted && words.contains { finding.sentence.contains($0) })
     #expect(finding.command?.typed.hasPrefix("strata salvage ") == true)
+    try expectError(of: finding, demo)
     let output = demo.folder.path("Saved.sqlite")
     let report = try StoreSalvage.run(path: demo.path, output: output)
     #expect(!report.isLossy)

@@ -63,6 +63,7 @@ struct PageOwnerTests {
     let store = try Store(path: demo.path)
     try store.inspect()
     #expect(store.gaps.contains { $0.contains("belong to others") }, "\(store.gaps)")
+    #expect(store.cutRows == ["Step": map == .kept ? 1 : 2])
     let finding = try #require(try Diagnosis(of: demo.path).findings.first)
     #expect(finding.kind == .pageUnreadable && finding.severity == .error)
     let output = demo.folder.path("Saved.sqlite")

@@ -7,8 +7,11 @@ import Testing
 
 @Suite("Where pages begin of a file that lost line ends")
 struct PageStartsTests {
-  @Test("a leaf of which every row is whole lost nothing, wherever the next page seems to begin")
-  func besideUnknownBeginning() throws {
+  /// - Parameter first: with what the next page begins: 0A as well, where it is a leaf of an index.
+  @Test(
+    "a leaf of which every row is whole lost nothing, wherever the next page seems to begin",
+    arguments: [0x00, 0x0A] as [UInt8])
+  func besideUnknownBeginning(first: UInt8) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("ends.sqlite")
     let connection = try Connection(path: path, mode: .create)
@@ -27,6 +30,7 @@ struct PageStartsTests {
     // That leaf comes before the rest of the long value, which no number shows.
     let (leaf, other) = (Array(bytes[4096..<2 * 4096]), Array(bytes[2 * 4096..<3 * 4096]))
     bytes.replaceSubrange(4096..<3 * 4096, with: other + leaf)
+    bytes[3 * 4096] = first
     let place = 3 * 4096 + 300
     bytes.replaceSubrange(place..<place + 2, with: [0x0D, 0x0A])
     let header = FileHeader(Array(bytes[..<100]))

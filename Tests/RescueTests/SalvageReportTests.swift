@@ -46,6 +46,16 @@ struct SalvageReportTests {
     }
   }
 
+  @Test("one row is not reported as many, and a row that an index contradicts may be damaged")
+  func oneRow() {
+    var report = SalvageReport(storePath: "/a.sqlite", outputPath: "/b.sqlite")
+    (report.unreadable, report.missing, report.doubtful) = (1, ["ZSTEP": [5]], 1)
+    let text = report.remarks.map(\.text.typed)
+    #expect(text.contains("1 row could not be read."), "\(text)")
+    #expect(text.contains { $0.hasSuffix("(p5). Its page may be an older version.") }, "\(text)")
+    #expect(text.contains { $0.contains("one of the two is older, or damaged") }, "\(text)")
+  }
+
   @Test("the store's own counters tell how many objects can be lost at most")
   func counters() throws {
     let demo = try Self.cut(pages: 12)

@@ -178,6 +178,22 @@ struct UndeleteTests {
     #expect(found.isWiped == true)
   }
 
+  @Test("nothing is said to be wiped where all that was deleted is found")
+  func nothingWiped() throws {
+    let deleted = try Deleted(
+      secure: "ON", "UPDATE ZSTEP SET ZTEXT = ZTEXT || ' for a while longer' WHERE Z_PK = 5",
+      "PRAGMA secure_delete = OFF", "DELETE FROM ZTAG WHERE Z_PK > 0")
+    let found = try deleted.search()
+    let tags = try #require(found.entities.first { $0.name == "Tag" })
+    #expect(tags.deleted > 0 && !found.missed.contains { $0.least > 0 }, "\(found.missed)")
+    #expect(found.isWiped == nil)
+    // One of which nothing is left makes the difference.
+    let wiped = try Deleted(
+      secure: "ON", "DELETE FROM ZSTEP WHERE Z_PK = 5", "PRAGMA secure_delete = OFF",
+      "DELETE FROM ZTAG WHERE Z_PK > 0")
+    #expect(try wiped.search().isWiped == true)
+  }
+
   @Test("earlier states of objects that live are no deleted objects")
   func updated() throws {
     let deleted = try Deleted(

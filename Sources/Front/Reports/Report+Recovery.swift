@@ -90,7 +90,7 @@ extension Report {
     }
     add(
       .warning, undeletion.isWiped == true ? 1 : 0,
-      "The space of deleted rows is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
+      "What was not found is probably wiped: freed blocks and free pages hold zeros, as SQLite leaves them with secure_delete."
     )
     let (unsure, ambiguous) = (sum(\.unsure), sum(\.ambiguous))
     add(
@@ -207,8 +207,8 @@ extension Report {
         "\(verb) in \(NumberText.seconds(receipt.seconds)), \(NumberText.seconds(receipt.verificationSeconds)) of them to verify"
       ),
       Line(
-        "\(receipt.resultPath ?? receipt.storePath), \(NumberText.bytes(receipt.bytes))",
-        as: .detail),
+        receipt.resultPath.map { "\($0), \(NumberText.bytes(receipt.bytes))" }
+          ?? "\(receipt.storePath)", as: .detail),
     ]
     head += Self.sum("result", receipt.checksums.result)
     head += Self.backup(receipt.backupPath, sum: receipt.checksums.backup, of: receipt.storePath)

@@ -103,7 +103,7 @@ extension SalvageReport {
           "The new store has no model in it. The app opens it with its own model; to read it here, give \(.commandModel, "MODEL")."
         ))
     }
-    lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
+    lose(unreadable, "\(NumberText.counted(unreadable, "row")) could not be read.")
     lose(
       misplaced,
       "\(NumberText.counted(misplaced, "page or row", plural: "pages or rows")) found where those of another table, or of other keys, belong: what belongs there is lost unless it was found elsewhere."
@@ -118,7 +118,7 @@ extension SalvageReport {
       let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
       lose(
         keys.count,
-        "\(name.printable): \(NumberText.counted(keys.count, "object")) in an index \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older version."
+        "\(name.printable): \(NumberText.counted(keys.count, "object")) in an index \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). \(keys.count == 1 ? "Its" : "Their") page may be an older version."
       )
     }
     if zeroed > 0 {
@@ -141,7 +141,7 @@ extension SalvageReport {
     }
     lose(
       doubtful,
-      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, and it is not known which. Those in the table were saved."
+      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, or damaged, and it is not known which. Those in the table were saved."
     )
     let undeletion: Advice = undeleteCommand.map { ". To look for them: \($0)" } ?? "."
     for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
@@ -260,7 +260,7 @@ extension SalvageReport.Table {
         Line(
           isMixed ? .warning : .note,
           isMixed
-            ? "\(NumberText.grouped(guessed)) of \(name) may be the other store's: nothing vouches for their pages. A report lists these pages as not certain."
+            ? "\(NumberText.grouped(guessed)) of \(name) may be the other store's: nothing vouches for \(guessed == 1 ? "its page. A report lists it" : "their pages. A report lists these pages") as not certain."
             : "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
         ))
     }
@@ -295,6 +295,6 @@ extension SalvageReport.Hole {
   /// Its keys: `p4920–p4965`.
   fileprivate var text: String {
     let (first, last) = (keys.lowerBound, keys.upperBound)
-    return last == first ? "p\(first)" : "p\(first)–" + (last == .max ? "" : "p\(last)")
+    return last == .max ? "from p\(first) on" : last == first ? "p\(first)" : "p\(first)–p\(last)"
   }
 }

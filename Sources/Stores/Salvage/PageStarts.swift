@@ -24,7 +24,7 @@ struct PageStarts {
     var whole: Float = 0
     /// Whether it lost nothing: every cell is where it should be, and whole, and the last has no place for a byte.
     var isIntact = false
-    /// How many bytes 0A are in it, and behind it.
+    /// How many bytes 0A are in it.
     var ends = 0
     /// How many pictures in it lack the byte that their form has there.
     var pictures = 0
@@ -77,7 +77,8 @@ struct PageStarts {
     for index in states.indices {
       let start = (page - 1) * pageSize - states[index].gone
       let bytes = try file.read(at: start, count: pageSize + 1)
-      states[index].ends = bytes.count { $0 == 0x0A }
+      // The 0A behind a byte that is gone stands in the page as it is, be it the next page's first one.
+      states[index].ends = bytes.prefix(pageSize).count { $0 == 0x0A }
       states[index].pictures = ShortenedPage.pictures(in: bytes.prefix(pageSize))
       guard bytes.count >= pageSize else {
         states[index].whole = page == count ? 0 : 8
@@ -94,7 +95,7 @@ struct PageStarts {
         if isWhole, cells.count > 1, let last = cells.max(), let first = columns.first, first > 1,
           columns.allSatisfy({ $0 == first })
         {
-          states[index].isIntact = !bytes[last...].contains(0x0A)
+          states[index].isIntact = !bytes[last..<pageSize].contains(0x0A)
         }
       } else if states[index].begin == Self.head {
         states[index].whole = 6

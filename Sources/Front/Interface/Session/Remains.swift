@@ -28,8 +28,7 @@ package struct Remains: Sendable, Equatable {
 
   /// Those of which something was found, by name.
   package var entities: [Entity]
-  /// Whether the room that rows were deleted from holds zeros alone; `nil` where no such room was
-  /// seen.
+  /// Whether deleted rows that were not found were probably wiped: what they may have been in holds zeros.
   package var isWiped: Bool?
   /// What a person should know, as sentences.
   package var notes: [String]
@@ -59,7 +58,7 @@ package struct Remains: Sendable, Equatable {
   var summary: String {
     guard !isEmpty else {
       return isWiped == true
-        ? "no deleted object and no older state was found: the space of deleted rows holds zeros"
+        ? "no deleted object and no older state was found: freed blocks and free pages hold zeros"
         : "no deleted object and no older state was found"
     }
     return

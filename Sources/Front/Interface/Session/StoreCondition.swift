@@ -49,6 +49,8 @@ package struct EntityHolding: Sendable, Equatable {
   package var entity: String
   /// Objects that can be read.
   package var live: Int
+  /// Objects that can be read in part alone.
+  package var damaged = 0
   /// Objects that are lost; `nil` where none is.
   package var lost: Loss?
   /// Objects that were deleted and still stand in the file; `nil` where nobody looked.

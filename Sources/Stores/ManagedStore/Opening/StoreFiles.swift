@@ -130,7 +130,8 @@ public struct StoreFiles: Sendable, Equatable {
       {
         throw CoreDataError(
           .unreadable, code: .persistentStoreOpen,
-          "the file is cut off: \(main.size) bytes of \(pages * bytes)", path: path,
+          "the file is cut off: \(NumberText.grouped(main.size)) bytes of \(NumberText.grouped(pages * bytes))",
+          path: path,
           advice:
             "Take another copy of the store. What this one still holds may be saved: see \(.deed("diagnosis"), of: [ShellText.quoted(path)])."
         )

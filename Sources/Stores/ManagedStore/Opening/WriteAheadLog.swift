@@ -113,6 +113,13 @@ extension WriteAheadLog.Unapplied {
 }
 
 extension ByteShift {
+  /// How the bytes were moved, and how they are read, as sentences.
+  var note: String {
+    sentence
+      + (isLossy
+        ? " What was moved is read where it stands now." : " It is read as it was before that.")
+  }
+
   /// How the bytes were moved, as a sentence.
   package var sentence: String {
     switch self {

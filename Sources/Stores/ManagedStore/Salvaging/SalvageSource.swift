@@ -85,7 +85,7 @@ package struct SalvageSource {
     let journalPath = journal.path ?? path + "-journal"
     var image = try DatabaseImage(path: path, log: log, journal: journalPath, isRealigned: true)
     if let shift = image.shift {
-      notes.append(shift.sentence + " It is read as it was.")
+      notes.append(shift.note)
       if case .lineFeeds(_, let cells, let pages) = shift, cells + pages > 0 {
         notes.append(
           "Of \(NumberText.counted(cells, "row")) and \(NumberText.counted(pages, "page")) it is not known where the byte was: they are left out."
@@ -148,7 +148,7 @@ package struct SalvageSource {
       throw try Self.unknown(path, image)
     }
     if let shift = image.log?.shift, let log {
-      notes.append("\(FileSystem.name(of: log)): \(shift.sentence) It is read as it was.")
+      notes.append("\(FileSystem.name(of: log)): \(shift.note)")
       if case .lineFeeds(_, _, let unknown) = shift, unknown > 0 {
         notes.append(
           "\(FileSystem.name(of: log)): in \(NumberText.counted(unknown, "frame")) it is not known where the bytes stood: they are left out."

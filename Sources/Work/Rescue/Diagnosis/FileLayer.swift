@@ -18,7 +18,12 @@ struct FileLayer {
   /// The findings, and whether anything of the store can be read by whatever means.
   func findings() throws -> (all: [Finding], isReadable: Bool) {
     if facts.size == 0 { return emptyMain() }
-    if let shift = try facts.shift() { return ([finding(.shifted, shift.sentence)], true) }
+    if let shift = try facts.shift() {
+      // SQLite asks no more of a database than its header.
+      let isDatabase = facts.hasMagic && facts.statedPageSize != nil && facts.hasFractions
+      let error = isDatabase ? (ErrorMeaning.Domain.sqlite, 11) : nil
+      return ([Finding(.shifted, shift.sentence, error: error, in: place)], true)
+    }
     if try facts.isSavedAsText() {
       return ([finding(.savedAsText, SalvageSource.savedAsText)], true)
     }
@@ -165,7 +170,7 @@ struct FileLayer {
     return [
       finding(
         .cutOff,
-        "The file has \(facts.size) bytes of \(pages * pageSize): the last \(pages - whole) of \(pages) pages are missing.",
+        "The file has \(NumberText.grouped(facts.size)) bytes of \(NumberText.grouped(pages * pageSize)): the last \(NumberText.grouped(pages - whole)) of \(NumberText.grouped(pages)) pages are missing.",
         count: pages - whole)
     ]
   }

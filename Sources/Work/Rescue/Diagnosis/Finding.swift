@@ -64,7 +64,8 @@ public struct Finding: Sendable, Equatable {
   /// A finding whose advice and command are those of its kind, unless they are given.
   init(
     _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
-    code: CoreDataError.Code? = nil, entity: String? = nil,
+    code: CoreDataError.Code? = nil, error: (domain: ErrorMeaning.Domain, code: Int)? = nil,
+    entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
     remedy: Remedy? = nil, advice: Advice? = nil, hasConsequence: Bool = true
   ) {
@@ -78,9 +79,8 @@ public struct Finding: Sendable, Equatable {
     self.count = count
     self.first = first
     self.sentence = sentence
-    let error =
-      hasConsequence
-      ? code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error : nil
+    let own = code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? error
+    let error = hasConsequence ? own ?? kind.error : nil
     consequence = error.flatMap {
       ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
     }.map { Consequence(meaning: $0) }

@@ -94,7 +94,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Rows of pages whose cells, freed blocks and fragments do not fill them, by table: such a page may be of two
   /// times, and its rows too.
   package var unbalanced: [String: Int] = [:]
-  /// Rows of which an index of the damaged store says otherwise: one of the two is older.
+  /// Rows of which an index of the damaged store says otherwise: one of the two is older, or damaged.
   package var doubtful = 0
   /// Whether something that belongs to the store is not in what was read: frames of its -wal, or its -journal.
   package var isPartial = false

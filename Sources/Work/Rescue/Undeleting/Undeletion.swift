@@ -47,8 +47,8 @@ package final class Undeletion {
   package let store: Store
   /// What was found of each entity, by name; those of which nothing was are left out.
   package let entities: [Entity]
-  /// Whether the room that rows were deleted from holds zeros alone, as SQLite leaves it with
-  /// secure_delete; `nil` where no such room was seen.
+  /// Whether deleted rows that were not found were probably wiped: freed blocks and free pages hold zeros, as SQLite
+  /// leaves them with secure_delete; `nil` where none is missing, or where no such block was seen.
   package let isWiped: Bool?
   /// What a person should know, as sentences.
   package let notes: [String]
@@ -71,14 +71,16 @@ package final class Undeletion {
     /// What a person should know of it.
     package var sentence: String {
       let unread =
-        "\(entity): \(keys) \(keys == 1 ? "key was given out and is" : "keys were given out and are") in no row that can be read"
+        "\(entity): \(NumberText.grouped(keys)) \(keys == 1 ? "key was given out and is" : "keys were given out and are") in no row that can be read"
       let found = [
-        found > 0 ? "\(found) of them \(found == 1 ? "was" : "were") found" : nil,
+        found > 0
+          ? "\(NumberText.grouped(found)) of them \(found == 1 ? "was" : "were") found" : nil,
         keyless > 0
-          ? "\(keyless) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
+          ? "\(NumberText.grouped(keyless)) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
           : nil,
       ].compactMap(\.self).joined(separator: " and ")
-      let range = least == most ? "\(most)" : least > 0 ? "\(least) to \(most)" : "at most \(most)"
+      let (fewest, most) = (NumberText.grouped(least), NumberText.grouped(most))
+      let range = fewest == most ? most : least > 0 ? "\(fewest) to \(most)" : "at most \(most)"
       // Without a row found, what cannot be recovered is just what was counted.
       return found.isEmpty
         ? unread + ", and nothing was found of \(keys == 1 ? "it" : "them")."
@@ -133,8 +135,8 @@ package final class Undeletion {
       }
       let counts = try remains.counts()
       entities = Self.entities(counts)
-      isWiped = remains.isWiped
       let missed = Self.missed(remains, counts, model)
+      isWiped = missed.contains { $0.least > 0 } ? remains.isWiped : nil
       self.missed = missed
       let kept = Connection.stoppingAll(when: isCancelled) {
         KeptObjects.all(of: path, remains, model: model)
@@ -146,7 +148,7 @@ package final class Undeletion {
         kept.map(\.sentence) + missed.map(\.sentence) + source.notes + remains.notes
         + (carved > 0
           ? [
-            "\(carved) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."
+            "\(NumberText.grouped(carved)) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."
           ] : [])
         + (remains.isComparedInPart
           ? [
@@ -156,7 +158,7 @@ package final class Undeletion {
           let name = remains.schema.table(named: table)?.root ?? table
           let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
           return
-            "History records \(keys.count) deleted \(name) of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
+            "History records \(NumberText.grouped(keys.count)) deleted \(name) of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
         }
       places = Dictionary(remains.tables.enumerated().map { ($1, $0) }) { first, _ in first }
       remains.connection.close()

@@ -105,6 +105,8 @@ struct HoldingTable {
   /// The numbers of an entity, as text.
   func numbers(of holding: EntityHolding) -> [String] {
     let faults = faults[holding.entity]
+    let damaged = holding.damaged + (faults?.count ?? 0)
+    let isSum = faults.map { $0.isSum || holding.damaged > 0 } ?? false
     let lost =
       switch holding.lost {
       case nil: "0"
@@ -113,14 +115,13 @@ struct HoldingTable {
       }
     func text(_ number: Int?) -> String { number.map(NumberText.grouped) ?? "—" }
     return [
-      NumberText.grouped(holding.live),
-      faults.map { ($0.isSum ? "≤ " : "") + NumberText.grouped($0.count) } ?? "0", lost,
+      NumberText.grouped(holding.live), (isSum ? "≤ " : "") + NumberText.grouped(damaged), lost,
     ] + (showsDeleted ? [text(holding.deleted), text(holding.older)] : [])
   }
 
   /// Whether an entity's row is one to look at.
   func isConcerned(_ holding: EntityHolding) -> Bool {
-    holding.lost != nil || faults[holding.entity] != nil
+    holding.lost != nil || holding.damaged > 0 || faults[holding.entity] != nil
   }
 
   /// The table for the clipboard, a tab between columns.

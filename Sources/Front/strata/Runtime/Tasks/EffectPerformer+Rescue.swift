@@ -175,6 +175,7 @@ extension StoreSession {
       if count == 0, store.model.entity(named: entity)?.isAbstract == true { continue }
       holdings[entity] = EntityHolding(entity: entity, live: count)
     }
+    for (entity, count) in store.cutRows { holdings[entity]?.damaged += count }
     for hole in store.damage?.holes ?? [] {
       let tables = store.entityTables.filter { $0.table == hole.table }
       guard let root = (tables.first(where: \.isWholeTable) ?? tables.first)?.entity else {

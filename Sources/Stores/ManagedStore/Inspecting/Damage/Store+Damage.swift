@@ -59,6 +59,21 @@ extension Store {
     return drift.sentences
   }
 
+  /// How many rows there are of which a part stands on pages that are another's, or that are gone, by entity.
+  package var cutRows: [String: Int] {
+    var result: [String: Int] = [:]
+    for (table, keys) in damage?.rows.cut ?? [:] {
+      let own = entityTables.filter { $0.table == table }
+      guard let root = (own.first(where: \.isWholeTable) ?? own.first)?.entity else { continue }
+      for key in keys {
+        let row = "SELECT Z_ENT FROM \(quoted(table)) WHERE Z_PK = ?"
+        let number = try? connection.value(row, [.integer(key)])?.integer
+        result[number.flatMap { entityNames[$0] } ?? root, default: 0] += 1
+      }
+    }
+    return result
+  }
+
   /// Rows of which an index has other values, as sentences: they are there, and may be of another time.
   package var doubts: [String] {
     (damage?.rows.doubtful ?? [:]).sorted { $0.key < $1.key }.map { table, keys in

@@ -81,6 +81,11 @@ extension SalvagedBookkeeping.Change {
       case .parent(let entity): (entity, "Z_SUPER")
       case .maximum(let entity): (entity, "Z_MAX")
       }
+    if case .metadata(keepsUUID: true) = place {
+      return RepairChange(
+        kind: kind.rawValue, entity: entity, property: property, old: "not readable",
+        new: "recreated from the model, with the UUID \(new ?? "")")
+    }
     return RepairChange(
       kind: kind.rawValue, entity: entity, property: property, old: old, new: new)
   }
