@@ -97,12 +97,20 @@ public struct BackupFuzzing: Sendable {
     recordsPath = temporary.path("records.db")
     try FileSystem.write(list, to: recordsPath)
     sound = [
-      .store: storeBytes, .log: Fuzzing.walBytes, .keybag: writer.bag, .list: list, .properties: stored, .info: info,
-      .record: EncryptedBackupWriter.record(
-        path: Self.file, size: storeBytes.count,
-        key: [3, 0, 0, 0] + [UInt8](repeating: 9, count: 40), protectionClass: 3),
+      .store: storeBytes, .log: Fuzzing.walBytes, .keybag: writer.bag, .list: list,
+      .properties: stored, .info: info, .record: try Self.record(in: recordsPath),
       .storedList: try FileSystem.read(folder + "/Manifest.db"),
     ]
+  }
+
+  /// The store's own record.
+  private static func record(in list: String) throws -> [UInt8] {
+    let rows = try Connection(path: list, mode: .readOnly).rows(
+      "SELECT file FROM Files WHERE relativePath = ?", [.text(file)])
+    guard rows.count == 1, case .blob(let bytes)? = rows[0].first else {
+      throw CoreDataError(.failed, "the list has no record of \(file)")
+    }
+    return bytes
   }
 
   private func soundBytes(of part: Part) throws -> [UInt8] {
@@ -134,7 +142,11 @@ public struct BackupFuzzing: Sendable {
 
   /// Changes the backup. A failure is a mistake of this file: to the fuzzer, an error is an answer to the input.
   private func prepare(_ part: Part, _ change: () throws -> Void) {
-    do { try change() } catch { preconditionFailure("the \(part) was not put in place: \(error)") }
+    do {
+      try change()
+    } catch {
+      preconditionFailure("the \(part) was not put in place: \(error)")
+    }
   }
 
   private func requirePrintable(_ text: String) {
