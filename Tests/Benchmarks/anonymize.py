@@ -25,6 +25,8 @@ Ends with 1 where there are violations.
 
 import argparse
 import collections
+import decimal
+import fractions
 import glob
 import gzip
 import hashlib
@@ -313,8 +315,8 @@ def decade(number):
     number = abs(number)
     if number == 0 or math.isinf(number):
         return None
-    # Enough digits that it does not round up; log10 would.
-    return int(f"{number:.20e}".split("e")[1])
+    # Of the number as it is written: the double that is written 1e38 is a little less, and log10 rounds up.
+    return decimal.Decimal(repr(number)).adjusted()
 
 
 class Comparison:
@@ -513,7 +515,11 @@ class Comparison:
                         used[decade(value), value < 0].add(value)
         for (power, negative, isInt), same in self.integers.items():
             numbers = used[power, negative]
-            room = 9 * 10 ** power if power is not None and power >= 0 else math.inf
+            room = math.inf
+            if power is not None and power >= 0:
+                room = 9 * 10 ** power
+            elif power is not None and power < -307:
+                room = 9 * fractions.Fraction(10) ** power / fractions.Fraction(math.ulp(0.0))
             rules = any(a.rules for own in self.before.attributes.values() for a in own)
             if len(numbers) * 2 <= room and not rules:
                 value, place = sorted(same)[0]

@@ -6,8 +6,8 @@ import SQLite
 
 /// Encrypted backups of which one part is damaged, under the right keys: what a reader meets after the password.
 public struct BackupFuzzing: Sendable {
-  /// The part that is damaged, by the first byte of an input.
-  public enum Part: UInt8, CaseIterable, Sendable {
+  /// The part that is damaged.
+  enum Part: CaseIterable {
     /// The keybag in Manifest.plist.
     case keybag
     /// The record of a file: an archive of an object of class MBFile.
@@ -37,15 +37,22 @@ public struct BackupFuzzing: Sendable {
   private let sound: [Part: [UInt8]]
   private let properties: [String: PropertyListValue]
   private let listKey: [UInt8]
-  private let places: [Part: (path: String, key: [UInt8])]
+  private let (store, log): (Place, Place)
 
-  /// Input whose first byte says which part the rest is.
-  public static func target(in folder: TemporaryFolder) throws -> Fuzzing.Target {
+  /// A file of the backup and its key.
+  private struct Place {
+    var path: String
+    var key: [UInt8]
+  }
+
+  /// A target for each part.
+  public static func targets(in folder: TemporaryFolder) throws -> [Fuzzing.Target] {
     let fuzzing = try BackupFuzzing(in: folder)
-    let corpus = Part.allCases.compactMap { part in
-      fuzzing.sound[part].map { [part.rawValue] + $0 }
+    return try Part.allCases.map { part in
+      Fuzzing.Target("\(part)", corpus: [try fuzzing.soundBytes(of: part)]) {
+        try fuzzing.read($0, as: part)
+      }
     }
-    return Fuzzing.Target("encrypted backup", corpus: corpus) { try fuzzing.read($0) }
   }
 
   private init(in temporary: TemporaryFolder) throws {
@@ -62,15 +69,20 @@ public struct BackupFuzzing: Sendable {
     }
     let path = temporary.path("App.sqlite")
     try Fuzzing.sampleStore(at: path, model: Model(contents: Array(Fuzzing.modelText.utf8)))
-    let contents = [Part.store: try FileSystem.read(path), .log: Fuzzing.walBytes]
-    var places: [Part: (path: String, key: [UInt8])] = [:]
-    for (part, suffix) in [(Part.store, ""), (.log, "-wal")] {
-      let place = try writer.add(Self.domain, Self.file + suffix, contents[part] ?? [])
-      places[part] = (place, writer.secrets.last ?? [])
+    func lastKey() throws -> [UInt8] {
+      guard let key = writer.secrets.last else {
+        throw CoreDataError(.failed, "the backup has no key")
+      }
+      return key
     }
+    let storeBytes = try FileSystem.read(path)
+    func add(_ suffix: String, _ contents: [UInt8]) throws -> Place {
+      Place(path: try writer.add(Self.domain, Self.file + suffix, contents), key: try lastKey())
+    }
+    store = try add("", storeBytes)
+    log = try add("-wal", Fuzzing.walBytes)
     try writer.finish()
-    self.places = places
-    listKey = writer.secrets.last ?? []
+    listKey = try lastKey()
     let stored = try FileSystem.read(folder + "/Manifest.plist")
     guard case .dictionary(let properties) = try PropertyList.read(stored) else {
       throw CoreDataError(.failed, "the backup has no properties")
@@ -84,20 +96,34 @@ public struct BackupFuzzing: Sendable {
     try FileSystem.write(info, to: folder + "/Info.plist")
     recordsPath = temporary.path("records.db")
     try FileSystem.write(list, to: recordsPath)
-    sound = contents.merging([
-      .keybag: writer.bag, .list: list, .properties: stored, .info: info,
-      .record: EncryptedBackupWriter.record(
-        path: Self.file, size: contents[.store]?.count ?? 0,
-        key: [3, 0, 0, 0] + [UInt8](repeating: 9, count: 40), protectionClass: 3),
+    sound = [
+      .store: storeBytes, .log: Fuzzing.walBytes, .keybag: writer.bag, .list: list,
+      .properties: stored, .info: info, .record: try Self.record(in: recordsPath),
       .storedList: try FileSystem.read(folder + "/Manifest.db"),
-    ]) { first, _ in first }
+    ]
+  }
+
+  /// The store's own record.
+  private static func record(in list: String) throws -> [UInt8] {
+    let rows = try Connection(path: list, mode: .readOnly).rows(
+      "SELECT file FROM Files WHERE relativePath = ?", [.text(file)])
+    guard rows.count == 1, case .blob(let bytes)? = rows[0].first else {
+      throw CoreDataError(.failed, "the list has no record of \(file)")
+    }
+    return bytes
+  }
+
+  private func soundBytes(of part: Part) throws -> [UInt8] {
+    guard let bytes = sound[part] else {
+      throw CoreDataError(.failed, "the \(part) of the backup was not made")
+    }
+    return bytes
   }
 
   /// Puts a damaged part in its place, reads the backup, and makes it sound again.
-  private func read(_ input: [UInt8]) throws {
-    let part = input.first.flatMap { Part(rawValue: $0 % UInt8(Part.allCases.count)) } ?? .keybag
-    try write(part, Array(input.dropFirst()))
-    defer { try? restore(part) }
+  private func read(_ input: [UInt8], as part: Part) throws {
+    prepare(part) { try write(part, input) }
+    defer { prepare(part) { try restore(part) } }
     let unlocking = BackupUnlocking(ring: BackupKeyRing()) { backup, attempt in
       requirePrintable(backup.text)
       return attempt == 0 ? Secret(Array(Self.password.utf8)) : nil
@@ -112,6 +138,15 @@ public struct BackupFuzzing: Sendable {
       }
     }
     for note in container.notes { requirePrintable(note) }
+  }
+
+  /// Changes the backup. A failure is a mistake of this file: to the fuzzer, an error is an answer to the input.
+  private func prepare(_ part: Part, _ change: () throws -> Void) {
+    do {
+      try change()
+    } catch {
+      preconditionFailure("the \(part) was not put in place: \(error)")
+    }
   }
 
   private func requirePrintable(_ text: String) {
@@ -131,15 +166,21 @@ public struct BackupFuzzing: Sendable {
       try records.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
       try records.run(
         "UPDATE Files SET file = ? WHERE relativePath = ?", [.blob(bytes), .text(Self.file)])
+      guard records.changes == 1 else {
+        throw CoreDataError(.failed, "\(records.changes) records of \(Self.file)")
+      }
       try writeList(FileSystem.read(recordsPath))
     case .list: try writeList(bytes)
     case .properties: try FileSystem.write(Self.quick(bytes), to: folder + "/Manifest.plist")
     case .storedList: try FileSystem.write(bytes, to: folder + "/Manifest.db")
     case .info: try FileSystem.write(bytes, to: folder + "/Info.plist")
-    case .store, .log:
-      guard let (path, key) = places[part] else { return }
-      try FileSystem.write(TestCrypto.encrypted(bytes, with: key), to: path)
+    case .store: try write(bytes, at: store)
+    case .log: try write(bytes, at: log)
     }
+  }
+
+  private func write(_ plain: [UInt8], at place: Place) throws {
+    try FileSystem.write(TestCrypto.encrypted(plain, with: place.key), to: place.path)
   }
 
   private func writeList(_ plain: [UInt8]) throws {
@@ -154,7 +195,7 @@ public struct BackupFuzzing: Sendable {
       case .record, .list: .storedList
       default: part
       }
-    try sound[whole].map { try write(whole, $0) }
+    try write(whole, soundBytes(of: whole))
   }
 
   /// The same with few rounds where there are so many as to take seconds, and not too many.
