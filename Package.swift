@@ -343,10 +343,13 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// What only a debugger reads takes a fifth of the compiler's time, and the program is stripped of it.
+// What only a debugger reads takes the compiler's time, and the program is stripped of it. The frontend is told
+// so, since SwiftPM's own -g comes after these flags.
 if isRoot {
   for target in package.targets where target.type == .regular || target.type == .executable {
     target.swiftSettings =
-      (target.swiftSettings ?? []) + [.unsafeFlags(["-gnone"], .when(configuration: .release))]
+      (target.swiftSettings ?? []) + [
+        .unsafeFlags(["-Xfrontend", "-gnone"], .when(configuration: .release))
+      ]
   }
 }
