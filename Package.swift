@@ -7,8 +7,11 @@ let isRoot = Context.environment["PWD"] == Context.packageDirectory
 
 // Half of a release build was the optimiser's work on modules in which SQLite does the work, or that
 // work once for a model or a command. What runs once a row, a byte or a cell of the screen is in others.
+// Their module comes out of the same run of the compiler, which would read all sources once more for it.
 let unoptimized: [SwiftSetting] =
-  isRoot ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
+  isRoot
+  ? [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))]
+  : []
 // Small code is compiled sooner.
 let small: [SwiftSetting] =
   isRoot ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []
