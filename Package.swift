@@ -7,8 +7,11 @@ let isRoot = Context.environment["PWD"] == Context.packageDirectory
 
 // Half of a release build was the optimiser's work on modules in which SQLite does the work, or that
 // work once for a model or a command. What runs once a row, a byte or a cell of the screen is in others.
+// Their module comes out of the same run of the compiler, which would read all sources once more for it.
 let unoptimized: [SwiftSetting] =
-  isRoot ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
+  isRoot
+  ? [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))]
+  : []
 // Small code is compiled sooner.
 let small: [SwiftSetting] =
   isRoot ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []
@@ -343,10 +346,13 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// What only a debugger reads takes a fifth of the compiler's time, and the program is stripped of it.
+// What only a debugger reads takes the compiler's time, and the program is stripped of it. The frontend is told
+// so, since SwiftPM's own -g comes after these flags.
 if isRoot {
   for target in package.targets where target.type == .regular || target.type == .executable {
     target.swiftSettings =
-      (target.swiftSettings ?? []) + [.unsafeFlags(["-gnone"], .when(configuration: .release))]
+      (target.swiftSettings ?? []) + [
+        .unsafeFlags(["-Xfrontend", "-gnone"], .when(configuration: .release))
+      ]
   }
 }

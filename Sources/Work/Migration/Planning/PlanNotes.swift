@@ -314,14 +314,14 @@ extension PlanNotes {
       }
       return link.now == nil ? (sum.gone + rows, sum.renamed) : (sum.gone, sum.renamed + rows)
     }
-    let parts = [
-      (deleted, "row", "of removed entities", "deleted"),
-      (renumbered, "row", nil, "renumbered"),
-      (links.gone, "link", "of removed relationships", "deleted"),
-      (links.renamed, "link", nil, "renamed"),
-    ].filter { $0.0 > 0 }.map { count, noun, rest, verb in
-      [NumberText.counted(count, noun), rest, count == 1 ? "is" : "are", verb].compactMap { $0 }
-        .joined(separator: " ")
+    let counts: [(count: Int, noun: String, of: String, deed: String)] = [
+      (deleted, "row", " of removed entities", "deleted"),
+      (renumbered, "row", "", "renumbered"),
+      (links.gone, "link", " of removed relationships", "deleted"),
+      (links.renamed, "link", "", "renamed"),
+    ]
+    let parts = counts.filter { $0.count > 0 }.map {
+      "\(NumberText.counted($0.count, $0.noun))\($0.of) \($0.count == 1 ? "is" : "are") \($0.deed)"
     }
     guard !parts.isEmpty else { return nil }
     return "In the mirroring’s own tables \(parts.joined(separator: ", "))."

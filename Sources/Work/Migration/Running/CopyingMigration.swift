@@ -148,10 +148,10 @@ struct CopyingMigration {
   private func copyTriggers() throws {
     let there = try DatabaseTables(connection)
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
+    let names = SchemaNames(in: there, since: source.database)
     for trigger in source.triggerStatements
     where !own.contains(trigger.table) && there.contains(trigger.table)
-      && there.triggers[trigger.name] == nil
-      && SchemaText.fits(trigger.sql, there, writtenFor: source.database)
+      && there.triggers[trigger.name] == nil && names.fit(trigger.sql)
     {
       try connection.create(.trigger, trigger.sql)
     }

@@ -228,10 +228,12 @@ extension Verification {
   /// What follows the numbers of entities, or the names of relationships, is left out where these change.
   func verifyOtherTables(_ known: KnownRows?, _ report: inout VerificationReport) throws {
     let (former, database) = (schemas.store.schema, schemas.store.database)
-    let planned = Set(
-      [former, destination].flatMap { schema in
-        schema.tables.map(\.name) + schema.joins.map(\.name) + schema.rtreeIndexes.map(\.name)
-      } + StoreSchema.bookkeepingStatements.map(\.name))
+    var planned = Set(StoreSchema.bookkeepingStatements.map(\.name))
+    for schema in [former, destination] {
+      planned.formUnion(schema.tables.map(\.name))
+      planned.formUnion(schema.joins.map(\.name))
+      planned.formUnion(schema.rtreeIndexes.map(\.name))
+    }
     let names = try connection.rows(
       """
       SELECT m.name FROM main.sqlite_master m JOIN src.sqlite_master s

@@ -77,7 +77,8 @@ extension ConfirmLayer {
   }
 
   private func rows(of lines: [Confirmation.Line], width: Int, isLoose: Bool) -> [Row] {
-    let margin = lines.map { $0.label.count }.max().map { $0 == 0 ? 0 : $0 + 2 } ?? 0
+    let widest = lines.map(\.label.count).max() ?? 0
+    let margin = widest == 0 ? 0 : widest + 2
     var rows: [Row] = []
     for (index, line) in lines.enumerated() {
       // Facts stand close together; sentences are apart.

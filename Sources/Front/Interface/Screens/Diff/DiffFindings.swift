@@ -142,11 +142,17 @@ extension DiffScreen {
     } else {
       list.home()
       meaningOffset = 0
+      // For one chain of ?? the compiler takes three seconds.
       let what =
-        finding.entity.map { "\($0), which neither version has" }
-        ?? other.map { "“\($0)”, which is not compared here; o compares it" }
-        ?? finding.version.map { "“\($0)” as a whole: it has no line of its own" }
-        ?? "the models as a whole: they have no line of their own"
+        if let entity = finding.entity {
+          "\(entity), which neither version has"
+        } else if let other {
+          "“\(other)”, which is not compared here; o compares it"
+        } else if let version = finding.version {
+          "“\(version)” as a whole: it has no line of its own"
+        } else {
+          "the models as a whole: they have no line of their own"
+        }
       context.notice = Notice("\(finding.rule.id) is about \(what)")
     }
     list.setHeight(DiffLayout(self, context).list.height)

@@ -37,11 +37,12 @@ extension StepCompletion {
     }
     try rename(renamings.map { ($0.from, $0.to.name, $0.to.sql) })
     var left = try DatabaseTables(connection)
+    let names = SchemaNames(in: left, since: source.database)
     // Indexes that stay went with tables that were written again.
     for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
       guard let sql = source.database.sql[name], left.indexes[name] == nil, left.contains(table),
         isRight(name, sql) || targets[name] == nil && own[name] == nil,
-        SchemaText.fits(sql, left, writtenFor: source.database)
+        names.fit(sql)
       else { continue }
       try connection.create(.index, sql)
     }
@@ -140,6 +141,7 @@ extension StepCompletion {
   func makeTriggers() throws {
     let former = source.triggerStatements
     let database = try DatabaseTables(connection)
+    let names = SchemaNames(in: database, since: source.database)
     let before = source.schema.triggerGroups
     var made: [SchemaStatement] = []
     var claimed: Set<String> = []
@@ -148,9 +150,7 @@ extension StepCompletion {
       claimed.formUnion(own.map(\.name))
       let same = before.first { $0.entity == group.entity && $0.attribute == group.attribute }
       // Where nothing that they depend on changes, those that Core Data wrote are better than ours.
-      let stays =
-        !own.isEmpty
-        && own.allSatisfy { SchemaText.fits($0.sql, database, writtenFor: source.database) }
+      let stays = !own.isEmpty && own.allSatisfy { names.fit($0.sql) }
       made += stays && isUnchanged(group, since: same) ? own : group.statements
     }
     let trees = destination.rtreeIndexes
@@ -168,11 +168,7 @@ extension StepCompletion {
       guard !before.contains(where: { $0.owns(trigger.name, on: trigger.table) }) else { continue }
       // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
       // make every later write fail, so it is not restored.
-      if database.contains(trigger.table),
-        SchemaText.fits(trigger.sql, database, writtenFor: source.database)
-      {
-        made.append(trigger)
-      }
+      if database.contains(trigger.table), names.fit(trigger.sql) { made.append(trigger) }
     }
     for trigger in made { try connection.create(.trigger, trigger.sql) }
   }
@@ -253,19 +249,22 @@ extension StepCompletion {
   }
 }
 
-/// The text of CREATE statements, as far as a migration looks into it.
-enum SchemaText {
+/// The names of a store's tables and columns, of which statements are asked that were written for another state.
+struct SchemaNames {
+  private let known: Set<String>
+  /// Tables of the former state.
+  private let gone: Set<String>
+
+  init(in database: DatabaseTables, since former: DatabaseTables) {
+    known = Set(database.tables.keys).union(database.tables.values.lazy.joined().map(\.name))
+    gone = Set(former.tables.keys).subtracting(known)
+  }
+
   /// Whether every table and column that an index or trigger names is still there.
   ///
   /// Core Data's names are all in capitals and begin with Z; the statement's own name comes third.
-  ///
-  /// - Parameter former: the tables that it was written for.
-  static func fits(
-    _ sql: String, _ database: DatabaseTables, writtenFor former: DatabaseTables
-  ) -> Bool {
-    let known = Set(database.tables.keys).union(database.tables.values.flatMap { $0.map(\.name) })
-    let gone = Set(former.tables.keys).subtracting(known)
-    var words = words(of: sql)
+  func fit(_ sql: String) -> Bool {
+    var words = SchemaText.words(of: sql)
     guard
       let name = words.firstIndex(where: {
         $0.uppercased() == "INDEX" || $0.uppercased() == "TRIGGER"
@@ -278,7 +277,10 @@ enum SchemaText {
         && (!word.hasPrefix("Z") || word != word.uppercased() || known.contains(word))
     }
   }
+}
 
+/// The text of CREATE statements, as far as a migration looks into it.
+enum SchemaText {
   /// The words of a statement, names without their quotes.
   static func words(of sql: String) -> [String] {
     sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
