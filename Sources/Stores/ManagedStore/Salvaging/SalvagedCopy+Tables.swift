@@ -166,7 +166,12 @@ extension SalvagedCopy {
     try connection.execute("PRAGMA cache_size = -2000")
     if hasCopiedTrees {
       for index in trees.emptyIndexes {
-        try connection.execute(trees.postponed[index] ?? "REINDEX \(quoted(index))")
+        if let statement = trees.postponed[index.name] {
+          try connection.execute(statement)
+        } else if trees.filled.contains(index.table) {
+          // Of a table that was filled row by row it has all entries.
+          try connection.execute("REINDEX \(quoted(index.name))")
+        }
       }
       // Where a tree was found by what it holds, the index has an entry for each row, or one of them is not whole.
       let rows = Dictionary(all.map { ($0.name, $0.rows) }) { first, _ in first }
@@ -244,8 +249,10 @@ struct CopiedTrees {
   private(set) var tables: [String: TreeCopy.Outcome] = [:]
   /// Which pages were; the first is page 1.
   private(set) var isPageCopied: [Bool] = []
-  /// Indexes that have to be rebuilt.
-  private(set) var emptyIndexes: [String] = []
+  /// Tables that rows were copied into.
+  private(set) var filled: Set<String> = []
+  /// Indexes that were not copied.
+  private(set) var emptyIndexes: [(name: String, table: String)] = []
   /// The statements of those that are made when all rows are there, by name.
   private(set) var postponed: [String: String] = [:]
   /// Indexes that were copied without a schema that names their trees, or those of their tables.
@@ -294,14 +301,17 @@ struct CopiedTrees {
         if entries == nil {
           throw CoreDataError(.unreadable, "\(name) cannot be copied page for page")
         }
+        filled.insert(name)
         continue
       }
       let (owner, shape) = (owners[name], shapes[name])
-      tables[name] = try copy.copyTable(
+      let outcome = try copy.copyTable(
         roots: roots, to: Int(place), isOfObjects: owner?.numbers.isEmpty == false
       ) { record in
         owner?.isOwn(record.count, record.integer(1)) != false && shape?.fits(record) != false
       }
+      tables[name] = outcome
+      if outcome.rows > 0 { filled.insert(name) }
     }
     try copy.finish()
     isPageCopied = copy.isCopied
@@ -321,7 +331,7 @@ struct CopiedTrees {
       guard tables[table]?.isWhole == true, let place = root ?? indexes[name],
         let entries = try copy.copyIndex(root: place, to: Int(new))
       else {
-        emptyIndexes.append(name)
+        emptyIndexes.append((name, table))
         continue
       }
       if root == nil || told[table] != nil { foundIndexes.append((name, table, entries)) }
@@ -331,10 +341,10 @@ struct CopiedTrees {
     try postponeIndexes(connection)
   }
 
-  /// Drops indexes that have to be rebuilt: each row that is put in would look for its place in them. One that
+  /// Drops indexes that were not copied: each row that is put in would look for its place in them. One that
   /// refuses rows stays.
   private mutating func postponeIndexes(_ connection: Connection) throws {
-    for name in emptyIndexes {
+    for (name, _) in emptyIndexes {
       let sql = try connection.value(
         "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)])?.text
       guard let sql, sql.hasPrefix("CREATE INDEX ") else { continue }
