@@ -85,4 +85,24 @@ extension SalvagedCopy {
       try insert.step()
     }
   }
+
+  /// A row as one of its page alone, unless it fits the table of its tree: where pages of two stores are mixed, what leads
+  /// to a page may have another table there.
+  func standing(
+    _ row: RowScan.Row, _ record: borrowing Record, in known: [Int: SalvagedTable]
+  ) -> RowScan.Row {
+    guard source.trees.doubt == .all else { return row }
+    if let table = known[row.root], table.fits(record) { return row }
+    var row = row
+    row.root = 0
+    return row
+  }
+
+  /// Whether a page's rows were found besides the tables that the schema names.
+  static func isFound(
+    _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
+  ) -> Bool {
+    root != 1
+      && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
+  }
 }

@@ -268,7 +268,8 @@ package final class SalvagedCopy {
         } ?? [:]
       })
     placement?.links = groups
-    scan = RowScan(source.image, source.trees)
+    if hasCopiedTrees { waiting -= try copyLinks(of: groups) }
+    scan = RowScan(source.image, source.trees, besides: trees.isPageCopied)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in
       let row = standing(row, record, in: known)
@@ -293,24 +294,25 @@ package final class SalvagedCopy {
     }
   }
 
-  /// A row as one of its page alone, unless it fits the table of its tree: where pages of two stores are mixed, what leads
-  /// to a page may have another table there.
-  func standing(
-    _ row: RowScan.Row, _ record: borrowing Record, in known: [Int: SalvagedTable]
-  ) -> RowScan.Row {
-    guard source.trees.doubt == .all else { return row }
-    if let table = known[row.root], table.fits(record) { return row }
-    var row = row
-    row.root = 0
-    return row
-  }
-
-  /// Whether a page's rows were found besides the tables that the schema names.
-  static func isFound(
-    _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
-  ) -> Bool {
-    root != 1
-      && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
+  /// Copies the trees of links into join tables that have no rows yet, page for page.
+  ///
+  /// - Returns: how many links were copied.
+  private func copyLinks(of groups: [Int: SalvagedTable]) throws -> Int {
+    let roots = Dictionary(grouping: groups.keys.filter { $0 > 0 }) { groups[$0]?.name ?? "" }
+    let empty = all.filter { $0.rows == 0 && $0.refused.isEmpty }.compactMap { table in
+      roots[table.name].map { (table: table, roots: $0.sorted()) }
+    }
+    guard !empty.isEmpty else { return 0 }
+    try connection.execute("COMMIT")
+    for table in all { table.pause() }
+    let path = connection.path
+    let rows = try trees.copyLinks(
+      from: source, &connection, empty, open: { try Self.open(path, of: source) },
+      isCancelled: isCancelled)
+    for table in all { table.use(connection) }
+    for (table, _) in empty { table.add(copied: rows[table.name] ?? 0) }
+    try connection.execute("BEGIN")
+    return rows.values.reduce(0, +)
   }
 
   private func check() throws { try CoreDataError.check(isCancelled) }
