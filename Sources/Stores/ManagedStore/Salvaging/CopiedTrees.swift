@@ -10,6 +10,8 @@ struct CopiedTrees {
   private var shapes: [String: RowShape] = [:]
   /// What was copied of tables, by name.
   private(set) var tables: [String: TreeCopy.Outcome] = [:]
+  /// How many rows were copied of join tables whose trees were determined by the objects, by name.
+  private(set) var links: [String: Int] = [:]
   /// Which pages were; the first is page 1.
   private(set) var isPageCopied: [Bool] = []
   /// Tables that rows were copied into.
@@ -122,13 +124,12 @@ struct CopiedTrees {
   ///   - tables: the tables, with the first pages of their trees.
   ///   - connection: to the new database; another one afterwards.
   ///   - open: opens it.
-  /// - Returns: how many rows were copied of each, by name.
   /// - Throws: as ``copy(from:to:_:owners:open:isCancelled:progress:)``.
   mutating func copyLinks(
     from source: SalvageSource, _ connection: inout Connection,
     _ tables: [(table: SalvagedTable, roots: [Int])], open: () throws -> Connection,
     isCancelled: @escaping () -> Bool
-  ) throws -> [String: Int] {
+  ) throws {
     let places = try connection.rows(
       "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'")
     let root = Dictionary(
@@ -141,18 +142,16 @@ struct CopiedTrees {
     var copy = try TreeCopy(
       source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
       progress: { _ in })
-    var rows: [String: Int] = [:]
     for (table, roots) in tables {
       guard let place = root[table.name] else { continue }
-      rows[table.name] = try copy.copyTable(roots: roots, to: place) { table.fits($0) }.rows
+      links[table.name] = try copy.copyTable(roots: roots, to: place) { table.fits($0) }.rows
     }
     try copy.finish()
     isPageCopied = copy.isCopied
     connection = try open()
     // What follows row by row must not be there twice.
-    for index in emptyIndexes where postponed[index.name] == nil && rows[index.table] ?? 0 > 0 {
+    for index in emptyIndexes where postponed[index.name] == nil && links[index.table] ?? 0 > 0 {
       try connection.execute("REINDEX \(quoted(index.name))")
     }
-    return rows
   }
 }

@@ -306,13 +306,13 @@ package final class SalvagedCopy {
     try connection.execute("COMMIT")
     for table in all { table.pause() }
     let path = connection.path
-    let rows = try trees.copyLinks(
+    try trees.copyLinks(
       from: source, &connection, empty, open: { try Self.open(path, of: source) },
       isCancelled: isCancelled)
     for table in all { table.use(connection) }
-    for (table, _) in empty { table.add(copied: rows[table.name] ?? 0) }
+    for (table, _) in empty { table.add(copied: trees.links[table.name] ?? 0) }
     try connection.execute("BEGIN")
-    return rows.values.reduce(0, +)
+    return trees.links.values.reduce(0, +)
   }
 
   private func check() throws { try CoreDataError.check(isCancelled) }
