@@ -118,37 +118,65 @@ struct CopiedTrees {
     }
   }
 
-  /// Copies join tables that have no row yet, when it is determined which trees are theirs.
+  /// Copies join tables that have no row yet, when it is determined which trees are theirs, and the indexes of those of
+  /// which that is all.
   ///
   /// - Parameters:
-  ///   - tables: the tables, with the first pages of their trees.
+  ///   - tables: the tables, with the first pages of their trees, and how many rows were found of each.
   ///   - connection: to the new database; another one afterwards.
   ///   - open: opens it.
   /// - Throws: as ``copy(from:to:_:owners:open:isCancelled:progress:)``.
   mutating func copyLinks(
     from source: SalvageSource, _ connection: inout Connection,
-    _ tables: [(table: SalvagedTable, roots: [Int])], open: () throws -> Connection,
+    _ tables: [(table: SalvagedTable, roots: [Int], rows: Int)], open: () throws -> Connection,
     isCancelled: @escaping () -> Bool
   ) throws {
-    let places = try connection.rows(
-      "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'")
-    let root = Dictionary(
-      places.compactMap { row in
-        row.first?.text.flatMap { name in row.last?.integer.map { (name, Int($0)) } }
-      }
+    let names = Set(tables.map(\.table.name))
+    // Made while their tables are empty, they are so, too.
+    let waiting = emptyIndexes.filter { names.contains($0.table) && postponed[$0.name] != nil }
+    for index in waiting { try connection.execute(postponed[index.name] ?? "") }
+    let places = Dictionary(
+      try connection.rows("SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0")
+        .compactMap { row in
+          row.first?.text.flatMap { name in row.last?.integer.map { (name, Int($0)) } }
+        }
     ) { first, _ in first }
     let path = connection.path
     connection.close()
     var copy = try TreeCopy(
       source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
       progress: { _ in })
-    for (table, roots) in tables {
-      guard let place = root[table.name] else { continue }
-      links[table.name] = try copy.copyTable(roots: roots, to: place) { table.fits($0) }.rows
+    var whole: Set<String> = []
+    for (table, roots, rows) in tables {
+      guard let place = places[table.name] else { continue }
+      let outcome = try copy.copyTable(roots: roots, to: place) { table.fits($0) }
+      links[table.name] = outcome.rows
+      if outcome.isWhole, outcome.rows == rows { whole.insert(table.name) }
     }
     try copy.finish()
     isPageCopied = copy.isCopied
     connection = try open()
+    let indexes = waiting.filter { whole.contains($0.table) }
+    if !indexes.isEmpty, !source.isSchemaWhole {
+      let roots = try TreeNames.indexes(of: source, besides: isPageCopied, in: connection)
+      connection.close()
+      copy = try TreeCopy(
+        source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
+        progress: { _ in })
+      for (name, table) in indexes {
+        guard let root = roots[name], let place = places[name],
+          let entries = try copy.copyIndex(root: root, to: place)
+        else { continue }
+        foundIndexes.append((name, table, entries))
+        emptyIndexes.removeAll { $0.name == name }
+        postponed[name] = nil
+      }
+      try copy.finish()
+      connection = try open()
+    }
+    for (name, _) in waiting where postponed[name] != nil {
+      try connection.execute("DROP INDEX \(quoted(name))")
+    }
     // What follows row by row must not be there twice.
     for index in emptyIndexes where postponed[index.name] == nil && links[index.table] ?? 0 > 0 {
       try connection.execute("REINDEX \(quoted(index.name))")

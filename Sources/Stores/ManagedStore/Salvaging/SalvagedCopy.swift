@@ -268,7 +268,7 @@ package final class SalvagedCopy {
         } ?? [:]
       })
     placement?.links = groups
-    if hasCopiedTrees { waiting -= try copyLinks(of: groups) }
+    if hasCopiedTrees { waiting -= try copyLinks(of: groups, joining.counts) }
     scan = RowScan(source.image, source.trees, besides: trees.isPageCopied)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in
@@ -297,11 +297,16 @@ package final class SalvagedCopy {
   /// Copies the trees of links into join tables that have no rows yet, page for page.
   ///
   /// - Returns: how many links were copied.
-  private func copyLinks(of groups: [Int: SalvagedTable]) throws -> Int {
-    let roots = Dictionary(grouping: groups.keys.filter { $0 > 0 }) { groups[$0]?.name ?? "" }
+  private func copyLinks(of groups: [Int: SalvagedTable], _ counts: [Int: Int]) throws -> Int {
+    let places = Dictionary(grouping: groups.keys) { groups[$0]?.name ?? "" }
     let empty = all.filter { $0.rows == 0 && $0.refused.isEmpty }.compactMap { table in
-      roots[table.name].map { (table: table, roots: $0.sorted()) }
-    }
+      places[table.name].map { own in
+        (
+          table: table, roots: own.filter { $0 > 0 }.sorted(),
+          rows: own.reduce(0) { $0 + (counts[$1] ?? 0) }
+        )
+      }
+    }.filter { !$0.roots.isEmpty }
     guard !empty.isEmpty else { return 0 }
     try connection.execute("COMMIT")
     for table in all { table.pause() }
@@ -310,7 +315,7 @@ package final class SalvagedCopy {
       from: source, &connection, empty, open: { try Self.open(path, of: source) },
       isCancelled: isCancelled)
     for table in all { table.use(connection) }
-    for (table, _) in empty { table.add(copied: trees.links[table.name] ?? 0) }
+    for (table, _, _) in empty { table.add(copied: trees.links[table.name] ?? 0) }
     try connection.execute("BEGIN")
     return trees.links.values.reduce(0, +)
   }
