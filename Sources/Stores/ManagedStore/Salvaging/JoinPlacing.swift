@@ -23,6 +23,8 @@ struct JoinPlacing {
     let numbers: Set<Int64>
     /// The last key that was given out in the table.
     let greatest: Int64
+    /// Whether the table has no other objects.
+    var isWholeTable = false
   }
 
   private var candidates: [Candidate] = []
@@ -264,9 +266,10 @@ struct JoinPlacing {
     let list = side.numbers.sorted().map(String.init).joined(separator: ", ")
     let key = side.table + " " + list
     if let known = sizes[key] { return known }
+    // All rows of a table SQLite counts by its pages.
+    let condition = side.isWholeTable ? "" : " WHERE Z_ENT IN (\(list))"
     let count =
-      try connection.value(
-        "SELECT count(*) FROM \(quoted(side.table)) WHERE Z_ENT IN (\(list))")?.integer ?? 0
+      try connection.value("SELECT count(*) FROM \(quoted(side.table))\(condition)")?.integer ?? 0
     sizes[key] = Double(max(1, count))
     return Double(max(1, count))
   }

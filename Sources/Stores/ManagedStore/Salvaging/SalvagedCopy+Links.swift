@@ -29,10 +29,11 @@ extension SalvagedCopy {
       let entities = [join.entity, join.inverseEntity]
       let sides = (isTurned ? entities.reversed() : entities).compactMap { entity in
         schema.table(of: entity).map { side in
-          JoinPlacing.Side(
-            table: side.name,
-            numbers: Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }),
-            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max)
+          let numbers = Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] })
+          return JoinPlacing.Side(
+            table: side.name, numbers: numbers,
+            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max,
+            isWholeTable: numbers == tables[side.name]?.numbers)
         }
       }
       return sides.count == 2 ? .init(table: table, sides: sides) : nil
