@@ -103,9 +103,10 @@ public final class Store {
   ///   - files: where the store's external data is, besides its main file.
   ///   - isLenient: whether metadata and a model cache that cannot be read are done without, and reported
   ///     by ``flaws``: for looking at a store that is known to be damaged.
+  ///   - salvages: whether one that SQLite does not open is read page by page, which takes a private copy.
   package init(
     path: String, files: StoreFiles, model given: Model? = nil, isLenient: Bool = false,
-    fallback: (StoreMetadata) -> Model? = { _ in nil }
+    salvages: Bool = true, fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
     let wal: WriteAheadLog
     let opened: (connection: Connection, access: StoreFiles.Access, snapshot: Snapshot?)
@@ -113,7 +114,8 @@ public final class Store {
     let fingerprint = StoreFingerprint(of: files.path)
     do {
       wal = try WriteAheadLog(besideStore: files.path)
-      (opened, soundness) = try files.openAnyhow(wal: wal, model: given)
+      (opened, soundness) = try files.openAnyhow(
+        wal: wal, model: given, salvages: salvages)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     } catch let error as CoreDataError {

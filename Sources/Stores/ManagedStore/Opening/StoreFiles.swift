@@ -228,7 +228,7 @@ public struct StoreFiles: Sendable, Equatable {
   /// Opens the store, and where it is damaged what of it can be read: through SQLite if that opens it,
   /// else page by page.
   func openAnyhow(
-    wal: WriteAheadLog, model: Model?
+    wal: WriteAheadLog, model: Model?, salvages: Bool
   ) throws -> (
     (connection: Connection, access: Access, snapshot: Snapshot?), Soundness
   ) {
@@ -243,6 +243,7 @@ public struct StoreFiles: Sendable, Equatable {
         failure = CoreDataError(sqlite: error, path: path)
       }
     }
+    guard salvages else { throw failure }
     let soundness = try Soundness(salvaging: self, model: model, after: failure)
     guard let connection = soundness.mended?.connection else { throw failure }
     return ((connection, .snapshot, nil), soundness)

@@ -23,6 +23,8 @@ struct JoinPlacing {
     let numbers: Set<Int64>
     /// The last key that was given out in the table.
     let greatest: Int64
+    /// Whether the table has no other objects.
+    var isWholeTable = false
   }
 
   private var candidates: [Candidate] = []
@@ -31,6 +33,8 @@ struct JoinPlacing {
   private var samples: [Int: [[Int64]]] = [:]
   /// The rows of each group by their own keys, as far as they are in its sample: all values.
   private(set) var rows: [Int: [Int64: [Int64]]] = [:]
+  /// How many rows each group has.
+  private(set) var counts: [Int: Int] = [:]
   /// The own keys of each group's rows, from the least to the greatest.
   private var spans: [Int: ClosedRange<Int64>] = [:]
   /// The candidates that each group's rows could be of.
@@ -50,11 +54,12 @@ struct JoinPlacing {
   /// Takes a row into account; false where it is none of keys alone.
   mutating func add(_ row: RowScan.Row, _ record: borrowing Record) -> Bool {
     guard isWaiting(record) else { return false }
-    let keys = (0..<record.count).compactMap { record.integer($0) }
     let group = Self.group(of: row)
+    counts[group, default: 0] += 1
     let span = spans[group] ?? row.key...row.key
     spans[group] = min(span.lowerBound, row.key)...max(span.upperBound, row.key)
     if samples[group, default: []].count < Self.sampleSize {
+      let keys = (0..<record.count).compactMap { record.integer($0) }
       samples[group, default: []].append([Int64(record.count)] + keys.prefix(2))
       rows[group, default: [:]][row.key] = keys
     }
@@ -261,9 +266,10 @@ struct JoinPlacing {
     let list = side.numbers.sorted().map(String.init).joined(separator: ", ")
     let key = side.table + " " + list
     if let known = sizes[key] { return known }
+    // All rows of a table SQLite counts by its pages.
+    let condition = side.isWholeTable ? "" : " WHERE Z_ENT IN (\(list))"
     let count =
-      try connection.value(
-        "SELECT count(*) FROM \(quoted(side.table)) WHERE Z_ENT IN (\(list))")?.integer ?? 0
+      try connection.value("SELECT count(*) FROM \(quoted(side.table))\(condition)")?.integer ?? 0
     sizes[key] = Double(max(1, count))
     return Double(max(1, count))
   }

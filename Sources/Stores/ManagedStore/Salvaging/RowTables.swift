@@ -111,6 +111,8 @@ struct RowTables {
 /// Determines which table a row belongs to whose tree does not reference it.
 struct RowPlacing {
   let tables: [SalvagedTable]
+  /// Those whose rows may begin with a value: links are many, and none of them is a row of the others.
+  private let unkeyed: [SalvagedTable]
   /// The tables of the trees that were determined, by their roots.
   private(set) var trees: [Int: SalvagedTable] = [:]
 
@@ -129,6 +131,7 @@ struct RowPlacing {
   init(tables: [SalvagedTable], trees: [Int: SalvagedTable] = [:]) {
     self.tables = tables
     self.trees = trees
+    unkeyed = tables.filter { $0.keyColumn != 0 }
   }
 
   /// The table that a row fits: the one that has its Z_ENT, else the only one of its shape.
@@ -138,7 +141,8 @@ struct RowPlacing {
   mutating func table(for record: borrowing Record, in root: Int) -> SalvagedTable? {
     if let table = trees[root] { return table }
     var fitting: [SalvagedTable] = []
-    for table in tables where table.fits(record) { fitting.append(table) }
+    let possible = record.count > 0 && record.kind(0) != .null ? unkeyed : tables
+    for table in possible where table.fits(record) { fitting.append(table) }
     // An entity's number says more than a shape.
     let entities = fitting.filter { !$0.numbers.isEmpty }
     let same = entities.isEmpty ? fitting.filter { $0.columns.count == record.count } : entities

@@ -25,6 +25,13 @@ extension SalvageSource {
 
   /// The model that is kept in the store, wherever the page of its cache is; `nil` where it is in none.
   package func model() throws -> Model? {
+    if let known = foundModel.value { return known }
+    let found = try findModel()
+    foundModel.value = .some(found)
+    return found
+  }
+
+  private func findModel() throws -> Model? {
     var found: Model?
     // The cache is one row, whose only column is what the archive deflates to.
     try rows(of: "Z_MODELCACHE", until: { found != nil }) { _, record in
@@ -164,6 +171,12 @@ extension SalvageSource {
 
   /// More entities than that no model has; rows of other tables may look alike.
   private static let mostEntities = 100_000
+}
+
+/// The model that was looked for in a damaged store, once for all who ask: every page may have to be read for it.
+final class FoundModel {
+  /// What was found; `nil` before it was looked for.
+  var value: Model??
 }
 
 /// A healthy store of the same version of an app: it states what the tables of a damaged one are made of.

@@ -32,6 +32,7 @@ package struct SalvageSource {
   package var hasTables: Bool {
     objects.contains { $0.object.type == "table" && $0.object.sql?.contains("Z_ENT") == true }
   }
+  let foundModel = FoundModel()
   /// Which page belongs to which table.
   let trees: TreeMap
   /// What a person should know, as sentences.

@@ -32,10 +32,25 @@ extension SalvagedCopy {
   package func keys(in range: ClosedRange<Int64>, lackedBy table: String) throws -> Int? {
     let span = range.upperBound.subtractingReportingOverflow(range.lowerBound)
     guard !span.overflow, span.partialValue < .max else { return nil }
-    let there = try connection.value(
-      "SELECT count(*) FROM \(quoted(table)) WHERE rowid BETWEEN ? AND ?",
-      [.integer(range.lowerBound), .integer(range.upperBound)])
-    return Int(max(0, span.partialValue + 1 - (there?.integer ?? 0)))
+    return Int(max(0, span.partialValue + 1 - (try rows(of: table, "rowid", in: range))))
+  }
+
+  /// How many rows of a table have keys of a range. Those beside it are counted where they are likely to be the fewer:
+  /// how many there are in all, SQLite knows by its pages.
+  private func rows(
+    of table: String, _ key: String, in range: ClosedRange<Int64>
+  ) throws -> Int64 {
+    func count(_ condition: String, _ keys: [Int64]) throws -> Int64 {
+      try connection.value(
+        "SELECT count(*) FROM \(quoted(table))\(condition)", keys.map { .integer($0) })?.integer ?? 0
+    }
+    let all = try count("", [])
+    let span = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+    guard span.overflow || span.partialValue > all / 2 else {
+      return try count(" WHERE \(key) BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
+    }
+    return try all - count(" WHERE \(key) < ?", [range.lowerBound])
+      - count(" WHERE \(key) > ?", [range.upperBound])
   }
 
   /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
@@ -51,13 +66,12 @@ extension SalvagedCopy {
       guard let number = schema.numbers[table.root],
         let greatest = try PrimaryKeys(connection).given(number),
         greatest > 0,
-        let row = try connection.rows(
-          "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
-        ).first, row.count == 2, let count = row[0].integer,
         // A counter that is too low shows nothing.
-        row[1].integer ?? 0 <= greatest, greatest - count < .max
+        try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0
+          <= greatest
       else { continue }
-      open[table.root] = Int(greatest - count)
+      let count = try greatest - rows(of: table.name, "Z_PK", in: 1...greatest)
+      if count < .max { open[table.root] = Int(count) }
     }
     return open
   }

@@ -29,10 +29,11 @@ extension SalvagedCopy {
       let entities = [join.entity, join.inverseEntity]
       let sides = (isTurned ? entities.reversed() : entities).compactMap { entity in
         schema.table(of: entity).map { side in
-          JoinPlacing.Side(
-            table: side.name,
-            numbers: Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }),
-            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max)
+          let numbers = Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] })
+          return JoinPlacing.Side(
+            table: side.name, numbers: numbers,
+            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max,
+            isWholeTable: numbers == tables[side.name]?.numbers)
         }
       }
       return sides.count == 2 ? .init(table: table, sides: sides) : nil
@@ -84,5 +85,25 @@ extension SalvagedCopy {
       try insert.bind(.text(joining.possible(for: group).joined(separator: " ")), at: 6)
       try insert.step()
     }
+  }
+
+  /// A row as one of its page alone, unless it fits the table of its tree: where pages of two stores are mixed, what leads
+  /// to a page may have another table there.
+  func standing(
+    _ row: RowScan.Row, _ record: borrowing Record, in known: [Int: SalvagedTable]
+  ) -> RowScan.Row {
+    guard source.trees.doubt == .all else { return row }
+    if let table = known[row.root], table.fits(record) { return row }
+    var row = row
+    row.root = 0
+    return row
+  }
+
+  /// Whether a page's rows were found besides the tables that the schema names.
+  static func isFound(
+    _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
+  ) -> Bool {
+    root != 1
+      && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
   }
 }

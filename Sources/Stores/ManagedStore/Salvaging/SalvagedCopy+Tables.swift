@@ -166,7 +166,12 @@ extension SalvagedCopy {
     try connection.execute("PRAGMA cache_size = -2000")
     if hasCopiedTrees {
       for index in trees.emptyIndexes {
-        try connection.execute(trees.postponed[index] ?? "REINDEX \(quoted(index))")
+        if let statement = trees.postponed[index.name] {
+          try connection.execute(statement)
+        } else if trees.filled.contains(index.table) {
+          // Of a table that was filled row by row it has all entries.
+          try connection.execute("REINDEX \(quoted(index.name))")
+        }
       }
       // Where a tree was found by what it holds, the index has an entry for each row, or one of them is not whole.
       let rows = Dictionary(all.map { ($0.name, $0.rows) }) { first, _ in first }
@@ -230,116 +235,6 @@ extension SalvagedCopy {
         try insert.step()
       }
       if !isWhole { unplaced += 1 }
-    }
-  }
-}
-
-/// What was copied page for page into a database that is made.
-struct CopiedTrees {
-  /// Roots of tables that the schema does not name, or whose page is lost, as far as their rows determine them, by
-  /// name: several where the page that leads to them is lost.
-  private(set) var told: [String: [Int]] = [:]
-  private var shapes: [String: RowShape] = [:]
-  /// What was copied of tables, by name.
-  private(set) var tables: [String: TreeCopy.Outcome] = [:]
-  /// Which pages were; the first is page 1.
-  private(set) var isPageCopied: [Bool] = []
-  /// Indexes that have to be rebuilt.
-  private(set) var emptyIndexes: [String] = []
-  /// The statements of those that are made when all rows are there, by name.
-  private(set) var postponed: [String: String] = [:]
-  /// Indexes that were copied without a schema that names their trees, or those of their tables.
-  private(set) var foundIndexes: [(name: String, table: String, entries: Int)] = []
-
-  /// Nothing.
-  init() {}
-
-  /// - Parameters:
-  ///   - told: roots of tables that their rows determine, by name.
-  ///   - shapes: what rows of these look like, by name.
-  init(told: [String: [Int]], shapes: [String: RowShape]) {
-    self.told = told
-    self.shapes = shapes
-  }
-
-  /// Copies tables, and indexes of those that are whole, into the empty ones that were made.
-  ///
-  /// - Parameters:
-  ///   - path: the new database.
-  ///   - connection: to it; another one afterwards.
-  ///   - owners: how rows of a table differ from those of others, by name.
-  ///   - open: opens it.
-  /// - Throws: `CoreDataError` where a file cannot be read or written, or it was cancelled;
-  ///   `SQLiteError`.
-  mutating func copy(
-    from source: SalvageSource, to path: String, _ connection: inout Connection,
-    owners: [String: RowOwner], open: () throws -> Connection, isCancelled: @escaping () -> Bool,
-    progress: @escaping (Double) -> Void
-  ) throws {
-    let stated = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
-    func root(of name: String, _ type: String) -> Int? {
-      stated[name].flatMap { $0.object.type == type && $0.root > 1 ? $0.root : nil }
-    }
-    let places = try connection.rows(
-      "SELECT type, name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
-    connection.close()
-    var copy = try TreeCopy(
-      source.image, source.trees, to: path, isCancelled: isCancelled, progress: progress)
-    for row in places where row.count == 4 && row[0].text == "table" {
-      guard let name = row[1].text, let place = row[3].integer,
-        let roots = told[name] ?? root(of: name, "table").map({ [$0] })
-      else { continue }
-      if stated[name]?.object.isWithoutRowID == true {
-        let entries = try copy.copyIndex(root: roots.first ?? 0, to: Int(place))
-        if entries == nil {
-          throw CoreDataError(.unreadable, "\(name) cannot be copied page for page")
-        }
-        continue
-      }
-      let (owner, shape) = (owners[name], shapes[name])
-      tables[name] = try copy.copyTable(
-        roots: roots, to: Int(place), isOfObjects: owner?.numbers.isEmpty == false
-      ) { record in
-        owner?.isOwn(record.count, record.integer(1)) != false && shape?.fits(record) != false
-      }
-    }
-    try copy.finish()
-    isPageCopied = copy.isCopied
-    connection = try open()
-    let indexes =
-      source.isSchemaWhole
-      ? [:] : try TreeNames.indexes(of: source, besides: isPageCopied, in: connection)
-    connection.close()
-    copy = try TreeCopy(
-      source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
-      progress: progress)
-    for row in places where row.count == 4 && row[0].text == "index" {
-      guard let name = row[1].text, let table = row[2].text, let new = row[3].integer else {
-        continue
-      }
-      let root = root(of: name, "index")
-      guard tables[table]?.isWhole == true, let place = root ?? indexes[name],
-        let entries = try copy.copyIndex(root: place, to: Int(new))
-      else {
-        emptyIndexes.append(name)
-        continue
-      }
-      if root == nil || told[table] != nil { foundIndexes.append((name, table, entries)) }
-    }
-    try copy.finish()
-    connection = try open()
-    try postponeIndexes(connection)
-  }
-
-  /// Drops indexes that have to be rebuilt: each row that is put in would look for its place in them. One that
-  /// refuses rows stays.
-  private mutating func postponeIndexes(_ connection: Connection) throws {
-    for name in emptyIndexes {
-      let sql = try connection.value(
-        "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)])?.text
-      guard let sql, sql.hasPrefix("CREATE INDEX ") else { continue }
-      try connection.execute("DROP INDEX \(quoted(name))")
-      postponed[name] = sql
     }
   }
 }

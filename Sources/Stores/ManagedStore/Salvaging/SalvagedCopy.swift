@@ -268,7 +268,8 @@ package final class SalvagedCopy {
         } ?? [:]
       })
     placement?.links = groups
-    scan = RowScan(source.image, source.trees)
+    if hasCopiedTrees { waiting -= try copyLinks(of: groups, joining.counts) }
+    scan = RowScan(source.image, source.trees, besides: trees.isPageCopied)
     try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
       row, record in
       let row = standing(row, record, in: known)
@@ -293,24 +294,30 @@ package final class SalvagedCopy {
     }
   }
 
-  /// A row as one of its page alone, unless it fits the table of its tree: where pages of two stores are mixed, what leads
-  /// to a page may have another table there.
-  func standing(
-    _ row: RowScan.Row, _ record: borrowing Record, in known: [Int: SalvagedTable]
-  ) -> RowScan.Row {
-    guard source.trees.doubt == .all else { return row }
-    if let table = known[row.root], table.fits(record) { return row }
-    var row = row
-    row.root = 0
-    return row
-  }
-
-  /// Whether a page's rows were found besides the tables that the schema names.
-  static func isFound(
-    _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
-  ) -> Bool {
-    root != 1
-      && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
+  /// Copies the trees of links into join tables that have no rows yet, page for page.
+  ///
+  /// - Returns: how many links were copied.
+  private func copyLinks(of groups: [Int: SalvagedTable], _ counts: [Int: Int]) throws -> Int {
+    let places = Dictionary(grouping: groups.keys) { groups[$0]?.name ?? "" }
+    let empty = all.filter { $0.rows == 0 && $0.refused.isEmpty }.compactMap { table in
+      places[table.name].map { own in
+        (
+          table: table, roots: own.filter { $0 > 0 }.sorted(),
+          rows: own.reduce(0) { $0 + (counts[$1] ?? 0) }
+        )
+      }
+    }.filter { !$0.roots.isEmpty }
+    guard !empty.isEmpty else { return 0 }
+    try connection.execute("COMMIT")
+    for table in all { table.pause() }
+    let path = connection.path
+    try trees.copyLinks(
+      from: source, &connection, empty, open: { try Self.open(path, of: source) },
+      isCancelled: isCancelled)
+    for table in all { table.use(connection) }
+    for (table, _, _) in empty { table.add(copied: trees.links[table.name] ?? 0) }
+    try connection.execute("BEGIN")
+    return trees.links.values.reduce(0, +)
   }
 
   private func check() throws { try CoreDataError.check(isCancelled) }

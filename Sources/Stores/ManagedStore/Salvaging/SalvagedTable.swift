@@ -24,7 +24,7 @@ final class SalvagedTable {
   /// Values that are lost of rows that were put in: keys and columns, as far as they are listed.
   private(set) var cut: [(key: Int64, column: String)] = []
 
-  private let connection: Connection
+  private var connection: Connection
   private let encoding: FileHeader.Encoding
   private var statements: [Int: Statement] = [:]
   /// Z_OPT of the objects that were found by looking, which each save raises, by key.
@@ -78,6 +78,12 @@ final class SalvagedTable {
     try connection.execute("DROP TABLE \(quoted(name))")
     try connection.run("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
   }
+
+  /// Goes on with another connection to the same database, which is the only one then.
+  func use(_ connection: Connection) { self.connection = connection }
+
+  /// Lets go of its statements, so that its connection can be closed.
+  func pause() { statements = [:] }
 
   /// Counts rows that came with their pages.
   func add(copied count: Int) { rows += count }

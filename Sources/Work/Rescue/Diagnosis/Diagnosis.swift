@@ -130,10 +130,12 @@ public struct Diagnosis: Sendable {
 
   /// Opens the store as far as it opens.
   static func open(_ path: String, _ files: StoreFiles, model: Model?) throws -> Store {
-    let store = try Store(path: path, files: files, model: model, isLenient: true) { metadata in
+    // What can only be read page by page is no store to SQLite and Core Data.
+    let store = try Store(
+      path: path, files: files, model: model, isLenient: true, salvages: false
+    ) { metadata in
       ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
     }
-    // What can only be read page by page is no store to SQLite and Core Data.
     if let failure = store.damage?.failure { throw failure }
     return store
   }

@@ -183,13 +183,20 @@ enum DanglingLinks {
   private static let mostListed = 5
 
   /// How many there are, in a sentence; `nil` where there are none.
-  static func note(_ connection: Connection, _ schema: StoreSchema) throws -> String? {
+  ///
+  /// - Parameter facts: what was found out about the rows already.
+  static func note(
+    _ connection: Connection, _ schema: StoreSchema, knowing facts: ReadFacts? = nil
+  ) throws -> String? {
     let audits = schema.audits(of: try DatabaseTables(connection))
     var found: [(name: String, count: Int)] = []
     for audit in audits.toOnes + audits.outside {
       // A column may hold what an object of another entity of the table left in it.
       let own = audit.storage.kind == .toOne ? audits.table(of: audit.entity)?.kindRows("t") : nil
-      let count = try audit.counts(of: [.dangling], where: own, on: connection)[.dangling] ?? 0
+      let known = own == nil ? facts?.dangling(audit) : nil
+      guard known != nil || facts?.isSound(audit) != true else { continue }
+      let count =
+        try known ?? audit.counts(of: [.dangling], where: own, on: connection)[.dangling] ?? 0
       if count > 0 { found.append(("\(audit.entity).\(audit.relationship.name)", count)) }
     }
     guard !found.isEmpty else { return nil }

@@ -133,18 +133,19 @@ package enum StoreSalvage {
         where completed.rebuilt.contains(report.tables[index].name) {
           report.tables[index].cut = [:]
         }
-        if options.tellsLinks || report.isShort || !report.gone.isEmpty, let schema = copy.schema,
-          let note = try DanglingLinks.note(copy.connection, schema)
-        {
-          report.notes.append(note)
-        }
+        let schema =
+          options.tellsLinks || report.isShort || !report.gone.isEmpty ? copy.schema : nil
+        let placeOfLinks = report.notes.count
         // What is put in must not set off what an app's triggers do with a save.
         try copy.makeTriggers()
         report.notes += copy.notes
         try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
         copy.connection.close()
         sync = EarlySync(of: work)
-        let problems = try problems(of: work, report.tables)
+        let result = try Connection(path: work, mode: .immutable)
+        defer { result.close() }
+        let (problems, facts) = try problems(
+          result, report.tables, asking: schema?.linkQuestions ?? [:])
         if copy.hasCopiedTrees, !problems.isEmpty {
           lacking = problems.filter { $0.contains("missing from index") }
             .compactMap(PageLayer.indexName)
@@ -158,6 +159,9 @@ package enum StoreSalvage {
           report.doubtful = max(
             lacking.count { !entries.confirms(rowsOf: $0) },
             entries.different.values.reduce(0) { $0 + $1.count })
+        }
+        if let schema, let note = try DanglingLinks.note(result, schema, knowing: facts) {
+          report.notes.insert(note, at: placeOfLinks)
         }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
@@ -211,10 +215,12 @@ package enum StoreSalvage {
   }
 
   /// Asks SQLite whether the new file is sound.
+  ///
+  /// - Returns: what is wrong with it, and what was found out by the way of one that is sound.
   private static func problems(
-    of path: String, _ saved: [SalvageReport.Table]
-  ) throws -> [String] {
-    let connection = try Connection(path: path, mode: .immutable)
+    _ connection: Connection, _ saved: [SalvageReport.Table],
+    asking questions: [String: ReadFacts.Question]
+  ) throws -> ([String], ReadFacts?) {
     try connection.execute("PRAGMA cache_size = -4000")
     let rows = Dictionary(saved.map { ($0.name, $0.rows) }) { first, _ in first }
     // The largest table with its indexes first, so that no thread ends with it.
@@ -229,11 +235,13 @@ package enum StoreSalvage {
       }
     }.sorted { ($1.work, $0.name) < ($0.work, $1.name) }.map(\.name)
     do {
-      return try IntegrityCheck(of: path, tables: tables, isWhole: false)
-        .problems(helpedBy: connection)
+      let check = IntegrityCheck(
+        of: connection.path, tables: tables, isWhole: false, asking: questions)
+      let problems = try check.problems(helpedBy: connection)
+      return (problems, problems.isEmpty ? check.facts : nil)
     } catch let error as SQLiteError where error.isEvaluation {
       // An index over a function that only Core Data has cannot be checked.
-      return []
+      return ([], nil)
     }
   }
 

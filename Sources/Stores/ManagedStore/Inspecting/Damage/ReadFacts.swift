@@ -31,6 +31,8 @@ package struct ReadFacts: Sendable {
     var filled: Set<Int>
     /// The name of the rows' key, where the table has one of its own.
     var key: String?
+
+    var isEmpty: Bool { facts.kinds.allSatisfy { $0.rows == 0 } }
   }
 
   private var tables: [String: Table] = [:]
@@ -69,6 +71,19 @@ package struct ReadFacts: Sendable {
   package func isSound(_ audit: LinkAudit) -> Bool? {
     let answers = audit.keys.map(isSound)
     return answers.contains(nil) ? nil : answers.allSatisfy { $0 == true }
+  }
+
+  /// How many references of a relationship dangle, where that needs no look at any: none where all are sound, and all
+  /// that are set where an end has no rows at all.
+  package func dangling(_ audit: LinkAudit) -> Int? {
+    if isSound(audit) == true { return 0 }
+    guard audit.keys.contains(where: { objects($0.destination)?.isEmpty == true }),
+      let rows = rows(ofTable: audit.storage.table)
+    else { return nil }
+    let empty = audit.keys.map { nulls(in: $0.column, ofTable: $0.table) }
+    // Of rows that lack both ends or one of them it is not known how many these are.
+    guard empty.count == 1 || empty.allSatisfy({ $0 == 0 }) else { return nil }
+    return empty.first?.map { rows - $0 }
   }
 
   /// Whether each key in a column is that of a row of its kind.
@@ -135,6 +150,15 @@ extension StoreSchema {
   /// What is worth knowing of all rows and links of a store that is made by this schema.
   package var questions: [String: ReadFacts.Question] {
     questions(model.entities.compactMap { entityTable(of: $0.name) })
+  }
+
+  /// What is worth knowing of whether references are sound.
+  package var linkQuestions: [String: ReadFacts.Question] {
+    questions.mapValues { question in
+      var question = question
+      question.marked = []
+      return question
+    }
   }
 
   /// How many rows and links there are, and how many hold something in each column.

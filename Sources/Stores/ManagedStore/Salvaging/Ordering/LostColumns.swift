@@ -84,6 +84,13 @@ struct LostColumns {
     // How many rows each tree has of a table, 0 for those of none: what all of them hold would take much memory
     // where the upper pages of a large table are lost, and each page below is the root of a tree.
     var counts = [[Int: Int]](repeating: [:], count: tables.count)
+    // Rows of one entity stand beside each other in a tree: they are added up first.
+    var run = (number: Int64(0), root: 0, place: Int?.none, rows: 0)
+    func finishRun() {
+      if let place = run.place, run.rows > 0 { counts[place][run.root, default: 0] += run.rows }
+      rows += run.rows
+      run.rows = 0
+    }
     var scan = RowScan(source.image, source.trees)
     try scan.rows(where: SalvageSource.holdsRows, isCancelled: isCancelled) { row, record in
       guard record.count >= Self.standing, record.kind(0) == .null,
@@ -94,11 +101,14 @@ struct LostColumns {
         return ofCoreData[number] = max(ofCoreData[number] ?? 0, record.count)
       }
       guard let saves = record.integer(2), saves > 0 else { return }
-      guard numbers.contains(number) else { return strangers += 1 }
-      guard let place = owners[number], isRow(record, of: place) else { return }
-      counts[place][row.root, default: 0] += 1
-      rows += 1
+      if number != run.number || row.root != run.root {
+        finishRun()
+        guard numbers.contains(number) else { return strangers += 1 }
+        run = (number, row.root, owners[number], 0)
+      }
+      if let place = run.place, isRow(record, of: place) { run.rows += 1 }
     }
+    finishRun()
     // The rows that describe a table: those of its largest tree, else those of none.
     var roots: [Int: Set<Int>] = [:]
     for (place, trees) in counts.enumerated() where !trees.isEmpty {
