@@ -99,6 +99,10 @@ extension MappingScreen {
       }
       grid.write(line.spans, at: Point(x: place.x + 2, y: place.y), within: max(0, place.width - 2))
     }
+    if offset + inside.height < lines.count {
+      // A command that goes on would be another one without its rest.
+      grid.write("↓", in: inside.row(inside.height - 1), style: theme[.dim], align: .trailing)
+    }
   }
 
   private func lines(_ problem: Problem, width: Int, _ theme: Theme) -> [[Span]] {
