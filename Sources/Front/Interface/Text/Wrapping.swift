@@ -109,7 +109,8 @@ extension Wrapping {
       zip(words.indices, words.dropFirst()).first {
         words[$0] == "strata" && isCommand(String($1))
       }?.0 ?? words.endIndex
-    let pieces = words[..<command].map(String.init)
+    let pieces =
+      words[..<command].map(String.init)
       + (command < words.endIndex ? [words[command...].joined(separator: " ")] : [])
     var lines: [String] = []
     var line = start
