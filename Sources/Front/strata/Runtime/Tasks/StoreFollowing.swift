@@ -18,7 +18,7 @@ final class StoreFollowing: Sendable {
   /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
   private static let mostLooks = 300
   /// How long a wait for journals may keep others from the watch.
-  private static let longestWait = Duration.milliseconds(20)
+  private static let longestWait = Duration.milliseconds(50)
   /// Objects of one save whose values are kept.
   private static let most = 1_000
   /// Bytes of a store that are copied before anybody has saved, where the copy takes room.
