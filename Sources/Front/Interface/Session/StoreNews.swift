@@ -53,7 +53,7 @@ package struct StoreDifferences: Sendable, Equatable {
 /// What other programs did to the store since it was opened.
 package struct StoreNews: Sendable, Equatable {
   /// Objects that are marked, and those that are kept of saves; beyond that memory stays flat.
-  private static let (mostMarks, mostChanges) = (20_000, 5_000)
+  private static let (mostMarks, mostChanges) = (10_000, 3_000)
 
   /// What became of its files since it was read with ^R; `nil` where nothing did.
   private(set) var change: StoreChange?
