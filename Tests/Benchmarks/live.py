@@ -2,12 +2,14 @@
 """Opens the interface in tmux beside a program that saves, and measures how late it shows each save.
 
     live.py STRATA [--rates 1,10,1000] [--modes WAL,DELETE] [--sizes 120x36,80x24] [--seconds S] [--objects N]
+            [--events none,PASSIVE,FULL,RESTART,TRUNCATE,VACUUM,rename]
 
-The writer has its own SQLite connection. Each of its saves renames ten tags, whose rows are on the screen. Printed are
-the time from commit to screen (median, worst) of the saves that were seen, whether the last one is shown with its mark,
-and what the header counts. Ends with 1 where the last save is not shown or marked, where the header counts another
-number than was saved ("changed" is right where saves cannot be counted), or where the median is more than 300 ms at up
-to ten saves a second. Some 15 s for each line.
+The writer has its own SQLite connection. Each of its saves renames ten tags, whose rows are on the screen. At ten saves
+a second every seventh is followed by a checkpoint, or every twentieth by VACUUM or by a file that replaces the store.
+Printed are the time from commit to screen (median, worst) of the saves that were seen, whether the last one is shown
+with its mark, what the header counts, and memory. Ends with 1 where the last save is not shown or marked, where the
+header counts another number than was saved ("changed" is right where saves cannot be counted), where the median is more
+than 300 ms at up to ten saves a second, or where the interface takes more than 64 MB. Some 15 s for each line.
 """
 
 import argparse
@@ -23,6 +25,8 @@ import threading
 import time
 
 KEYS, LATEST, PATIENCE = 10, 0.3, 60
+MOST_MEMORY = 64 * 1e6 / (1 << 20)
+EVENTS = ["none", "PASSIVE", "FULL", "RESTART", "TRUNCATE", "VACUUM", "rename"]
 
 
 class Terminal:
@@ -56,9 +60,30 @@ class Terminal:
         return screen
 
 
-def write(path, mode, rate, count, commits):
+def connect(path, mode):
     store = sqlite3.connect(path, isolation_level=None, timeout=10)
+    store.execute(f"PRAGMA journal_mode = {mode}")
     store.execute("PRAGMA synchronous = OFF" if mode == "DELETE" else "PRAGMA synchronous = NORMAL")
+    return store
+
+
+def memory(strata, path):
+    """Most memory that the interface on a store took."""
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/cmdline") as text:
+                words = text.read().split("\0")
+            if words[0] != strata or path not in words:
+                continue
+            with open(f"/proc/{process}/status") as text:
+                return next(int(line.split()[1]) for line in text if line.startswith("VmHWM")) / 1024
+        except OSError:
+            pass
+    raise SystemExit("the interface has ended")
+
+
+def write(path, mode, rate, count, event, commits):
+    store = connect(path, mode)
     begin = time.monotonic()
     for number in range(1, count + 1):
         wait = begin + number / rate - time.monotonic()
@@ -68,18 +93,31 @@ def write(path, mode, rate, count, commits):
         store.execute("UPDATE ZTAG SET ZNAME = 'save ' || ? || '.' || Z_PK, Z_OPT = Z_OPT + 1 WHERE Z_PK <= ?", (number, KEYS))
         store.execute("COMMIT")
         commits[number] = time.monotonic()
+        if event in ("PASSIVE", "FULL", "RESTART", "TRUNCATE") and number % 7 == 0:
+            store.execute(f"PRAGMA wal_checkpoint({event})").fetchall()
+        elif event == "VACUUM" and number % 20 == 0:
+            store.execute("VACUUM")
+        elif event == "rename" and number % 20 == 0:
+            if mode == "WAL":
+                store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            store.close()
+            shutil.copyfile(path, path + ".new")
+            os.rename(path + ".new", path)
+            store = connect(path, mode)
     store.close()
 
 
-def measure(options, folder, size, mode, rate):
+def measure(options, folder, size, mode, rate, event):
     path = os.path.join(folder, "Live.sqlite")
     for suffix in ("", "-wal", "-shm", "-journal"):
         if os.path.exists(path + suffix):
             os.remove(path + suffix)
     shutil.copyfile(os.path.join(folder, "demo", "Recipes.sqlite"), path)
-    keeper = sqlite3.connect(path, isolation_level=None)
-    keeper.execute(f"PRAGMA journal_mode = {mode}")
+    keeper = connect(path, mode)
     keeper.execute("SELECT count(*) FROM ZTAG").fetchone()
+    if event == "rename":
+        # What it had open would be another file.
+        keeper.close()
     terminal = Terminal(folder, size, f"'{options.strata}' --fresh '{path}'")
     try:
         terminal.showing("Entities")
@@ -89,7 +127,7 @@ def measure(options, folder, size, mode, rate):
         terminal.showing("no other program saved since")
         terminal.keys("Escape")
         count, commits, seen = max(3, int(rate * options.seconds)), {}, {}
-        writer = threading.Thread(target=write, args=(path, mode, rate, count, commits))
+        writer = threading.Thread(target=write, args=(path, mode, rate, count, event, commits))
         writer.start()
         end = None
         while True:
@@ -100,8 +138,10 @@ def measure(options, folder, size, mode, rate):
                 seen[min(shown)] = now
             if end is None and not writer.is_alive():
                 end = now + PATIENCE
-            header = re.search(r"● (?:([\d,]+) saves?|changed)", screen)
-            isCounted = header and (header[1] is None or int(header[1].replace(",", "")) == count)
+            header = re.search(r"● (?:([\d,]+) saves?|changed)|! replaced", screen)
+            # A number counts all; VACUUM is a transaction, too.
+            most = count + (count // 20 if event == "VACUUM" else 0)
+            isCounted = header and (header[1] is None or count <= int(header[1].replace(",", "")) <= most)
             isMarked = re.search(rf"~ +1 +save {count}\.", screen)
             if end and (count in seen and isCounted and isMarked or now > end):
                 break
@@ -114,13 +154,16 @@ def measure(options, folder, size, mode, rate):
         median = statistics.median(late) if late else float("inf")
         if rate <= 10 and median > LATEST:
             problems.append("late")
-        print(f"{size:7} {mode:6} {rate:5.0f}/s {count:6} saves, {len(seen):4} seen  shown after {median * 1000:5.0f} ms, "
-              f"worst {late[-1] * 1000 if late else 0:5.0f} ms  {said}  {'; '.join(problems) or 'ok'}", flush=True)
+        if (taken := memory(options.strata, path)) > MOST_MEMORY:
+            problems.append("memory")
+        print(f"{size:7} {mode:6} {rate:5.0f}/s {event:8} {count:6} saves, {len(seen):4} seen  shown after {median * 1000:5.0f} ms, "
+              f"worst {late[-1] * 1000 if late else 0:5.0f} ms  {taken:3.0f} MB  {said}  {'; '.join(problems) or 'ok'}", flush=True)
         return problems
     finally:
         terminal.keys("q")
         terminal.tmux("kill-server")
-        keeper.close()
+        if event != "rename":
+            keeper.close()
 
 
 def main():
@@ -129,6 +172,7 @@ def main():
     parser.add_argument("--rates", default="1,10,1000")
     parser.add_argument("--modes", default="WAL,DELETE")
     parser.add_argument("--sizes", default="120x36,80x24")
+    parser.add_argument("--events", default=",".join(EVENTS))
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--objects", type=int, default=5000)
     options = parser.parse_args()
@@ -140,7 +184,9 @@ def main():
         for size in options.sizes.split(","):
             for mode in options.modes.split(","):
                 for rate in map(float, options.rates.split(",")):
-                    wrong += bool(measure(options, folder, size, mode, rate))
+                    for event in options.events.split(",") if rate == 10 else ["none"]:
+                        if mode == "WAL" or event in ("none", "VACUUM", "rename"):
+                            wrong += bool(measure(options, folder, size, mode, rate, event))
     return 1 if wrong else 0
 
 

@@ -271,6 +271,8 @@ class Bench:
         for turn in range(2 * self.options.rounds):
             self.fresh(mode)
             watcher = Watcher(self.options.strata, self.path, "20") if turn % 2 else None
+            # Copies that still go to the disk, the watcher's among them, would slow down what is measured.
+            os.sync()
             spent[turn % 2 == 1].append(run_writer(self.path, mode, 0, 20000, "none", self.log)["spent"])
             if watcher:
                 watcher.end()

@@ -56,6 +56,15 @@ struct LookingTests {
     #expect(text(session).contains("− Tag/p7  name was quick"))
   }
 
+  @Test("the footer names H in 80 columns, in a store that keeps history")
+  func historyInFooter() throws {
+    var session = try Session(width: 80, height: 24)
+    var footer: Substring { session.screen().description.split(separator: "\n").last ?? "" }
+    #expect(footer.contains("H history"), "\(footer)")
+    session.state.known.store?.hasHistory = false
+    #expect(!footer.contains("H history") && footer.contains("r related"), "\(footer)")
+  }
+
   @Test("H on a row shows what happened to its object")
   func historyOfRow() throws {
     var session = try Session()

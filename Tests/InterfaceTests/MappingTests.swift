@@ -38,6 +38,21 @@ struct MappingTests {
     #expect(lastRequest(session)?.edits.isEmpty == true)
   }
 
+  @Test("the command line is a line of the lower pane, which a small screen shows whole")
+  func commandLine() throws {
+    var session = try Session(width: 80, height: 24)
+    try session.send("3", "Tab", "G")
+    #expect(session.state.mapping.selectedProblem == nil)
+    let command = session.state.mapping.command(session.state.context)
+    let shown = session.screen().description.filter { !$0.isWhitespace && !"│┃".contains($0) }
+    #expect(shown.contains(command.filter { !$0.isWhitespace }), "\(session.screen())")
+    #expect(session.state.mapping.copies(session.state.context).first?.title == "command line")
+    try session.send("⏎")
+    #expect(session.screen().description.contains("as a command"))
+    try session.send("Esc", "k")
+    #expect(session.state.mapping.selectedProblem != nil)
+  }
+
   @Test("the version that was chosen is the target again after a restart, and that is said once")
   func chosenTarget() throws {
     var session = try Session()

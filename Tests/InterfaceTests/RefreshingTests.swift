@@ -468,6 +468,26 @@ struct RefreshingTests {
     #expect(session.state.notice?.text == "1 change in changes.csv")
   }
 
+  @Test("keeps as many objects of saves as have room, whatever else is counted")
+  func bounded() throws {
+    var session = try Self.session()
+    for part in 0..<100 {
+      let saves = (0..<100).map { save in
+        let first = Int64((part * 100 + save) * 10)
+        var seen = SeenSave(ObservedSave(time: 0, saves: 1), time: "12:05:00")
+        seen.save.changes = (first..<first + 10).map { Self.update($0, "old", "new") }
+        return seen
+      }
+      try session.send(.saved(saves))
+    }
+    let news = session.state.known.news
+    #expect(news.count == 10_000 && news.forgotten + news.saves.count == 10_000)
+    let weight = news.saves.reduce(0) { $0 + $1.weight }
+    #expect(weight > 2_900 && weight <= 3_000)
+    #expect(news.marks.count == 10_000)
+    #expect(news.saves.last?.save.changes.last?.b?.key == 99_999)
+  }
+
   @Test("cannot steer the terminal by what it is called or holds")
   func hostile() throws {
     var session = try Self.session()

@@ -62,12 +62,14 @@ struct SampleStore {
               ? .toMany(destination: $0.destination) : .toOne(destination: $0.destination))
         }
     }
-    return StoreSummary(
+    var summary = StoreSummary(
       path: "Recipes.sqlite", fileName: "Recipes.sqlite", model: model, modelMatches: true,
       uuid: "A", walFrames: 12, columns: columns,
       tables: model.entitiesInStoreOrder.compactMap {
         StoreSchema(model: model).entityTable(of: $0.name)
       })
+    summary.hasHistory = true
+    return summary
   }
 
   static func versions() throws -> [ModelVersion] {

@@ -15,6 +15,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #if defined(__APPLE__) && !(defined(NCURSES_WIDECHAR) && NCURSES_WIDECHAR)
 // On macOS <curses.h> is the module Darwin.ncurses, for which no macro of another header holds: what is wide in

@@ -13,6 +13,8 @@ final class ChangeSignal {
     private let parent: String
     /// The folder, by inotify's number for it.
     private var folder: Int32 = -1
+    /// Whether it is watched for every event; `nil` where an event came, after which all is watched anew.
+    private var watchesEveryEvent: Bool?
   #endif
   private let descriptor: Int32
   #if canImport(Darwin)
@@ -95,6 +97,16 @@ final class ChangeSignal {
     last = .now
   }
 
+  /// Programs that write pay for one more event at most, until the next wait.
+  func pause() {
+    #if canImport(Glibc)
+      watch(everyEvent: false)
+    #endif
+  }
+
+  /// Waits without being woken.
+  static func sleep(milliseconds: Int) { sleep(until: .now + .milliseconds(max(0, milliseconds))) }
+
   private static func sleep(until end: ContinuousClock.Instant) {
     let left = (end - .now) / .microseconds(1)
     if left > 0 { usleep(UInt32(min(left, 60_000_000))) }
@@ -139,7 +151,8 @@ final class ChangeSignal {
     ///
     /// - Parameter everyEvent: whether to be woken each time that a file comes to the folder, or goes.
     private func watch(everyEvent: Bool) {
-      guard descriptor >= 0 else { return }
+      guard descriptor >= 0, everyEvent != watchesEveryEvent else { return }
+      watchesEveryEvent = everyEvent
       let once = UInt32(IN_ONESHOT)
       let coming = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
       folder = inotify_add_watch(descriptor, parent, coming | (everyEvent ? 0 : once))
@@ -154,6 +167,7 @@ final class ChangeSignal {
       while true {
         let count = read(descriptor, &buffer, buffer.count)
         guard count > 0 else { break }
+        watchesEveryEvent = nil
         // Each event: four words, of which the first names what is watched, the second says what happened, and the last
         // is the length of the name that follows.
         var place = 0

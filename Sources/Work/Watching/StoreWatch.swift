@@ -37,6 +37,7 @@ public final class StoreWatch {
   private var consumed = 0
   private var logNumber = 0
   private let signal: ChangeSignal
+  var pace = LookPace()
 
   /// Begins with the store as it is now.
   ///
@@ -114,14 +115,22 @@ public final class StoreWatch {
     do {
       try files.refresh()
       let now = try StoreState(files)
+      guard isDue(now) else {
+        isBehind = true
+        return
+      }
       guard try now != state || hasMore(), !isFailing(now) else { return }
       read = now
       baseline.lookAgain()
+      let start = ContinuousClock.now
+      var isRead = false
+      defer { rest(after: .now - start, isWhole: isRead && !isBehind) }
       if files.main?.identity != baseline.identity {
         try compareAll(.replaced, outlet)
       } else {
         try follow(now, outlet)
       }
+      isRead = true
       failure = nil
     } catch let failure as SaveOutlet.Failure {
       throw failure.error
@@ -296,14 +305,31 @@ public final class StoreWatch {
 
   // MARK: Waiting
 
+  /// Whether it is time to read what was saved without a log.
+  private func isDue(_ now: StoreState) -> Bool {
+    files.log != nil || pace.isDue(at: now.changeCounter, .now) || now == state
+  }
+
+  /// Begins a pause where saves without a log come so fast that one is needed.
+  ///
+  /// Not where journals have named what was saved: they do as long as each of them is noticed.
+  private func rest(after time: Duration, isWhole: Bool) {
+    guard files.log == nil, !isWhole || !files.usesJournals,
+      let counter = try? StoreState(files).changeCounter
+    else { return }
+    pace.read(for: time, isWhole: isWhole, at: counter, .now)
+    if pace.isPausing { signal.pause() }
+  }
+
   /// Whether saves are followed by their journals, which are there for a moment only: somebody should ``wait(milliseconds:)``
   /// all the time between two looks.
-  package var needsWaiting: Bool { files.usesJournals }
+  package var needsWaiting: Bool { files.usesJournals && !pace.isPausing }
 
   /// Waits until something may have been saved, at most that long.
   ///
   /// Not every change wakes it: look at least every 100 milliseconds.
   public func wait(milliseconds: Int) {
+    guard !pace.isPausing else { return ChangeSignal.sleep(milliseconds: milliseconds) }
     signal.wait(
       milliseconds: milliseconds, noticing: files.usesJournals ? files.lookForJournal : nil)
   }

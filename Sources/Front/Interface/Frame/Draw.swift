@@ -207,7 +207,7 @@ enum Footer {
     }
     let items = bindings(state).map {
       HelpBar.Item(
-        $0.label, $0.title, isAvailable: $0.isAvailable,
+        $0.label, $0.shortTitle ?? $0.title, isAvailable: $0.isAvailable,
         isEssential: essential.contains($0.action.name))
     }
     let note =

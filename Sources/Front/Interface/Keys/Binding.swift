@@ -10,6 +10,8 @@ package struct Binding: Sendable, Equatable {
   package var label: String
   /// What it does, in a few words.
   package var title: String
+  /// The same in fewer words, for the footer; `nil` where those are few.
+  var shortTitle: String?
   /// What it asks for.
   package var action: Action
   /// Why it cannot be done now, as the rest of a sentence that begins with the title.
@@ -22,13 +24,13 @@ package struct Binding: Sendable, Equatable {
   var words: String
 
   init(
-    _ keys: [Key], label: String? = nil, _ title: String, _ action: Action,
+    _ keys: [Key], label: String? = nil, _ title: String, short: String? = nil, _ action: Action,
     unless reason: String? = nil, command: String? = nil, footer: Bool = true, words: String = ""
   ) {
     self.keys = keys
     self.label = label ?? keys.first?.name ?? ""
     (self.title, self.action, self.reason, self.command) = (title, action, reason, command)
-    (isInFooter, self.words) = (footer, words)
+    (isInFooter, self.words, shortTitle) = (footer, words, short)
   }
 
   var isAvailable: Bool { reason == nil }

@@ -22,6 +22,9 @@ package struct SeenSave: Sendable, Equatable {
   /// Whether ``StoreChange/saved(_:)`` has counted it already.
   var isCounted: Bool
 
+  /// How much of it is kept: itself and its objects.
+  package var weight: Int { 1 + save.changes.count }
+
   /// A save, with the local time of day.
   package init(_ save: ObservedSave, time: String, isCounted: Bool = false) {
     (self.save, self.time, self.isCounted) = (save, time, isCounted)
@@ -50,7 +53,7 @@ package struct StoreDifferences: Sendable, Equatable {
 /// What other programs did to the store since it was opened.
 package struct StoreNews: Sendable, Equatable {
   /// Objects that are marked, and those that are kept of saves; beyond that memory stays flat.
-  private static let (mostMarks, mostChanges) = (20_000, 5_000)
+  private static let (mostMarks, mostChanges) = (10_000, 3_000)
 
   /// What became of its files since it was read with ^R; `nil` where nothing did.
   private(set) var change: StoreChange?
@@ -130,13 +133,18 @@ package struct StoreNews: Sendable, Equatable {
     }
     self.saves += saves
     if !saves.isEmpty { endsWithDifferences = false }
-    var changes = self.saves.reduce(0) { $0 + 1 + $1.save.changes.count }
-    while changes > Self.mostChanges, self.saves.count > 1, let first = self.saves.first {
-      changes -= 1 + first.save.changes.count
-      forgotten += first.save.saves ?? 1
-      self.saves.removeFirst()
-      dropped += 1
+    forgetOldest()
+  }
+
+  private mutating func forgetOldest() {
+    var weight = saves.reduce(0) { $0 + $1.weight }
+    let most = saves.dropLast().prefix { seen in
+      defer { weight -= seen.weight }
+      return weight > Self.mostChanges
     }
+    forgotten += most.reduce(0) { $0 + ($1.save.saves ?? 1) }
+    dropped += most.count
+    saves.removeFirst(most.count)
   }
 
   /// Keeps what is different in another file.

@@ -26,6 +26,8 @@ package struct StoreSummary: Sendable, Equatable {
   let layout: StoreLayout
   /// Entities whose table is missing in the file.
   var missing: Set<String>
+  /// Whether it keeps persistent history.
+  package var hasHistory = false
 
   /// A summary; what is left out is as in a plain store.
   ///

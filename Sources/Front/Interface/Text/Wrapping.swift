@@ -93,6 +93,40 @@ extension Wrapping {
   }
 }
 
+extension Wrapping {
+  /// A message in lines, as far in as it is itself.
+  ///
+  /// A command in it begins a line where it does not fit, and is not broken: it can be copied as it stands.
+  ///
+  /// - Parameter isCommand: whether a word behind the program's name makes a command of both.
+  package static func message(
+    _ text: String, width: Int, isCommand: (String) -> Bool
+  ) -> [String] {
+    guard TextWidth.of(text, upTo: width + 1) > width else { return [text] }
+    let start = String(text.prefix { $0 == " " })
+    let words = text.dropFirst(start.count).split(separator: " ", omittingEmptySubsequences: false)
+    let command =
+      zip(words.indices, words.dropFirst()).first {
+        words[$0] == "strata" && isCommand(String($1))
+      }?.0 ?? words.endIndex
+    let pieces =
+      words[..<command].map(String.init)
+      + (command < words.endIndex ? [words[command...].joined(separator: " ")] : [])
+    var lines: [String] = []
+    var line = start
+    var isEmpty = true
+    for piece in pieces {
+      if !isEmpty, TextWidth.of(line) + 1 + TextWidth.of(piece) > width {
+        lines.append(line)
+        (line, isEmpty) = (start, true)
+      }
+      line += (isEmpty ? "" : " ") + piece
+      isEmpty = false
+    }
+    return lines + [line]
+  }
+}
+
 /// A line of text with the role that its look comes from.
 package typealias TextLine = (text: String, role: Theme.Role)
 

@@ -114,9 +114,17 @@ final class Console {
   /// The names of columns as they look over the rows of a table.
   func heading(_ line: String) -> String { painted(line, .columnTitle, colorsOutput) }
 
-  /// A line of a message.
+  /// A line of a message; on a terminal, lines that are broken between words.
   func note(_ text: String) {
-    err(Array((painted(Sanitize.text(text), nil, colorsErrors) + "\n").utf8))
+    let text = Sanitize.text(text)
+    let role = LineColor.role(of: text)
+    let lines =
+      isErrorTerminal
+      ? Wrapping.message(text, width: errorWidth()) { CommandTable.command(named: $0) != nil }
+      : [text]
+    for line in lines {
+      err(Array((painted(line, role, colorsErrors) + "\n").utf8))
+    }
   }
 
   /// What was left out of models, or taken for granted, each once.

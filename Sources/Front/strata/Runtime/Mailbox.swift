@@ -21,6 +21,14 @@ final class Mailbox: Sendable {
     wake()
   }
 
+  /// Waits until the loop has taken all that was posted, a second at most.
+  func waitUntilTaken(unless isCancelled: () -> Bool) {
+    let end = ContinuousClock.now + .seconds(1)
+    while !messages.withLock({ $0.isEmpty }), !isCancelled(), ContinuousClock.now < end {
+      usleep(1000)
+    }
+  }
+
   func takeAll() -> [Message] {
     messages.withLock { messages in
       defer { messages.removeAll() }

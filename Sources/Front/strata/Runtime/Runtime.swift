@@ -53,6 +53,7 @@ final class Runtime {
     _ request: Request, storePath: String?, copy: (any ReadCopy)? = nil, models: [String] = [],
     against: String? = nil, showsRecent: Bool = false, theme: String? = nil
   ) throws {
+    ThreadMemory.share()
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
     let themes = ThemeLibrary(environment: Output.environment)

@@ -41,8 +41,8 @@ extension BrowseScreen {
         [.enter], opening, does("open") { $0.open(in: &$1) }, unless: reasonNotToOpen,
         command: context.known.command("object", inspector.object?.description ?? "REF")),
       Binding(
-        [.backspace], "back", goesBack, unless: trail.isEmpty ? "no relationship was followed" : nil
-      ),
+        [.backspace], "back", goesBack,
+        unless: trail.isEmpty ? "no relationship was followed" : nil, footer: !trail.isEmpty),
       Binding(
         ["["], "back", goesBack, unless: trail.isEmpty ? "no relationship was followed" : nil,
         footer: false),
@@ -53,6 +53,12 @@ extension BrowseScreen {
       Binding(
         ["s"], "sort", does("sort") { $0.sort(in: &$1) }, unless: reasonNotToSort,
         command: sortCommand(rows)),
+      Binding(
+        ["H"], "history of this object", short: "history",
+        does("objectHistory") { $0.showHistory(in: &$1) },
+        unless: selectedObject == nil ? "select a row first" : nil,
+        command: context.known.command("history", selectedObject?.description ?? "REF"),
+        footer: context.store?.hasHistory == true, words: Keymap.history),
       Binding(
         ["r"], "related", shows("related") { RelatedLayer($0, $1) },
         unless: reasonNoRelated(context)),
@@ -237,12 +243,6 @@ extension BrowseScreen {
         command: context.known.command(
           "frequencies", "\(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")"),
         footer: false),
-      Binding(
-        ["H"], "history of this object", does("objectHistory") { $0.showHistory(in: &$1) },
-        unless: selectedObject == nil ? "select a row first" : nil,
-        command: context.known.command("history", selectedObject?.description ?? "REF"),
-        footer: false,
-        words: Keymap.history),
     ]
   }
 

@@ -82,7 +82,7 @@ extension MappingScreen {
   private var reasonNotToOpen: String? {
     switch activePane {
     case .mappings: selectedEntry == nil ? "there is no mapping" : nil
-    case .losses: selectedProblem == nil ? "there is nothing to show" : nil
+    case .losses: selectedProblem == nil && plan == nil ? "there is nothing to show" : nil
     }
   }
 

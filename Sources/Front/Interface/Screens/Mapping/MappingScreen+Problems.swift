@@ -33,6 +33,10 @@ extension MappingScreen {
       + checks.filter(\.isWarning).map { .check($0) }
   }
 
+  /// How many lines can be selected: with a plan its command line, too, below the others.
+  var problemCount: Int { problemList.count + (plan == nil ? 0 : 1) }
+
+  /// `nil` where the command line is selected.
   var selectedProblem: Problem? { problemList.element(problems.selected) }
 
   var selectedLoss: Loss? {
@@ -43,7 +47,7 @@ extension MappingScreen {
   func problemsNote(_ theme: Theme) -> [Span] {
     let count = problemList.count
     guard count > 1 else { return [] }
-    let place = "\(problems.selected + 1) of \(count)"
+    let place = problems.selected < count ? "\(problems.selected + 1) of \(count)" : "command"
     return [Span(focus == .losses ? "\(place)  j k" : "\(place)  Tab", theme[.dim])]
   }
 
@@ -73,8 +77,9 @@ extension MappingScreen {
       let command = Wrapping.code(self.command(context), width: max(8, inside.width - 6))
       let isUnwritten = !currentEdits.isEmpty && recipePath == nil
       let head = isUnwritten ? "as a command (w writes the recipe first):" : "as a command:"
-      lines.append((-1, [Span(head, theme[.dim])]))
-      lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
+      let place = problems.count
+      lines.append((place, [Span(head, theme[.dim])]))
+      lines += command.map { (place, [Span("  "), Span($0, theme[.code])]) }
     }
     let selected = self.problems.selected
     let first = lines.firstIndex { $0.problem == selected } ?? 0
@@ -93,6 +98,10 @@ extension MappingScreen {
         )
       }
       grid.write(line.spans, at: Point(x: place.x + 2, y: place.y), within: max(0, place.width - 2))
+    }
+    if offset + inside.height < lines.count {
+      // A command that goes on would be another one without its rest.
+      grid.write("↓", in: inside.row(inside.height - 1), style: theme[.dim], align: .trailing)
     }
   }
 
@@ -164,7 +173,7 @@ extension MappingScreen {
           DetailsLayer(
             "✎ changed here", [.init(edit.text, .changed), .init("x undoes it.", .dim)]))
       case .note(let text): context.show(DetailsLayer("note", [.init(text)]))
-      case nil: break
+      case nil: context.show(DetailsLayer("as a command", [.init(command(context))]))
       }
     }
     return []

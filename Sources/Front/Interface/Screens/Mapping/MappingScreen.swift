@@ -174,7 +174,7 @@ extension MappingScreen {
     guard let effects = task.stop() else { return nil }
     outline = nil
     refusal = CoreDataError(.cancelled, "planning was stopped", hint: "P plans again.")
-    problems = List(count: problemList.count)
+    problems = List(count: problemCount)
     return effects
   }
 
@@ -189,7 +189,7 @@ extension MappingScreen {
       self.task = nil
       outline = nil
       (self.refused, refusal) = (refused, refused.error)
-      problems = List(count: problemList.count)
+      problems = List(count: problemCount)
     case .models(let versions) where task == chosenTask:
       chosenTask = nil
       return takeChosen(among: versions, in: &context)
@@ -211,7 +211,7 @@ extension MappingScreen {
     // Only what is lost by this plan can have been accepted.
     allowedLosses.formIntersection(plan.losses.flatMap { [$0.name, $0.entity] })
     mappings = List(count: entries.count)
-    problems = List(count: problemList.count)
+    problems = List(count: problemCount)
     // What changes is of more interest than what is copied as it is.
     if let first = entries.firstIndex(where: { $0.mapping.kind != .copy }) {
       mappings.select(first)
@@ -246,7 +246,7 @@ extension MappingScreen {
       self.task = nil
       outline = nil
       refusal = error
-      problems = List(count: problemList.count)
+      problems = List(count: problemCount)
     default: break
     }
     return []

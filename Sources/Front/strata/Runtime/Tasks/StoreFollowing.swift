@@ -18,7 +18,7 @@ final class StoreFollowing: Sendable {
   /// Looks for which rows wait for the log's index: that of a program that was killed may never come.
   private static let mostLooks = 300
   /// How long a wait for journals may keep others from the watch.
-  private static let longestWait = Duration.milliseconds(20)
+  private static let longestWait = Duration.milliseconds(50)
   /// Objects of one save whose values are kept.
   private static let most = 1_000
   /// Bytes of a store that are copied before anybody has saved, where the copy takes room.
@@ -113,15 +113,24 @@ final class StoreFollowing: Sendable {
       try? await Task.sleep(for: Self.busyInterval)
       await catchUp()
     }
-    while !Task.isCancelled, hasWatch, watch.withLock({ $0?.needsWaiting }) == true,
+    if hasWatch, watch.withLock({ $0?.needsWaiting }) == true {
+      try? await EffectPerformer.onQueue("strata.following") { waitForJournals(until: end) }
+    }
+    try? await Task.sleep(until: end)
+  }
+
+  /// Others get the watch between two waits.
+  private func waitForJournals(until end: ContinuousClock.Instant) {
+    while !isStopped.load(ordering: .relaxed), !Task.isCancelled,
       let left = Optional(end - .now), left > .zero
     {
       let wait = Int(min(left, Self.longestWait) / .milliseconds(1)) + 1
-      try? await EffectPerformer.onQueue("strata.following") {
-        watch.withLock { $0?.wait(milliseconds: wait) }
+      let isNeeded = watch.withLock { watch in
+        watch?.wait(milliseconds: wait)
+        return watch?.needsWaiting == true
       }
+      guard isNeeded else { return }
     }
-    try? await Task.sleep(until: end)
   }
 
   // MARK: The copy
@@ -208,10 +217,8 @@ final class StoreFollowing: Sendable {
 
   /// Lists saves that are not listed yet, until there are no more of them.
   private func catchUp() async {
-    guard let saves = await self.saves(isCounted: isCountedByFiles) else { return }
-    guard saves.isEmpty else { return mailbox.post(.saved(saves)) }
     // A save that could not be read yet was counted: it must not count once more when it is.
-    guard !isBehind else { return }
+    guard await list(after: nil) == 0, !isBehind else { return }
     phase.withLock { if case .begun = $0 { $0 = .inStep } }
   }
 
@@ -230,22 +237,66 @@ final class StoreFollowing: Sendable {
       try await Task.sleep(for: Self.patience)
       mailbox.post(.storeChanged(.saved(0)))
     }
-    let saves = await self.saves(isCounted: isCounted)
+    let saves = await list(after: isCounted ? .saved(count) : nil)
     early.cancel()
-    if isCounted { mailbox.post(.storeChanged(.saved(count))) }
-    if let saves, !saves.isEmpty { mailbox.post(.saved(saves)) }
     if !isCounted { mailbox.post(.storeChanged(.saved(saves == nil ? count : 0))) }
-    return saves?.count ?? 0
+    return saves ?? 0
   }
 
-  /// What was saved since the last look; `nil` where that cannot be found out.
-  private func saves(isCounted: Bool) async -> [SeenSave]? {
-    try? await EffectPerformer.onQueue("strata.following") {
+  /// Lists what was saved since the last look, a part at a time: the next part waits until one was taken in.
+  ///
+  /// - Parameter change: what is posted before the saves.
+  /// - Returns: how many there were; `nil` where that cannot be found out.
+  private func list(after change: StoreChange?) async -> Int? {
+    let isCounted = isCountedByFiles
+    return try? await EffectPerformer.onQueue("strata.following") {
       try watch.withLock { watch in
-        try watch?.look().map {
-          SeenSave($0, time: LocalTime.clock(of: $0.time), isCounted: isCounted)
+        var parts = SaveParts(
+          first: change, isCancelled: { self.isStopped.load(ordering: .relaxed) }, mailbox)
+        defer { parts.end() }
+        try watch?.look {
+          parts.add(SeenSave($0, time: LocalTime.clock(of: $0.time), isCounted: isCounted))
         }
+        return watch == nil ? nil : parts.count
       }
     }
+  }
+}
+
+/// Saves of one look on their way to the loop. What waits there takes the memory of one part.
+struct SaveParts {
+  /// Saves and objects of a part, at least: those of one save are together.
+  static let size = 1_000
+
+  /// How many saves were added.
+  private(set) var count = 0
+  private var first: StoreChange?
+  private var part: [SeenSave] = []
+  private var weight = 0
+  private let isCancelled: () -> Bool
+  private let mailbox: Mailbox
+
+  /// - Parameters:
+  ///   - first: what is posted before the saves.
+  ///   - isCancelled: whether nobody takes in messages any more.
+  init(first: StoreChange?, isCancelled: @escaping () -> Bool, _ mailbox: Mailbox) {
+    (self.first, self.isCancelled, self.mailbox) = (first, isCancelled, mailbox)
+  }
+
+  /// Adds a save, and posts what is there where that is a part.
+  mutating func add(_ save: SeenSave) {
+    part.append(save)
+    count += 1
+    weight += save.weight
+    guard weight >= Self.size else { return }
+    end()
+    mailbox.waitUntilTaken(unless: isCancelled)
+  }
+
+  /// Posts what is left.
+  mutating func end() {
+    if let first { mailbox.post(.storeChanged(first)) }
+    if !part.isEmpty { mailbox.post(.saved(part)) }
+    (first, part, weight) = (nil, [], 0)
   }
 }

@@ -127,7 +127,7 @@ actor StoreSession {
       if !store.database.contains(table.table) { missing.insert(table.entity) }
     }
     let misfit = source.misfit(of: store)
-    return StoreSummary(
+    var summary = StoreSummary(
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
@@ -140,6 +140,8 @@ actor StoreSession {
       // Those that the store states, if it was just found that they are the model's.
       hashes: store.modelMatches && store.configuration == nil
         ? store.metadata.versionHashes : nil)
+    summary.hasHistory = store.hasHistory
+    return summary
   }
 }
 
