@@ -196,6 +196,39 @@ struct LinkAuditTests {
     #expect(note.contains("(\(join) 3, Book.author 2, Shelf.things 1)"), "\(note)")
   }
 
+  @Test("what the check of a file finds out about references is what its rows say")
+  func facts() throws {
+    let store = try Store(path: path)
+    let (schema, links) = (store.schema, try #require(store.schema.joins.first))
+    store.connection.close()
+    let (first, second) = (quoted(links.first), quoted(links.second))
+    var known: [Int?] = []
+    for change in [
+      "", "DELETE FROM ZLABEL",
+      "DELETE FROM \(quoted(links.name)) WHERE \(first) IS NULL OR \(second) IS NULL",
+      "DELETE FROM \(quoted(links.name)); DELETE FROM ZPLACE",
+    ] {
+      let writer = try Connection(path: path, mode: .readWrite)
+      try writer.execute(change)
+      writer.close()
+      let connection = try Connection(path: path, mode: .immutable)
+      let tables = try DatabaseTables(connection)
+      let check = IntegrityCheck(
+        of: path, tables: tables.tables.keys.sorted(), isWhole: false,
+        asking: schema.linkQuestions)
+      #expect(try check.problems(helpedBy: connection).isEmpty)
+      let note = try DanglingLinks.note(connection, schema)
+      #expect(try DanglingLinks.note(connection, schema, knowing: check.facts) == note)
+      let audit = try #require(schema.audits(of: tables).outside.first { $0.storage.isJoin })
+      let counted = try audit.counts(of: [.dangling], on: connection)[.dangling]
+      known.append(check.facts.dangling(audit))
+      if let found = known.last ?? nil { #expect(found == counted) }
+    }
+    // Rows without one of both keys have to be looked at; the others all dangle where no object has one of them.
+    #expect(known.map { $0 == nil } == [true, true, false, false])
+    #expect(known.last == 0)
+  }
+
   @Test("a number that is not the object's is another matter: a warning of doctor alone")
   func wrongNumber() throws {
     let folder = try TemporaryFolder()

@@ -7,21 +7,12 @@ extension TreeMap {
     var result = [Bool](repeating: false, count: image.pageCount)
     for number in 2..<max(2, image.pageCount + 1)
     where role(of: number) == .adopted && owner(of: number) != 1 {
-      if listless.indices.contains(number - 1), listless[number - 1] {
-        result[number - 1] = true
-      } else if let page = try image.page(number) {
-        result[number - 1] = !listsTables(page)
-      }
+      guard let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable)
+      else { continue }
+      result[number - 1] = !listsTables(page, tree, upTo: tree.count)
     }
     return result
-  }
-
-  /// Whether any of the rows of a leaf could be one of the list of tables, or it is none that can be read.
-  func listsTables(_ page: DatabaseImage.Page) -> Bool {
-    guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else {
-      return true
-    }
-    return listsTables(page, tree, upTo: tree.count)
   }
 
   /// Whether any of the first rows of a leaf could be one of the list of tables.

@@ -45,9 +45,6 @@ public struct TreeMap {
     case all
   }
   package var doubt = Doubt.none
-  /// Leaves that were looked at when trees got them, and that hold no row of the list of tables; the first is page 1.
-  /// Empty where that list is not what is looked for.
-  var listless: [Bool] = []
   /// What is known of overflow pages while the roles stay as they are.
   private(set) var shared = SharedOverflow()
 
@@ -65,7 +62,6 @@ public struct TreeMap {
     self.image = image
     roles = Array(repeating: .unknown, count: image.pageCount)
     owners = Array(repeating: 0, count: image.pageCount)
-    if roots == [1] { listless = Array(repeating: false, count: image.pageCount) }
     var map = PointerMap(image)
     isMapped =
       if image.header.isMagic { image.header.isAutoVacuum } else { try map.isLikely() }
@@ -262,8 +258,7 @@ extension TreeMap {
         (roles[page - 1], owners[page - 1]) = (.stray, Int32(clamping: root))
         continue
       }
-      guard let leaf = try image.page(page), let (first, last) = ends(of: leaf) else { continue }
-      if !listless.isEmpty { listless[page - 1] = !listsTables(leaf) }
+      guard let (first, last) = try ends(of: page) else { continue }
       owners[page - 1] = Int32(clamping: root)
       roles[page - 1] =
         if root > 0, owners.indices.contains(root - 1), lacking.contains(root) {
@@ -325,11 +320,8 @@ extension TreeMap {
 
   /// The first and the last key of a leaf; `nil` for one without rows.
   func ends(of number: Int) throws -> (Int64, Int64)? {
-    try image.page(number).flatMap(ends)
-  }
-
-  private func ends(of page: DatabaseImage.Page) -> (Int64, Int64)? {
-    let start = (page.number == 1 ? FileHeader.size : 0)
+    guard let page = try image.page(number) else { return nil }
+    let start = (number == 1 ? FileHeader.size : 0)
     func key(_ index: Int) -> Int64? {
       TreeCell(
         page.bytes, at: BigEndian.half(page.bytes, start + 8 + 2 * index), present: page.present,
@@ -338,12 +330,12 @@ extension TreeMap {
     let count = BigEndian.half(page.bytes, start + 3)
     guard count > 0, start + 8 + 2 * count <= page.bytes.count, let first = key(0),
       let last = key(count - 1)
-    else { return someEnds(of: page) }
+    else { return try someEnds(of: page) }
     return (first, last)
   }
 
   /// The same of a leaf of which not every cell can be read.
-  private func someEnds(of page: DatabaseImage.Page) -> (Int64, Int64)? {
+  private func someEnds(of page: DatabaseImage.Page) throws -> (Int64, Int64)? {
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else {
       return nil
     }
