@@ -94,14 +94,14 @@ private struct EditRun {
     try given.stopping(when: { [meter] in meter.shouldStop }) { try given.inspect() }
     try given.refuseDamage(
       "kept",
-      "Repair or salvage it first: \(.deed("doctor"), of: [ShellText.quoted(given.path)]) lists the repairs."
+      "Repair or salvage it first: \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]) lists the repairs."
     )
     try given.requireModel(for: "the rules for its objects")
     if !given.drift.missingTables.isEmpty || !given.drift.missingColumns.isEmpty {
       throw CoreDataError(
         .refused, code: .persistentStoreIncompatibleSchema,
         given.drift.sentences.first ?? "its tables do not fit its model", path: given.path,
-        advice: "See \(.deed("doctor"), of: [ShellText.quoted(given.path)]).")
+        advice: "See \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]).")
     }
   }
 
