@@ -115,7 +115,7 @@ let package = Package(
       name: "Comparison",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "Salvage", "SQLite", "Files"],
       path: "Sources/Work/Comparison",
-      swiftSettings: small),
+      swiftSettings: unoptimized),
 
     // What other programs save in a store, save by save.
     .target(
@@ -148,7 +148,7 @@ let package = Package(
       dependencies: [
         "Comparison", "Rescue", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files",
       ],
-      path: "Sources/Work/Merging", swiftSettings: small),
+      path: "Sources/Work/Merging", swiftSettings: unoptimized),
 
     // Changes of objects, prepared, checked by the model's rules and put in place as a migration is.
     .target(
@@ -157,7 +157,7 @@ let package = Package(
         "Comparison", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON",
       ],
       path: "Sources/Work/Editing",
-      swiftSettings: small),
+      swiftSettings: unoptimized),
 
     // What is known to go wrong with a change of a model, found before it ships.
     .target(

@@ -1,10 +1,5 @@
+import Files
 import TestSupport
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// A program run once, with its time and the largest memory it held.
 struct Measured {
@@ -17,21 +12,10 @@ struct Measured {
 
   /// Runs a program with its output at /dev/null.
   static func run(_ path: String, _ arguments: [String]) -> Measured {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for descriptor in 0...2 as ClosedRange<Int32> {
-      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    var words = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var process: pid_t = 0
+    let program = ProgramStart()
+    program.silence()
     let start = Fuzzing.now()
-    guard posix_spawnp(&process, path, &actions, nil, &words, environ) == 0 else {
+    guard let process = program.start(path, arguments) else {
       return Measured(seconds: .infinity, peakBytes: 0, status: -1)
     }
     var status: Int32 = 0
@@ -47,7 +31,7 @@ struct Measured {
     }
     return Measured(
       seconds: Fuzzing.now() - start, peakBytes: peak,
-      status: status & 0x7F == 0 ? status >> 8 : 128 + (status & 0x7F), processorSeconds: busy)
+      status: ProgramStart.exitStatus(status), processorSeconds: busy)
   }
 
   /// The fastest of several runs: the one the rest of the machine disturbed least.

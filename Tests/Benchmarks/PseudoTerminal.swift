@@ -1,3 +1,4 @@
+import Files
 import TestSupport
 
 #if canImport(Darwin)
@@ -29,7 +30,6 @@ final class PseudoTerminal {
       guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let pointer = ptsname(master)
       else { return nil }
       let name = String(cString: pointer)
-      let newSession = POSIX_SPAWN_SETSID
     #else
       // Glibc's functions for this are behind a macro that Swift does not set.
       master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY)
@@ -38,37 +38,22 @@ final class PseudoTerminal {
       guard master >= 0, ioctl(master, unlock, &isLocked) == 0, ioctl(master, ask, &number) == 0
       else { return nil }
       let name = "/dev/pts/\(number)"
-      let newSession: Int32 = 0x80
     #endif
     var size = winsize(
       ws_row: UInt16(height), ws_col: UInt16(width), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     _ = fcntl(master, F_SETFD, FD_CLOEXEC)
     _ = fcntl(master, F_SETFL, O_NONBLOCK)
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the leader of a session opens becomes its own.
-    posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
-    posix_spawn_file_actions_adddup2(&actions, 0, 1)
-    posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(newSession))
+    let start = ProgramStart()
+    start.leadSession()
+    start.open(name, as: 0, O_RDWR)
+    start.duplicate(0, as: 1)
+    start.duplicate(0, as: 2)
     var variables = ["TERM": "xterm-256color", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"]
     variables.merge(environment) { $1 }
-    var arguments = words.map { strdup($0) } + [nil]
-    var settings = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
-    defer { for pointer in arguments + settings { free(pointer) } }
-    var started: pid_t = 0
     guard let first = words.first,
-      posix_spawn(&started, first, &actions, &attributes, &arguments, &settings) == 0
+      let started = start.start(
+        first, Array(words.dropFirst()), environment: variables.map { $0.key + "=" + $0.value })
     else { return nil }
     process = started
   }

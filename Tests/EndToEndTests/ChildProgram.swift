@@ -1,3 +1,4 @@
+import Files
 import TestSupport
 
 #if canImport(FoundationEssentials)
@@ -25,51 +26,24 @@ final class ChildProgram {
     guard let first = words.first, pipe(&pipes) == 0 else { return nil }
     // Only this process reads: what it starts elsewhere must not hold the end.
     for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
-    posix_spawn_file_actions_adddup2(&actions, pipes[1], 2)
-    // Tests run on threads that keep signals out, and what they start would keep them out too.
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var variables = Self.environment
-    for (name, value) in environment { variables[name] = value }
-    var arguments = words.map { strdup($0) } + [nil]
-    var settings = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
-    defer { for pointer in arguments + settings { free(pointer) } }
-    var started: pid_t = 0
-    let result = posix_spawnp(&started, first, &actions, &attributes, &arguments, &settings)
+    let start = ProgramStart()
+    start.open("/dev/null", as: 0, O_RDONLY)
+    start.duplicate(pipes[1], as: 1)
+    start.duplicate(pipes[1], as: 2)
+    start.admitSignals()
+    let own = Subprocess.environment().filter { entry in
+      !environment.keys.contains { entry.hasPrefix($0 + "=") }
+    }
+    let started = start.start(
+      first, Array(words.dropFirst()),
+      environment: own + environment.map { $0.key + "=" + $0.value })
     close(pipes[1])
-    guard result == 0 else {
+    guard let started else {
       close(pipes[0])
       return nil
     }
     (process, output) = (started, pipes[0])
   }
-
-  private static let environment: [String: String] = {
-    var result: [String: String] = [:]
-    var next = environ
-    while let entry = next.pointee {
-      let parts = String(cString: entry).split(
-        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
-      next += 1
-    }
-    return result
-  }()
 
   /// Takes what is printed until `isEnough` or the end, or until the time is over.
   func read(
@@ -116,10 +90,7 @@ final class ChildProgram {
   func wait() -> Int32 {
     if let status { return status }
     read()
-    var result: Int32 = 0
-    while waitpid(process, &result, 0) < 0 && errno == EINTR {}
-    let signal = result & 0x7F
-    let code = signal == 0 ? (result >> 8) & 0xFF : 128 + signal
+    let code = ProgramStart.wait(for: process)
     status = code
     return code
   }

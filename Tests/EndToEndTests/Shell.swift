@@ -1,10 +1,5 @@
+import Files
 import TestSupport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Commands of a shell. Foundation's Process would hang starting tmux, whose server inherits its
 /// pipes; here nothing is inherited, and what is printed goes to a file.
@@ -12,27 +7,9 @@ enum Shell {
   /// Runs a command line with its output in the void; answers its status.
   @discardableResult
   static func run(_ command: String) -> Int32 {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    let words: [String] = ["sh", "-c", command]
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    arguments.append(nil)
-    defer { for argument in arguments { free(argument) } }
-    var process: pid_t = 0
-    guard posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ) == 0 else {
-      return -1
-    }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    return (status >> 8) & 0xFF
+    let start = ProgramStart()
+    start.silence()
+    return start.start("/bin/sh", ["-c", command]).map(ProgramStart.wait(for:)) ?? -1
   }
 
   /// What a command line prints.

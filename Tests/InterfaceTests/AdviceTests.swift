@@ -1,3 +1,4 @@
+import Foundation
 import Lint
 import ManagedModel
 import Migration
@@ -24,6 +25,19 @@ struct AdviceTests {
     }
     #expect(unknown == [])
     #expect(ErrorCatalogue.meaning(of: 134111)?.advice.typed.hasPrefix("strata plan STORE") == true)
+  }
+
+  @Test("every deed that the sources name has its command")
+  func deeds() throws {
+    let folder = Snapshot.package + "/Sources"
+    let files = try #require(FileManager.default.enumerator(atPath: folder))
+    var named: Set<String> = []
+    for case let file as String in files where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: folder + "/" + file, encoding: .utf8)
+      named.formUnion(text.matches(of: /\.deed\("([^"]+)"\)/).map { String($0.1) })
+    }
+    #expect(named.isSuperset(of: ["salvage", "diagnosis"]))
+    #expect(named.filter { Advice.commands[$0] == nil } == [])
   }
 
   @Test("a command has the path that is known, as a shell takes it")

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Files
 
 /// A program that runs beside a test, with its input and output at /dev/null.
 public final class OtherProgram {
@@ -10,32 +6,11 @@ public final class OtherProgram {
   private var isRunning = true
 
   public init(_ path: String, _ arguments: [String]) throws {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    // A group of its own, so that what it started ends with it.
-    #if canImport(Darwin)
-      var attributes: posix_spawnattr_t?
-    #else
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    posix_spawnattr_setpgroup(&attributes, 0)
-    for descriptor in 0...2 as ClosedRange<Int32> {
-      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    var process: pid_t = 0
-    var words = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    guard posix_spawn(&process, path, &actions, &attributes, &words, environ) == 0 else {
-      throw FixtureError.missing(path)
-    }
+    let start = ProgramStart()
+    start.silence()
+    // What it started ends with it.
+    start.leadGroup()
+    guard let process = start.start(path, arguments) else { throw FixtureError.missing(path) }
     self.process = process
   }
 

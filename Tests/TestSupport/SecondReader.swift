@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import Synchronization
@@ -158,22 +159,13 @@ public final class SecondReader: Sendable {
     var answer: [Int32] = [0, 0]
     guard pipe(&question) == 0, pipe(&answer) == 0 else { return nil }
     for end in question + answer { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, question[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, answer[1], 1)
-    var process: pid_t = 0
-    var arguments = words.map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    let result = posix_spawnp(&process, words[0], &actions, nil, &arguments, environ)
+    let start = ProgramStart()
+    start.duplicate(question[0], as: 0)
+    start.duplicate(answer[1], as: 1)
+    let process = start.start(words[0], Array(words.dropFirst()))
     close(question[0])
     close(answer[1])
-    guard result == 0, let input = fdopen(question[1], "w"), let output = fdopen(answer[0], "r")
+    guard process != nil, let input = fdopen(question[1], "w"), let output = fdopen(answer[0], "r")
     else { return nil }
     return Pipes(input: input, output: output)
   }

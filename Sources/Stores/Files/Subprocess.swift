@@ -32,32 +32,22 @@ package enum Subprocess {
     guard pipe(&ends) == 0 else { throw CoreDataError(.failed, "cannot make a pipe") }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    posix_spawn_file_actions_addopen(&actions, 2, messagePath, O_WRONLY | O_CREAT, 0o600)
-    var process: pid_t = 0
-    var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
-    defer { for text in words + variables { free(text) } }
-    let failure = posix_spawnp(&process, program, &actions, nil, &words, &variables)
+    let start = ProgramStart()
+    start.open(inputPath, as: 0, O_RDONLY)
+    start.duplicate(ends[1], as: 1)
+    start.open(messagePath, as: 2, O_WRONLY | O_CREAT)
+    let started = start.start(program, arguments, environment: environment)
     close(ends[1])
-    guard failure == 0 else { return nil }
+    guard let process = started else { return nil }
 
     do {
       try drain(ends[0], output)
     } catch {
       kill(process, SIGKILL)
-      _ = wait(for: process)
+      _ = ProgramStart.wait(for: process)
       throw error
     }
-    let status = wait(for: process)
+    let status = ProgramStart.wait(for: process)
     // Older C libraries find out only in the child that the program is not there.
     if status == 127 { return nil }
     let message = (try? FileSystem.read(messagePath, limit: 4096)) ?? []
@@ -79,13 +69,6 @@ package enum Subprocess {
     }
   }
 
-  private static func wait(for process: pid_t) -> Int32 {
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    // WIFEXITED and WEXITSTATUS are macros.
-    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-  }
-
   /// This process's environment, as `NAME=value`.
   package static func environment() -> [String] {
     var result: [String] = []
@@ -105,21 +88,8 @@ extension Subprocess {
   ///
   /// - Returns: its exit status, or the signal that ended it and 128; `nil` where there is no such program.
   package static func runInTerminal(_ program: String, _ arguments: [String]) -> Int32? {
-    var process: pid_t = 0
-    var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-    defer { for text in words { free(text) } }
-    #if canImport(Darwin)
-      var attributes: posix_spawnattr_t?
-    #else
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // What is ignored here is not to be ignored there. Keys that interrupt are meant for the program.
+    // Keys that interrupt are meant for the program.
     let keys = [SIGINT, SIGQUIT]
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for number in keys + [SIGPIPE] { sigaddset(&signals, number) }
     var ignoring = sigaction()
     var former = keys.map { _ in sigaction() }
     #if canImport(Darwin)
@@ -129,11 +99,9 @@ extension Subprocess {
     #endif
     for (index, number) in keys.enumerated() { sigaction(number, &ignoring, &former[index]) }
     defer { for (index, number) in keys.enumerated() { sigaction(number, &former[index], nil) } }
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-    guard posix_spawnp(&process, program, nil, &attributes, &words, environ) == 0 else {
-      return nil
-    }
+    let start = ProgramStart()
+    start.restore(keys + [SIGPIPE])
+    guard let process = start.start(program, arguments) else { return nil }
     while true {
       var status: Int32 = 0
       let found = waitpid(process, &status, WUNTRACED)
@@ -145,7 +113,7 @@ extension Subprocess {
         kill(process, SIGCONT)
         continue
       }
-      let exit = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+      let exit = ProgramStart.exitStatus(status)
       // Older C libraries find out only in the child that the program is not there.
       return exit == 127 ? nil : exit
     }

@@ -63,19 +63,11 @@ package enum StoreAnonymization {
 
   private static func refuseDamage(of store: Store, _ isCancelled: @escaping () -> Bool) throws {
     try store.stopping(when: isCancelled) { try store.inspect() }
-    if store.isMended || store.damage?.concernsFile == true {
-      throw CoreDataError(
-        .refused, "the store is damaged: what cannot be read cannot be replaced", path: store.path,
-        advice:
-          "Salvage it first, and anonymize the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
-      )
-    }
-    guard store.modelSource != .raw, store.modelMatches else {
-      throw CoreDataError(
-        .refused, code: .migrationMissingSourceModel,
-        "the model that made the store is not known, and with it which columns hold values",
-        path: store.path, advice: "Give the model with \(.model, "MODEL").")
-    }
+    try store.refuseDamage(
+      "replaced",
+      "Salvage it first, and anonymize the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
+    )
+    try store.requireModel(for: "which columns hold values")
   }
 
   /// - Returns: the name of the support folder beside the new store; `nil` where there is none.

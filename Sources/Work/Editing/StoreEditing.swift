@@ -92,25 +92,16 @@ private struct EditRun {
       throw CoreDataError(.usage, "nothing to change was given", path: given.path)
     }
     try given.stopping(when: { [meter] in meter.shouldStop }) { try given.inspect() }
-    if given.isMended || given.damage?.concernsFile == true {
-      throw CoreDataError(
-        .refused, "the store is damaged: what cannot be read cannot be kept",
-        path: given.path,
-        advice:
-          "Repair or salvage it first: \(.deed("doctor"), of: [ShellText.quoted(given.path)]) lists the repairs."
-      )
-    }
-    guard given.modelSource != .raw, given.modelMatches else {
-      throw CoreDataError(
-        .refused, code: .migrationMissingSourceModel,
-        "the model that made the store is not known, and with it the rules for its objects",
-        path: given.path, advice: "Give the model with \(.model, "MODEL").")
-    }
+    try given.refuseDamage(
+      "kept",
+      "Repair or salvage it first: \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]) lists the repairs."
+    )
+    try given.requireModel(for: "the rules for its objects")
     if !given.drift.missingTables.isEmpty || !given.drift.missingColumns.isEmpty {
       throw CoreDataError(
         .refused, code: .persistentStoreIncompatibleSchema,
         given.drift.sentences.first ?? "its tables do not fit its model", path: given.path,
-        advice: "See \(.deed("doctor"), of: [ShellText.quoted(given.path)]).")
+        advice: "See \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]).")
     }
   }
 

@@ -12,26 +12,16 @@ enum MergeChecks {
       throw CoreDataError(
         .usage, "both stores are one file", path: new.path, hint: "Name two stores.")
     }
-    for store in stores.all {
-      guard store.modelSource != .raw, store.modelMatches else {
-        throw CoreDataError(
-          .refused, code: .migrationMissingSourceModel,
-          "the model that made the store is not known, and with it what its tables hold",
-          path: store.path, advice: "Give the model with \(.model, "MODEL").")
-      }
-    }
+    for store in stores.all { try store.requireModel(for: "what its tables hold") }
     for store in [old] + [stores.base].compactMap({ $0 }) {
       try requireVersion(of: new, in: store, isBase: store === stores.base)
     }
     for store in stores.all {
       try store.stopping(when: isCancelled) { try store.inspect(isForPlan: false) }
-      guard !store.isMended, store.damage?.concernsFile != true else {
-        throw CoreDataError(
-          .refused, "the store is damaged: what cannot be read cannot be merged", path: store.path,
-          advice:
-            "Salvage it first, and merge the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
-        )
-      }
+      try store.refuseDamage(
+        "merged",
+        "Salvage it first, and merge the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
+      )
       guard store.drift.missingTables.allSatisfy(\.isUnused), store.drift.missingColumns.isEmpty
       else {
         throw CoreDataError(

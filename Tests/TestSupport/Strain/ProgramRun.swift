@@ -20,28 +20,16 @@ import Files
     public init(
       _ words: [String], environment: [String: String], output file: String, seconds: Double = 60
     ) throws {
-      var actions = posix_spawn_file_actions_t()
-      posix_spawn_file_actions_init(&actions)
-      defer { posix_spawn_file_actions_destroy(&actions) }
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-      posix_spawn_file_actions_adddup2(&actions, 1, 2)
-      // Tests run on threads that keep signals out, and what they start would keep them out too.
-      var attributes = posix_spawnattr_t()
-      posix_spawnattr_init(&attributes)
-      defer { posix_spawnattr_destroy(&attributes) }
-      var none = sigset_t()
-      sigemptyset(&none)
-      posix_spawnattr_setsigmask(&attributes, &none)
-      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+      let start = ProgramStart()
+      start.open("/dev/null", as: 0, O_RDONLY)
+      start.open(file, as: 1, O_WRONLY | O_CREAT | O_TRUNC)
+      start.duplicate(1, as: 2)
+      start.admitSignals()
       var variables = environment
       variables["PATH"] = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-      var arguments = words.map { strdup($0) } + [nil]
-      var settings = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
-      defer { for pointer in arguments + settings { free(pointer) } }
-      var process: pid_t = 0
       guard let first = words.first,
-        posix_spawnp(&process, first, &actions, &attributes, &arguments, &settings) == 0
+        let process = start.start(
+          first, Array(words.dropFirst()), environment: variables.map { $0.key + "=" + $0.value })
       else { throw FixtureError.missing(words.first ?? "a program") }
       let end = Fuzzing.now() + seconds
       var result: Int32 = 0
@@ -54,8 +42,7 @@ import Files
         }
         usleep(1000)
       }
-      let signal = isOver ? SIGALRM : result & 0x7F
-      status = signal == 0 ? (result >> 8) & 0xFF : 128 + signal
+      status = isOver ? 128 + SIGALRM : ProgramStart.exitStatus(result)
       peakBytes = usage.ru_maxrss << 10
       text = String(decoding: try FileSystem.read(file), as: UTF8.self)
     }

@@ -272,6 +272,27 @@ extension Store {
       throw CoreDataError(sqlite: error, path: path)
     }
   }
+
+  /// Refuses a store of which a part cannot be read: what is made of the rest would be taken for the whole.
+  ///
+  /// - Parameter deed: what cannot be done with that part: “merged”.
+  package func refuseDamage(_ deed: String, _ advice: Advice) throws {
+    guard isMended || damage?.concernsFile == true else { return }
+    throw CoreDataError(
+      .refused, "the store is damaged: what cannot be read cannot be \(deed)", path: path,
+      advice: advice)
+  }
+
+  /// Refuses a store that is not read by the model that made it.
+  ///
+  /// - Parameter rest: what is not known without that.
+  package func requireModel(for rest: String) throws {
+    guard modelSource == .raw || !modelMatches else { return }
+    throw CoreDataError(
+      .refused, code: .migrationMissingSourceModel,
+      "the model that made the store is not known, and with it \(rest)", path: path,
+      advice: "Give the model with \(.model, "MODEL").")
+  }
 }
 
 extension SQLiteError {
