@@ -133,6 +133,11 @@ struct TreeCopyTests {
     }
     let empty = copy.trees.emptyIndexes.map(\.name)
     #expect(!empty.contains("ZSTEP_ZRECIPE_INDEX"), "\(empty)")
+    // So are the links whose table is determined, when the objects are there.
+    let tags = try #require(copy.tables.first { $0.name.hasSuffix("TAGS") })
+    #expect(
+      copy.trees.links[tags.name] == tags.rows && tags.rows > 0,
+      "\(tags.rows) rows, copied: \(copy.trees.links)")
     let output = demo.folder.path("Saved.sqlite")
     var report = try StoreSalvage.run(path: demo.path, output: output)
     // That the columns stand as in a new store nothing proves, and nothing else is in doubt.
@@ -204,9 +209,6 @@ struct TreeCopyTests {
     #expect(
       copy.trees.foundIndexes.contains { $0.name == "ZSTEP_ZRECIPE_INDEX" },
       "\(copy.trees.emptyIndexes)")
-    // So are the links whose table is determined, when the objects are there.
-    let tags = try #require(copy.tables.first { $0.name.hasSuffix("TAGS") })
-    #expect(copy.trees.links[tags.name] == tags.rows && tags.rows > 0)
     try Self.expectSame(copy, of: demo)
     // An app goes on writing to it.
     try copy.connection.execute(
