@@ -34,7 +34,7 @@ struct MappingTests {
     try session.send("⏎")
     #expect(lastRequest(session)?.edits.pairs == ["Draft": "Recipe"])
     #expect(session.screen().description.contains("✎ objects of Draft become Recipe"))
-    try session.send("G", "x")
+    try session.send("G", "k", "x")
     #expect(lastRequest(session)?.edits.isEmpty == true)
   }
 

@@ -142,8 +142,6 @@ package struct Notice: Sendable, Equatable {
 
   var text: String
   var kind: Kind
-  /// What a key could not do, where it says why: it is out of date when the key can.
-  var refused: Action?
 
   /// Something to be said.
   package init(_ text: String, _ kind: Kind = .plain) {
