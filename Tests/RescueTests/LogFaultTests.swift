@@ -108,17 +108,24 @@ struct LogFaultTests {
     #expect(found.command?.typed.hasPrefix("strata salvage ") == true)
   }
 
-  @Test("older than the store")
-  func older() throws {
+  @Test("older than the store, named before what follows from it", arguments: [false, true])
+  func older(hidesPages: Bool) throws {
     let patient = try Self.patient { _ in }
     // Its first page comes into the log with a table, and the store goes on without it.
     let (log, live) = (patient.path + "-wal", patient.path + ".live")
     let connection = try Connection(path: patient.path, mode: .readWrite)
+    try StoreFunctions.define(on: connection)
     try connection.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE AOWN (A)")
+    if hidesPages { try connection.execute("UPDATE ZSTEP SET ZTEXT = 'older' WHERE Z_PK % 5 = 0") }
     let old = try FileSystem.read(log)
     try FileSystem.copyOver(log, to: live)
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
     for number in 0..<9 { try connection.execute("INSERT INTO AOWN VALUES (\(number))") }
+    if hidesPages {
+      // Rows move to new pages, which the log's older ones do not know.
+      try connection.execute(
+        "UPDATE ZSTEP SET ZTEXT = 'longer ' || hex(zeroblob(200)) WHERE Z_PK % 3 = 0")
+    }
     try connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
     FileSystem.remove(live)
@@ -127,5 +134,11 @@ struct LogFaultTests {
     let found = try patient.diagnosis().findings
     let older = try #require(found.first { $0.kind == .walOlder })
     #expect(older.severity == .error && older.command?.typed.hasSuffix(" --ignore-wal") == true)
+    #expect(found.first?.kind == .walOlder)
+    let unreadable = found.filter { $0.kind == .pageUnreadable }
+    #expect(unreadable.isEmpty == !hidesPages)
+    for finding in unreadable {
+      #expect(finding.command == older.command && finding.advice.typed.contains("-wal may be"))
+    }
   }
 }

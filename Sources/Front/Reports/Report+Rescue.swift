@@ -176,7 +176,7 @@ extension SalvageReport {
       remarks.append(
         Line(
           .warning,
-          "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are missing: the hidden folder \(files.folders.own.printable) was not copied with the store. Ask for it, and put it beside the new store as \(files.folders.new.printable)."
+          "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are missing: the hidden folder \(files.folders.own.printable) does not have them. Ask for the whole folder, and put it beside the new store as \(files.folders.new.printable)."
         ))
     }
     if isLossy {
@@ -261,7 +261,7 @@ extension SalvageReport.Table {
           isMixed ? .warning : .note,
           isMixed
             ? "\(NumberText.grouped(guessed)) of \(name) may be the other store's: nothing vouches for \(guessed == 1 ? "its page. A report lists it" : "their pages. A report lists these pages") as not certain."
-            : "\(NumberText.grouped(guessed)) of \(name) were found by searching: no b-tree references their pages."
+            : "\(NumberText.grouped(guessed)) of \(name) were found by searching: their pages are in no b-tree, or have no header."
         ))
     }
     for hole in holes where hole.missing != 0 {

@@ -33,7 +33,7 @@ struct DriftAnalysis {
     let path = [ShellText.quoted(path)]
     return table.isUnused
       ? "No object of \(table.entity) was ever saved: an empty table is all that is missing. To create it: \(.deed("repair-tables"), of: path)"
-      : "\(table.lastKey.map { "Z_MAX shows that \($0) keys were given out in it. " } ?? "")Its rows may still be in the file: \(.deed("undeletion"), of: path). Or use another copy of the store."
+      : "\(table.lastKey.map { "Z_MAX shows that \(NumberText.counted($0, "key was", plural: "keys were")) given out in it. " } ?? "")Its rows may still be in the file: \(.deed("undeletion"), of: path). Or use another copy of the store."
   }
 
   /// What brings a missing join table back.

@@ -217,7 +217,8 @@ struct BookkeepingLayer {
       finding(
         used.map(name),
         keys > 0
-          ? "\(keys) keys were given out in it (Z_MAX)" : "it is not known whether it had objects",
+          ? "\(NumberText.counted(keys, "key was", plural: "keys were")) given out in it (Z_MAX)"
+          : "it is not known whether it had objects",
         isRaw ? .undeleteByModel : .undelete,
         "Its objects are lost unless their rows are still in the file; an undelete searches for them. Core Data does not open the store."
       ),

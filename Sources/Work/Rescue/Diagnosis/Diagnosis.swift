@@ -205,7 +205,8 @@ public struct Diagnosis: Sendable {
     }
   }
 
-  /// The gravest first, behind an interrupted save; within a severity in the order of kinds, then the most.
+  /// The gravest first, behind an interrupted save and a -wal that is older than its store; within a severity in the
+  /// order of kinds, then the most.
   private mutating func rank() {
     let kinds = Dictionary(
       uniqueKeysWithValues: FindingKind.allCases.enumerated().map { ($1, $0) })
@@ -218,6 +219,8 @@ public struct Diagnosis: Sendable {
       let (isOneHot, isTwoHot) = (one.kind == .journalHot, two.kind == .journalHot)
       if isOneHot != isTwoHot { return isOneHot }
       if one.severity != two.severity { return one.severity < two.severity }
+      let (isOneOld, isTwoOld) = (one.kind == .walOlder, two.kind == .walOlder)
+      if isOneOld != isTwoOld { return isOneOld }
       if one.kind != two.kind { return (kinds[one.kind] ?? 0) < (kinds[two.kind] ?? 0) }
       if one.count != two.count { return (one.count ?? .max) > (two.count ?? .max) }
       return first.offset < second.offset
@@ -225,6 +228,7 @@ public struct Diagnosis: Sendable {
     findings = order.map(\.element)
     let cause =
       findings.first { $0.severity == .error && $0.kind.losesJournal }
+      ?? findings.first { $0.severity == .error && $0.kind == .walOlder }
       ?? findings.first { $0.severity == .error && $0.kind.losesPages }
       ?? findings.first { $0.severity == .error && $0.kind.losesFrames }
       ?? findings.first { $0.kind == .notDownloaded }

@@ -104,7 +104,9 @@ extension Finding {
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
   /// them.
   mutating func putOff(for cause: Finding) {
-    let mayComeOfIt = kind.mayComeOfLostRows || cause.kind.losesJournal && kind.isOfFile
+    let mayComeOfIt =
+      kind.mayComeOfLostRows || cause.kind.losesJournal && kind.isOfFile
+      || cause.kind == .walOlder && kind.isOfPages
     guard kind != cause.kind, mayComeOfIt else { return }
     advice =
       if cause.kind.losesPages {

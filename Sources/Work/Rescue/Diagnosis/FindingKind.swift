@@ -105,6 +105,14 @@ extension FindingKind {
     }
   }
 
+  /// Whether it is about pages, so that those of another time laid over the file can be what is wrong.
+  var isOfPages: Bool {
+    switch self {
+    case .pageCount, .schemaGone, .mixedPages, .pageUnreadable: true
+    default: false
+    }
+  }
+
   /// Whether it is something about single objects.
   var isOfObjects: Bool {
     switch self {

@@ -18,12 +18,18 @@ struct PageLayer {
     if !found.isEmpty {
       for kind in [FindingKind.pageUnreadable, .freelist, .pointerMap] { lines[kind] = nil }
     }
+    // Below a page that cannot be read, pages seem to be in no use.
+    let isUnread = lines[.pageUnreadable]?.contains { $0.contains("btreeInitPage") } == true
+    if isUnread, lines[.freelist]?.allSatisfy({ $0.hasSuffix("never used") }) == true {
+      lines[.freelist] = nil
+    }
     // A page that the free list claims is met twice.
     if lines[.freelist] != nil || lines[.pointerMap] != nil { lines[.pageUnreadable] = nil }
     if lines[.freelist] != nil { lines[.pointerMap] = nil }
     // Every row was read, so that what cannot be is an index.
-    if damage.holes.isEmpty, lines.count == 1, let only = lines[.pageUnreadable], only.count == 1,
-      only.first?.hasPrefix("database disk image") == true
+    if damage.holes.isEmpty, lines.count == 1, let only = lines[.pageUnreadable],
+      only.count == 1 && only[0].hasPrefix("database disk image")
+        || found.isEmpty && only.allSatisfy({ $0.contains("btreeInitPage") })
     {
       lines = [.indexWrong: only]
     }
@@ -64,14 +70,16 @@ struct PageLayer {
       let entity = tables.first { $0.table == table && $0.isWholeTable }?.entity
       let counts = holes.compactMap { $0.counts.map { $0.values.reduce(0, +) } }
       let count = counts.count == holes.count ? counts.reduce(0, +) : nil
-      let what = entity.map { "objects of \($0)" } ?? "rows of the table \(table)"
+      let (noun, owner) = entity.map { ("object", $0) } ?? ("row", "the table \(table)")
       let atMost = holes.compactMap(\.width)
       let number =
-        count.map { "\($0)" }
-        ?? (atMost.count == holes.count ? "At most \(atMost.sum)" : "An unknown number of")
+        count.map { NumberText.counted($0, noun) }
+        ?? (atMost.count == holes.count
+          ? "At most \(NumberText.counted(atMost.sum, noun))" : "An unknown number of \(noun)s")
       let places = holes.count == 1 ? "" : " in \(holes.count) places"
       return Finding(
-        .pageUnreadable, "\(number) \(what) cannot be read: their pages are gone\(places).",
+        .pageUnreadable,
+        "\(number) of \(owner) cannot be read: pages of the table are gone or damaged\(places).",
         entity: entity ?? table, count: count, first: holes.prefix(5).map(\.keys), in: place)
     }
   }

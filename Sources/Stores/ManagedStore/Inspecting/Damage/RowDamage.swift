@@ -223,7 +223,7 @@ extension RowDamage {
       "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") in an index and on no page of the table (\(keys(own)))."
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
-      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages that no b-tree of the table references."
+      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages that no b-tree of the table references, or that have no header."
     }
     result += unbalanced.sorted { $0.key < $1.key }.map { table, count in
       "\(what(count, table)) \(count == 1 ? "is" : "are") on pages whose free space is wrong: a page may be of two times, and values of its rows with it."
