@@ -238,6 +238,9 @@ extension TreeMap {
     let parents = try strayParents()
     if !isComplete { try walkUnknownRoots(parents) }
     let lacking = Set(holes.map(\.root))
+    // Without a pointer map nothing says that a page in such a place is the one that was there.
+    let gone =
+      isMapped ? Dictionary(holes.map { ($0.page, $0.root) }) { first, _ in first } : [:]
     for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
       guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue else { continue }
       let entry = try pointers?.entry(page)
@@ -252,7 +255,9 @@ extension TreeMap {
         roles[page - 1] = .adopted
         continue
       }
-      let root = try root(of: page, parents)
+      // Of a page whose part of the map is lost too its keys show whether it is what a tree lacks.
+      let isUnmapped = isComplete && isMapped && isFreelistSound && entry == nil
+      let root = try root(of: page, parents, gone, isUnmapped: isUnmapped)
       // Of a tree that is known and lacks nothing: its keys need not be looked at.
       if isComplete, entry != nil, root > 0, !lacking.contains(root) {
         (roles[page - 1], owners[page - 1]) = (.stray, Int32(clamping: root))
@@ -362,13 +367,20 @@ extension TreeMap {
 
   /// The root above a page: by the pointer map, else by the interior pages that are there; 0 where it is
   /// not known, the page itself where nothing references it.
-  private mutating func root(of page: Int, _ parents: StrayParents) throws -> Int {
+  ///
+  /// - Parameters:
+  ///   - gone: the roots of the pages that trees lack.
+  ///   - isUnmapped: whether the part of the pointer map is lost that has the page.
+  private mutating func root(
+    of page: Int, _ parents: StrayParents, _ gone: [Int: Int], isUnmapped: Bool
+  ) throws -> Int {
     var page = page
     // No tree is deeper.
     for _ in 0..<24 {
+      if let root = gone[page] { return root }
       guard let entry = try pointers?.entry(page) else {
         guard let parent = parents[page], parent != page else {
-          return pointers == nil && parents[page] == nil ? 0 : page
+          return (pointers == nil || isUnmapped) && parents[page] == nil ? 0 : page
         }
         page = parent
         continue
