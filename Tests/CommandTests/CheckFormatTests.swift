@@ -45,7 +45,7 @@ struct CheckFormatTests {
     #expect(told.lines.first?.hasPrefix("<?xml") == true)
   }
 
-  @Test("verify has a case for each difference, one that passes where there is none")
+  @Test("verify has a case for each difference, one that passes if none exists")
   func verify() throws {
     let result = place.folder.path("New.sqlite")
     #expect(Captured("migrate", store, "--to", place.bundle, "--output", result).status == .done)

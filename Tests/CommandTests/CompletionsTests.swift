@@ -106,7 +106,7 @@ struct CompletionsTests {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Whether there is such a shell; it is said where there is none. bash is on every machine: in CI its tests
+  /// Whether there is such a shell; it is said if none exists. bash is on every machine: in CI its tests
   /// run in any case, and fail without it.
   private static func has(_ shell: Completions.Shell) -> Bool {
     if shell == .bash, Tool.areRequired { return true }

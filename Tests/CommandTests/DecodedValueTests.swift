@@ -1,6 +1,8 @@
+import Files
 import ManagedModel
 import ManagedStore
 import ModelWriting
+import SQLite
 import TestSupport
 import Testing
 
@@ -37,6 +39,72 @@ struct DecodedValueTests {
       return try TarWriter.gzip([8, 0, 0x12, UInt8(inner.count)] + inner)
     default: return archive([.data(try TarWriter.gzip(json))])
     }
+  }
+
+  /// A field of a protocol buffer that holds bytes.
+  private static func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+    var length: [UInt8] = []
+    var rest = bytes.count
+    while rest >= 0x80 {
+      length.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    return [number << 3 | 2] + length + [UInt8(rest)] + bytes
+  }
+
+  /// The body of a note as Notes keeps it, in gzip: a document of a note of a text, and of runs of attributes, which
+  /// are numbers alone.
+  private static func body(_ text: String) throws -> [UInt8] {
+    let run: [UInt8] = [0x08, 0x05, 0x12, 0x04, 0x08, 0x01, 0x48, 0x01]
+    let note = field(2, Array(text.utf8)) + field(5, run) + field(5, run)
+    return try TarWriter.gzip(field(2, [0x08, 0x00, 0x10, 0x00] + field(3, note)))
+  }
+
+  @Test("the bodies of notes inflate in a store with the tables of Notes")
+  func notes() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("NoteStore.sqlite")
+    var data = Entity("ICNoteData")
+    data.attributes = [Attribute("data", .binary, optional: true)]
+    let writer = try StoreWriter(creating: path, model: Model(entities: [data]))
+    // Longer than a length of one byte and of two can say, with lines and characters of several bytes.
+    let texts = [
+      "Zwiebelkuchen\nfür Sonntag 🧅", String(repeating: "Rhabarber, ", count: 40) + "Sellerie",
+      String(repeating: "Pastinake und ", count: 2_000) + "Topinambur",
+    ]
+    for text in texts {
+      try writer.insert("ICNoteData", attributes: ["data": .bytes(try Self.body(text))])
+    }
+    try writer.insert("ICNoteData", attributes: [:])
+    try writer.finish()
+    let connection = try Connection(path: path, mode: .readOnly)
+    let kept = try connection.rows("SELECT ZDATA FROM ZICNOTEDATA ORDER BY Z_PK")
+    try #require(kept.count == texts.count + 1)
+    let beginnings = [
+      ["Zwiebelkuchen", "für Sonntag 🧅"], ["Rhabarber,", "Sellerie"], ["Pastinake und"],
+    ]
+    for (index, words) in beginnings.enumerated() {
+      guard case .blob(let bytes)? = kept[index].first else {
+        Issue.record("the body \(index) is not there")
+        continue
+      }
+      #expect(bytes.starts(with: [0x1F, 0x8B]))
+      let object = Captured("object", path, "ICNoteData/p\(index + 1)")
+      for word in words { #expect(object.out.contains(word), "\(word): \(object.out)") }
+    }
+    for (index, word) in ["für sonntag", "sellerie", "topinambur"].enumerated() {
+      let deep = Captured("search", path, word, "--deep")
+      #expect(deep.status == .done && deep.lines.count == 1, "\(word): \(deep.out)")
+      #expect(deep.out.hasPrefix("ICNoteData/p\(index + 1)  data  "), "\(deep.out)")
+    }
+    let view = try #require(
+      try DecodedText(of: "data", in: ObjectID(entity: "ICNoteData", key: 3), Store(path: path)))
+    #expect(view.content.place(of: "Topinambur", from: 0, backwards: false) != nil)
+    let file = folder.path("body.gz")
+    let written = Captured(
+      "object", path, "ICNoteData/p1", "--property", "data", "--output", file)
+    #expect(written.status == .done, "\(written.err)")
+    #expect(try FileSystem.read(file) == Self.body(texts[0]))
   }
 
   @Test("in object, the inspector, the view of a value, and search --deep")

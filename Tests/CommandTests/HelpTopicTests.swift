@@ -31,7 +31,7 @@ struct HelpTopicTests {
     }
   }
 
-  /// Whoever has the program need not have its documentation: neither other articles nor the libraries' symbols.
+  /// A person who has the program need not have its documentation: neither other articles nor the libraries' symbols.
   @Test(
     "each article that a topic names is a topic itself, and it names no symbol",
     arguments: Topic.all)

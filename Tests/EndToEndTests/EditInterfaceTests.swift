@@ -64,7 +64,7 @@ struct EditInterfaceTests {
     let marked = terminal.screen(showing: "Recipe/p3 is to be deleted, and with it", "D──3──")
     #expect(marked.contains("Step"))
     terminal.send("u")
-    _ = terminal.screen(showing: "undone: Recipe/p3 is to be deleted", without: ["D──3──"])
+    _ = terminal.screen(showing: "undone: deletion of Recipe/p3", without: ["D──3──"])
     terminal.send("X")
     _ = terminal.screen(showing: "D──3──")
     terminal.send("W")

@@ -8,27 +8,10 @@ import Testing
   .enabled(if: Shell.hasTmux, "tmux is not installed"),
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct MirroredRunTests {
-  /// History and a table of the mirror, as an app has them.
-  private static let mirror = """
-    CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
-      ZENTITYID INTEGER, ZENTITYPK INTEGER, ZNEEDSUPLOAD INTEGER, ZNEEDSCLOUDDELETE INTEGER);
-    CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
-      ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER,
-      ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR,
-      ZPROCESSID VARCHAR, ZQUERYGEN BLOB);
-    CREATE TABLE ATRANSACTIONSTRING (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
-      ZNAME VARCHAR);
-    CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
-      ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER,
-      ZCOLUMNS BLOB);
-    INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (16001, 'CHANGE', 0, 0),
-      (16002, 'TRANSACTION', 0, 0), (16003, 'TRANSACTIONSTRING', 0, 0);
-    """
-
   private static func demo() throws -> InterfaceDemo {
     let demo = InterfaceDemo(objects: 500)
     let connection = try Connection(path: demo.store, mode: .readWrite)
-    try connection.execute(mirror)
+    try connection.execute(HistoryTables.mirror + HistoryTables.statements())
     connection.close()
     return demo
   }

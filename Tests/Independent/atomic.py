@@ -144,6 +144,13 @@ def read_binary(path):
 
 
 def binary_value(archive, attribute, value):
+    meant = plain_value(archive, attribute, value)
+    if attribute.kind != 1800 or meant is None or isinstance(meant, Archived):
+        return meant
+    return Alone(meant, attribute)
+
+
+def plain_value(archive, attribute, value):
     if value is None or not isinstance(value, dict):
         if isinstance(value, bool):
             return int(value)
@@ -168,7 +175,20 @@ def binary_value(archive, attribute, value):
 
 
 class Archived:
-    """A transformable: how it is archived is not compared here."""
+    """An object of a class of the app's: how it is archived is not compared here."""
+
+
+class Alone:
+    """A transformable that is a value of Foundation's: its archive holds the same value alone."""
+    def __init__(self, meant, attribute):
+        self.meant, self.attribute = meant, attribute
+
+    def is_in(self, data):
+        archive = Archive(data)
+        return plain_value(archive, self.attribute, archive.follow(archive.plist["$top"]["root"])) == self.meant
+
+    def __repr__(self):
+        return "an archive of %r" % (self.meant,)
 
 
 def places(model, entity):
@@ -187,6 +207,8 @@ def places(model, entity):
 def equal(one, other):
     if isinstance(one, Archived):
         return isinstance(other, bytes)
+    if isinstance(one, Alone):
+        return isinstance(other, bytes) and one.is_in(other)
     if isinstance(one, tuple):
         return other is not None and float(one[1]) == float(other)
     if isinstance(one, float) and isinstance(other, (int, float)):

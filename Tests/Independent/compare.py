@@ -5,7 +5,7 @@
 
 A and B are what `strata dump` prints. How objects are paired is taken from the first line of CHANGES; which
 objects that makes pairs, and what differs, is worked out here from the dumps alone. Prints each line that only one
-of both has, and ends with 0 where there is none.
+of both has, and ends with 0 if none exists.
 """
 
 import json

@@ -104,7 +104,8 @@ struct FilterTests {
   @Test("a whole number alone finds the object with that key, and texts that have it")
   func number() throws {
     #expect(try check("12").text == #"key == 12 OR title CONTAINS[cd] "12""#)
-    for text in ["012", "1.5", "12 soups", "99999999999999999999"] {
+    #expect(try check("p12").text == #"key == 12 OR title CONTAINS[cd] "p12""#)
+    for text in ["012", "p012", "p", "p1x", "1.5", "12 soups", "99999999999999999999"] {
       #expect(try check(text).text?.contains("key ==") != true, "\(text)")
     }
     var store = try SampleStore.summary()

@@ -153,6 +153,13 @@ struct LookingTests {
     var session = try Session(width: 120)
     session.state.known.store?.misfit = misfit
     session.state.known.store?.warnings = [misfit]
+    // The header names the key, wherever it is.
+    #expect(session.screen().row(0).contains("! 1 warning: I"))
+    session.state.keys = KeyRemapping(["Everywhere": ["warnings": [.character("Y")]]])
+    #expect(session.screen().row(0).contains("! 1 warning: Y"))
+    session.state.keys = KeyRemapping(["Everywhere": ["warnings": []]])
+    #expect(session.screen().row(0).contains("! 1 warning "))
+    session.state.keys = KeyRemapping()
     try session.send("I")
     let screen = text(session)
     #expect(screen.contains("! \(misfit)"))

@@ -145,6 +145,22 @@ struct MergeLayerTests {
     #expect(session.effects.contains(.choose("Recipes-merged.sqlite")))
   }
 
+  @Test("what the mirror will upload stands above the conflicts; the table shows every column")
+  func warned() throws {
+    var session = try Self.session()
+    try session.send("j", "⏎", "B", "Tab", "⏎", "j", "j", "⏎")
+    let lines = session.screen().description.split(separator: "\n").map(String.init)
+    func place(_ text: String) throws -> Int {
+      try #require(lines.firstIndex { $0.contains(text) }, "\(text): \(lines)")
+    }
+    let verdict = try place("✓ can be merged")
+    let warning = try place("! NEW is mirrored to iCloud")
+    #expect(try verdict < warning && warning < place("2 conflicts: "))
+    let title = lines[try place("entity  OLD  NEW")]
+    #expect(title.contains("result  paired by"), "\(title)")
+    #expect(!title.contains("left out"))
+  }
+
   @Test("both values of a conflict are shown in full")
   func values() throws {
     var session = try Self.session(width: 120, height: 36)

@@ -54,7 +54,7 @@ struct TrailTests {
     for character in "serves > 1" { try session.send(.key(.character(character))) }
     try session.send("Enter")
     #expect(session.state.browse.table?.related != nil)
-    // Whoever comes back by the tree sees all.
+    // After a choice in the tree all rows are shown.
     try session.send("Tab", "Tab", "k", "j", "Esc")
     #expect(session.state.browse.table?.related == nil)
   }

@@ -25,33 +25,13 @@ struct JoinPlacingTests {
       """)
     let recipes = JoinPlacing.Side(table: "ZRECIPE", numbers: [9], greatest: 476)
     let tags = JoinPlacing.Side(table: "ZTAG", numbers: [11], greatest: 400)
-    func candidate(_ name: String, _ sides: [JoinPlacing.Side]) throws -> JoinPlacing.Candidate {
-      JoinPlacing.Candidate(
-        table: try SalvagedTable(
-          name: name, numbers: [], root: 0, connection: connection, encoding: .utf8), sides: sides)
-    }
     let candidates = try [
-      candidate("Z_9TAGS", [recipes, tags]), candidate("Z_9GOESWITH", [recipes, recipes]),
+      candidate("Z_9TAGS", [recipes, tags], connection),
+      candidate("Z_9GOESWITH", [recipes, recipes], connection),
     ]
     func names(ofLinksUpTo last: Int) throws -> [String] {
-      let path = folder.path("links \(last).sqlite")
-      let made = try Connection(path: path, mode: .create)
-      try made.execute(
-        """
-        CREATE TABLE a (first INTEGER, second INTEGER);
-        INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-        SELECT i, i * 7 % \(last) + 1 FROM n
-        """)
-      made.close()
-      var joining = JoinPlacing(connection)
-      let image = try DatabaseImage(path: path, log: nil)
-      var scan = RowScan(image, try TreeMap(image, roots: [2], isComplete: true))
-      var count = 0
-      try scan.rows(where: { role, root in role == .leaf && root == 2 }) { row, record in
-        if joining.add(row, record) { count += 1 }
-      }
-      #expect(count == 200)
-      return try joining.tables(among: candidates, isInOrder: false).values.map(\.name)
+      try self.names(
+        ofLinks: "i, i * 7 % \(last) + 1", among: candidates, isTree: true, connection)
     }
     #expect(try names(ofLinksUpTo: 400) == ["Z_9TAGS"])
     #expect(try names(ofLinksUpTo: 470).isEmpty)

@@ -58,14 +58,16 @@ public enum AtomicSamples {
 
   /// Writes a binary store.
   ///
-  /// - Parameter className: the class of the objects that Transformable attributes have; NSArray where there is none.
+  /// - Parameters:
+  ///   - className: the class of the objects that Transformable attributes have; without one they have an NSArray.
+  ///   - foundation: values of Foundation's classes that they have instead, by the first byte that the store has.
   /// - Returns: the objects' new numbers.
   @discardableResult
   public static func writeBinary(
-    _ store: Store, to path: String, className: String? = nil
+    _ store: Store, to path: String, className: String? = nil, foundation: [FoundationSample] = []
   ) throws -> Keys {
     let keys = try self.keys(of: store)
-    let archiver = SampleArchiver(className: className)
+    let archiver = SampleArchiver(className: className, foundation: foundation)
     var nodes: [(key: PropertyListValue, value: PropertyListValue)] = []
     try each(store, keys) { object in
       let lineage = store.model.lineage(of: object.entity)
@@ -119,6 +121,16 @@ public enum AtomicSamples {
     try FileSystem.write(bytes + map + about, to: path)
     try SecondReader.expectAgreement(onAtomic: path, model: store.model)
     return keys
+  }
+
+  /// A value of one of Foundation's classes; a mutable one is an object of its own, where other texts and data are none.
+  public struct FoundationSample: Sendable {
+    public var value: AttributeValue
+    public var isMutable: Bool
+
+    public init(_ value: AttributeValue, isMutable: Bool = false) {
+      (self.value, self.isMutable) = (value, isMutable)
+    }
   }
 
   /// Lines of ``StoreDump`` with the numbers that the objects have in the new store, sorted.
@@ -281,8 +293,11 @@ private final class SampleArchiver {
   private var objects: [PropertyListValue] = [.string("$null")]
   private var classes: [String: PropertyListValue] = [:]
   private let className: String?
+  private let foundation: [AtomicSamples.FoundationSample]
 
-  init(className: String? = nil) { self.className = className }
+  init(className: String? = nil, foundation: [AtomicSamples.FoundationSample] = []) {
+    (self.className, self.foundation) = (className, foundation)
+  }
 
   var null: PropertyListValue { object([:], ["NSNull", "NSObject"]) }
 
@@ -338,12 +353,25 @@ private final class SampleArchiver {
     case .uuid(let bytes): object(["NS.uuidbytes": .data(bytes)], ["NSUUID", "NSObject"])
     case .uri(let text):
       object(["NS.base": .uid(0), "NS.relative": add(.string(text))], ["NSURL", "NSObject"])
+    case .bytes(let bytes) where type == .transformable && !foundation.isEmpty:
+      bytes.first.flatMap { foundation.indices.contains(Int($0)) ? foundation[Int($0)] : nil }
+        .map(object) ?? null
     case .bytes(let bytes) where type == .transformable:
       // The object itself: one of the app's, or a list that holds the bytes.
       className.map { object(["bytes": add(.data(bytes))], [$0, "NSObject"]) }
         ?? array([add(.data(bytes))])
     case .bytes(let bytes): add(.data(bytes))
     case .decimal(let digits): decimal(digits)
+    }
+  }
+
+  private func object(_ sample: AtomicSamples.FoundationSample) -> PropertyListValue {
+    switch (sample.value, sample.isMutable) {
+    case (.string(let text), true):
+      object(["NS.string": .string(text)], ["NSMutableString", "NSString", "NSObject"])
+    case (.bytes(let bytes), true):
+      object(["NS.data": .data(bytes)], ["NSMutableData", "NSData", "NSObject"])
+    default: value(sample.value, .undefined)
     }
   }
 

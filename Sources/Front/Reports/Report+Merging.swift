@@ -19,13 +19,17 @@ extension Report {
   /// How many objects of each entity two stores have, and how many their result has.
   package init(countsOf merge: MergeReport) {
     let isPaired = merge.unpaired.isEmpty
-    let titles = isPaired ? ["both", "changed", "added", "left out", "result"] : []
+    let leavesOut = merge.entities.contains { $0.leftOut > 0 }
+    let titles =
+      isPaired ? ["both", "changed", "added"] + (leavesOut ? ["left out"] : []) + ["result"] : []
     var rows = [
       Table.Row(cells: ["entity", "OLD", "NEW"] + titles + ["paired by"], role: .title)
     ]
     rows += merge.entities.filter { $0.old > 0 || $0.new > 0 }.map { count in
       let outcome =
-        isPaired ? [count.paired, count.changed, count.added, count.leftOut, count.total] : []
+        isPaired
+        ? [count.paired, count.changed, count.added] + (leavesOut ? [count.leftOut] : [])
+          + [count.total] : []
       return Table.Row(
         cells: [count.entity] + ([count.old, count.new] + outcome).map(NumberText.grouped)
           + [count.pairing.way])
@@ -49,7 +53,7 @@ extension Report {
         Section([
           Line(
             .error,
-            "\(NumberText.counted(merge.unpaired.count, "entity", plural: "entities")) \(merge.unpaired.count == 1 ? "has" : "have") objects that nothing pairs. Give the copy that both stores come from with \(.mergeBase, "FILE"), or attributes that identify an object with \(.mergeMatch, "ENTITY=NAME"). \(.mergeMatch, "key") takes objects with equal keys for one."
+            "\(NumberText.counted(merge.unpaired.count, "entity", plural: "entities")) \(merge.unpaired.count == 1 ? "has" : "have") objects that nothing pairs. Give the copy that both stores come from with \(.mergeBase, "FILE"), or attributes that identify an object with \(.mergeMatch, "ENTITY=NAME"). \(.mergeMatch, "key") pairs objects with equal keys, unless no value in them is equal."
           )
         ]),
       ])

@@ -166,6 +166,37 @@ struct AtomicStoreTests {
     }
   }
 
+  @Test("their large values are in the store's own file: no command counts external files")
+  func externalFiles() throws {
+    let place = try AtomicFolder(objects: 20)
+    let large = [UInt8](repeating: 7, count: 300_000)
+    let sqlite = place.folder.path("Large.sqlite")
+    let writer = try StoreWriter(
+      creating: sqlite, model: try Store(path: place.sqlite).model,
+      uuid: "6B29FC40-CA47-4067-B31D-00DD010662DA")
+    _ = try writer.insert("Note", attributes: ["body": .bytes(large)])
+    try writer.finish()
+    let store = try Store(path: sqlite)
+    #expect(try store.externalData().referenced == 1)
+    let (xml, binary) = (place.folder.path("Large.xml"), place.folder.path("Large.bin"))
+    try AtomicSamples.writeXML(store, to: xml)
+    try AtomicSamples.writeBinary(store, to: binary)
+    let compared = Captured("compare", xml, binary, "--model", place.model)
+    #expect(compared.status == .done, "\(compared.out)\(compared.err)")
+    #expect(!compared.out.contains("external"), "\(compared.out)")
+    let mixed = Captured("compare", sqlite, binary, "--model", place.model)
+    #expect(mixed.out.contains("external files of A: 1"), "\(mixed.out)")
+    #expect(!mixed.out.contains("external files of B"), "\(mixed.out)")
+    let json = Captured("compare", sqlite, binary, "--model", place.model, "--json")
+    #expect(json.out.contains("\"referenced\":1") && json.out.contains("\"referenced\":0"))
+    for path in [xml, binary] {
+      let info = Captured("info", path, "--model", place.model)
+      #expect(!info.out.contains("external"), "\(info.out)")
+      let json = Captured("info", path, "--model", place.model, "--json")
+      #expect(json.out.contains("\"externalData\":{\"referenced\":0"), "\(json.out)")
+    }
+  }
+
   @Test("a model rebuilt from an XML store has the hashes of the entities whose names are small")
   func rebuilt() throws {
     let place = try AtomicFolder()

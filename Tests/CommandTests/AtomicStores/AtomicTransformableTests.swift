@@ -3,6 +3,7 @@ import Files
 import ManagedModel
 import ManagedStore
 import ModelWriting
+import SQLite
 import TestSupport
 import Testing
 
@@ -78,6 +79,94 @@ struct AtomicTransformableTests {
     #expect(Captured("compare", binary, binary, "--model", place).status == .done)
     let help = Captured("convert", "--help").out
     for word in ["keys", "Transformable", "NSKeyedArchiver"] { #expect(help.contains(word)) }
+  }
+}
+
+@Suite("Transformables that are values of Foundation's classes")
+struct AtomicFoundationTests {
+  /// A value, what NSKeyedArchiver has for it alone, and the classes that the object has; no class, no object.
+  private struct Case {
+    var sample: AtomicSamples.FoundationSample
+    var value: ArchivedValue
+    var classes: [String] = []
+  }
+
+  private static let uuid: [UInt8] = (1...16).map { $0 }
+
+  private static let cases: [Case] = [
+    Case(sample: .init(.string("Leek \u{1F96C}")), value: .string("Leek \u{1F96C}")),
+    Case(
+      sample: .init(.string("Leek"), isMutable: true), value: .string("Leek"),
+      classes: ["NSMutableString", "NSString", "NSObject"]),
+    Case(sample: .init(.bytes([0, 1, 255])), value: .data([0, 1, 255])),
+    Case(
+      sample: .init(.bytes([9]), isMutable: true), value: .data([9]),
+      classes: ["NSMutableData", "NSData", "NSObject"]),
+    Case(sample: .init(.integer(-7)), value: .integer(-7)),
+    Case(sample: .init(.boolean(true)), value: .boolean(true)),
+    Case(sample: .init(.double(0.1)), value: .real(0.1)),
+    Case(
+      sample: .init(.date(785_000_000.25)), value: .date(785_000_000.25),
+      classes: ["NSDate", "NSObject"]),
+    Case(sample: .init(.uuid(uuid)), value: .uuid(uuid), classes: ["NSUUID", "NSObject"]),
+    Case(
+      sample: .init(.uri("https://example.com/a?b=é")), value: .url("https://example.com/a?b=é"),
+      classes: ["NSURL", "NSObject"]),
+    Case(
+      sample: .init(.decimal("-12.50")), value: .decimal("-12.5"),
+      classes: ["NSDecimalNumberPlaceholder", "NSDecimalNumber", "NSNumber", "NSValue", "NSObject"]),
+  ]
+
+  @Test("convert archives each alone, as NSKeyedArchiver does: the value and its classes stay")
+  func archived() throws {
+    var box = Entity("Box")
+    box.attributes = [Attribute("value", .transformable, optional: true)]
+    let model = try Model(entities: [box])
+    let folder = try TemporaryFolder()
+    let place = folder.path("Box.xcdatamodel")
+    try FileSystem.makeDirectory(place)
+    try FileSystem.write(Array(model.xcdatamodelContents().utf8), to: place + "/contents")
+    let sqlite = folder.path("Box.sqlite")
+    let writer = try StoreWriter(creating: sqlite, model: model)
+    for index in Self.cases.indices {
+      _ = try writer.insert("Box", attributes: ["value": .bytes([UInt8(index)])])
+    }
+    try writer.finish()
+    let (source, made) = (folder.path("Box.bin"), folder.path("Made.sqlite"))
+    let keys = try AtomicSamples.writeBinary(
+      try Store(path: sqlite), to: source, foundation: Self.cases.map(\.sample))
+    let run = Captured("convert", source, "--output", made, "--model", place)
+    #expect(run.status == .done, "\(run.err)")
+    #expect(run.flat.contains("\(Self.cases.count) values of Box.value archived"), "\(run.out)")
+    let connection = try Connection(path: made, mode: .readOnly)
+    for (index, one) in Self.cases.enumerated() {
+      let key = try #require(keys["Box/p\(index + 1)"])
+      let kept = try connection.rows(
+        "SELECT ZVALUE FROM ZBOX WHERE Z_PK = ?", [.integer(key)])
+      guard case .blob(let bytes)? = kept.first?.first else {
+        Issue.record("\(one.value) was not archived")
+        continue
+      }
+      #expect(
+        String(describing: try KeyedArchive(bytes).root.value) == String(describing: one.value))
+      guard case .dictionary(let archive) = try PropertyList.read(bytes),
+        case .uid(let root)? = archive["$top"]?[KeyedArchive.rootKey],
+        let objects = archive["$objects"]?.array
+      else {
+        Issue.record("\(one.value): not an archive")
+        continue
+      }
+      #expect(archive["$archiver"] == .string("NSKeyedArchiver"))
+      try #require(objects.indices.contains(root))
+      var classes: [String] = []
+      if case .uid(let type) = objects[root]["$class"] {
+        try #require(objects.indices.contains(type))
+        classes = objects[type]["$classes"]?.array?.compactMap(\.string) ?? []
+      }
+      #expect(classes == one.classes)
+    }
+    try SecondReader.expectEqual(atomic: source, made)
+    #expect(Captured("doctor", made).status == .done)
   }
 }
 

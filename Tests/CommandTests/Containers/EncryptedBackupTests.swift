@@ -240,7 +240,7 @@ struct EncryptedBackupTests {
     #expect(info.err.contains("class 99"), "\(info.err)")
   }
 
-  @Test("the padding says how long a file is; the list's size counts where there is none")
+  @Test("the padding says how long a file is; the list's size counts if none exists")
   func sizes() throws {
     // Of a file that was in use during the backup the list has another size.
     for size in [1, 1 << 40] {

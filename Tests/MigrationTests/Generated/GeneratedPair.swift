@@ -13,7 +13,7 @@ struct GeneratedPair {
   let seed: UInt64
   let source: Model
   let destination: Model
-  /// The models with what is in another configuration besides; those two where there is none.
+  /// The models with what is in another configuration besides; those two if none exists.
   let wholeSource: Model
   let wholeDestination: Model
   let objects: GeneratedObjects
@@ -96,7 +96,7 @@ struct GeneratedPair {
     MigrationOracle(from: source, to: destination, objects: objects, breaking: rule).outcome()
   }
 
-  /// For whoever must find out what went wrong.
+  /// For the search of what went wrong.
   var description: String {
     "seed \(seed), \(objects.all.count) objects\n"
       + edits.map { "  \($0.text)" }.joined(separator: "\n")

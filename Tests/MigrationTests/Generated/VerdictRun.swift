@@ -56,7 +56,7 @@ final class VerdictRun {
     recipe = GeneratedRecipe(from: source, to: destination, using: &generator)
   }
 
-  /// For whoever must find out what went wrong.
+  /// For the search of what went wrong.
   var description: String {
     (source.entities.map { Self.text($0, source) }
       + destination.entities.map { Self.text($0, destination) } + [pair.description] + done + [

@@ -169,9 +169,10 @@ enum Header {
       parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }
     if !store.warnings.isEmpty {
-      parts.append(
-        Part(
-          3, [Span("! \(NumberText.counted(store.warnings.count, "warning"))", theme[.warning])]))
+      let text = "! " + NumberText.counted(store.warnings.count, "warning")
+      let key = Keymap.everywhere(state).first { $0.action.name == "warnings" }?.keys.first
+      let forms = (key.map { [text + ": " + $0.name] } ?? []) + [text]
+      parts.append(Part(3, forms: forms.map { [Span($0, theme[.warning])] }))
     }
     return parts
   }

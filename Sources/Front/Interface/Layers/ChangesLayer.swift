@@ -372,7 +372,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
         case .begun:
           return news.unlisted == 0
-            ? "no other program saved since the store was opened at \(news.opened)"
+            ? "no other program saved since \(news.opened)"
             : "since \(news.opened)" + news.unlistedWords
         }
       }

@@ -65,6 +65,9 @@ struct PaletteLayer: LayerContent {
     let body = inside.droppingRows(2)
     guard !entries.isEmpty else {
       grid.write("no action found", in: body.row(0), style: theme[.dim])
+      grid.write(
+        "What is done on the command line alone: strata --help", in: body.droppingRows(1).row(0),
+        style: theme[.dim])
       return
     }
     list.draw(entries, in: &grid, body, theme: theme) {
@@ -105,7 +108,7 @@ extension PaletteEntry {
 /// A line of the palette: an action of some screen, or a place to go to.
 struct PaletteEntry: Sendable, Equatable {
   enum Deed: Sendable, Equatable {
-    /// A binding of a screen, or of everywhere where there is none.
+    /// A binding of a screen, or of everywhere if none exists.
     case press(Binding, on: Screen?)
     case entity(String)
     /// A row of the table by its number, and an object by its name.

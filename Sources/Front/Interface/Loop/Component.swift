@@ -84,7 +84,7 @@ struct Tasks: Sendable, Equatable {
 }
 
 extension State {
-  /// Brings an answer, or an error, to whoever asked.
+  /// Brings an answer, or an error, to the component that asked.
   mutating func take(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
     let isLast = (try? result.get())?.isLast ?? true
     switch tasks.owner(of: task, isLast: isLast) {
@@ -101,7 +101,7 @@ extension State {
 }
 
 extension TaskID? {
-  /// Calls the work off; `nil` where there is none.
+  /// Calls the work off; `nil` if none exists.
   mutating func stop() -> [Effect]? {
     defer { self = nil }
     return map { [.cancel($0)] }

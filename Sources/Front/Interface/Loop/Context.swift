@@ -141,7 +141,7 @@ struct Context: Sendable {
 
   subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value { known[keyPath: path] }
 
-  /// The work that runs on the store; `nil` if there is none.
+  /// The work that runs on the store; `nil` if none exists.
   var work: String? { Screen.allCases.lazy.compactMap { works[$0] }.first }
 
   /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is

@@ -15,7 +15,7 @@ package struct State: Sendable, Equatable {
   var layers: [Layer] = []
   /// What was just said, in the place of the footer.
   package var notice: Notice?
-  /// The choice of a store, in place of the screens while there is none.
+  /// The choice of a store, in place of the screens while none is open.
   package var picker: PickerScreen?
   var screens = Screens()
   /// Browse over the store itself while it shows the remains, or over the remains.

@@ -88,7 +88,7 @@ extension State {
     set { self[Screen(type)] = newValue }
   }
 
-  /// The screen that is in sight: the choice of a store, while there is none.
+  /// The screen that is in sight: the choice of a store, while none is open.
   var front: Screen { picker == nil ? screen : .files }
 
   /// Has a screen work; what it has become takes its place, then what it asks for is done.

@@ -142,7 +142,7 @@ struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
   /// Takes the last step back that began at such a place, from among those that followed.
   ///
   /// - Parameter change: makes one of the places since as if that step had not been.
-  /// - Returns: the place at which it began; `nil` where there is none.
+  /// - Returns: the place at which it began; `nil` if none exists.
   mutating func takeBack(
     _ present: Place, _ fits: (Place) -> Bool, _ change: (inout Place, Place) -> Void
   ) -> Place? {

@@ -4,7 +4,7 @@ package struct MergeOrder: Sendable, Equatable {
   package var other: String
   /// Whether the other one is the newer store, which the open one's objects come to.
   package var isOtherNewer = false
-  /// The copy that both come from; empty where there is none.
+  /// The copy that both come from; empty if none exists.
   package var base = ""
   /// How objects are paired, as words of `--match`.
   package var matches = ""

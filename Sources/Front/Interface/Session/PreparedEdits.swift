@@ -204,9 +204,9 @@ struct PreparedEdits: Sendable, Equatable {
     switch entry {
     case .value(let value): "\(value.object) \(value.column.name) = \(text(of: value).text)"
     case .deletion(let deletion):
-      "\(deletion.object) is to be deleted"
+      "deletion of \(deletion.object)"
         + (deletion.along.isEmpty
-          ? "" : ", and with it " + NumberText.counted(deletion.along.count, "object"))
+          ? "" : " and with it " + NumberText.counted(deletion.along.count, "object"))
     }
   }
 

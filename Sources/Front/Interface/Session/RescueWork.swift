@@ -240,7 +240,7 @@ package struct EditCheck: Sendable {
 
 /// The objects that differ once prepared changes are made: those that were asked for, and how many others.
 package struct CheckedObjects: Sendable {
-  /// Objects of one entity of which the same becomes, and for which nobody asked.
+  /// Objects of one entity that get the same outcome and were not asked for.
   struct Others: Sendable {
     var entity: String
     var count = 0

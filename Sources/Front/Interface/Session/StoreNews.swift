@@ -77,7 +77,7 @@ package struct StoreNews: Sendable, Equatable {
     case postponed(String)
     case failed(String)
 
-    /// - Parameter error: why there is none; `nil` where there is one.
+    /// - Parameter error: why there is no copy; `nil` if there is one.
     init(_ error: CoreDataError?) {
       self =
         switch error {

@@ -70,14 +70,16 @@ enum FilterCheck: Sendable, Equatable {
     }
   }
 
-  /// What finds words in the texts of an object. A whole number alone is its key, too: people say “recipe 12”.
+  /// What finds words in the texts of an object. A whole number alone is its key, too, and so is p12: people say
+  /// “recipe 12”, and references have the latter.
   private static func predicate(finding text: String, in columns: [RowColumn]) -> String? {
     let texts = columns.filter { $0.kind == .attribute(.string) }.map(\.name)
     let words = predicate(finding: text, in: texts)
-    guard let key = Int64(text), key > 0, "\(key)" == text,
+    let number = text.hasPrefix("p") ? String(text.dropFirst()) : text
+    guard let key = Int64(number), key > 0, "\(key)" == number,
       !columns.contains(where: { $0.name == "key" })
     else { return words }
-    return keyPrefix + text + (words.map { " OR " + $0 } ?? "")
+    return keyPrefix + number + (words.map { " OR " + $0 } ?? "")
   }
 
   private static let keyPrefix = "key == "

@@ -32,8 +32,8 @@ enum AnonymizeCommand {
     tables are emptied and listed. Free pages, the -wal and extended attributes are not copied.
 
     The result is pseudonymous, not anonymous: the report lists what still shows. Equal values stay equal. Without
-    --seed, the key that values are replaced by is random and never written. With --seed S, whoever knows S can
-    test whether a value that they guess is in the store.
+    --seed, the key that values are replaced by is random and never written. With --seed S, a person who knows S
+    can test whether a value that they guess is in the store.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -105,7 +105,9 @@ enum AnonymizeCommand {
         ))
     }
     var shown: [Report.Line] = report.stillShows.map { .init(.note, "\($0.printable)") }
-    if report.isSeeded { shown.append(.init(.note, "Whoever knows the seed can test guesses")) }
+    if report.isSeeded {
+      shown.append(.init(.note, "A person who knows the seed can test guesses"))
+    }
     let path = report.outputPath
     let files = report.files == 0 ? "" : " and \(NumberText.counted(report.files, "file"))"
     var outcome: [Report.Line] = [

@@ -90,7 +90,7 @@ enum EditCommand {
     if arguments[confirm] {
       guard CutoverConfirmation.canAsk(on: console), !isJSON else {
         throw CoreDataError(
-          .usage, "--confirm asks at a terminal, and there is none",
+          .usage, "--confirm needs a terminal to ask at",
           hint: "Leave it out, or look at the changes with --dry-run first.")
       }
       options.confirmation = { receipt in

@@ -6,7 +6,7 @@ import Terminal
 /// A line at the foot of a terminal that says how far long work is.
 ///
 /// It comes once the work has taken a while, is rewritten at most ten times a second, and is gone in
-/// the end. Elsewhere than on a terminal there is none.
+/// the end. It is drawn on a terminal only.
 final class ProgressBar {
   /// How far some work is.
   struct Work: Equatable {

@@ -25,7 +25,7 @@ struct Configuration: Sendable, Equatable {
     "theme", "themeDark", "themeLight", "mouse", "restoreSessions", "frameRate", "refresh", "keys",
   ]
 
-  /// Reads the file of that folder; everything as it comes where there is none.
+  /// Reads the file of that folder; everything as it comes if none exists.
   init(folder: String?) {
     guard let path = folder.map({ $0 + "/config.json" }), FileSystem.status(path) != nil else {
       self.init(Array("{}".utf8))

@@ -103,7 +103,7 @@ struct SessionKeeping {
   /// `nil` where nothing is to be kept.
   private let folder: SessionFolder?
   private let isFresh: Bool
-  /// Where the store is for whoever opened it, where that is not where it is read.
+  /// The path that the store was opened by, if it is read at another.
   private let place: String?
   /// What was kept last, and when.
   private var kept: SavedSession?

@@ -42,7 +42,8 @@ extension SalvagedCopy {
   ) throws -> Int64 {
     func count(_ condition: String, _ keys: [Int64]) throws -> Int64 {
       try connection.value(
-        "SELECT count(*) FROM \(quoted(table))\(condition)", keys.map { .integer($0) })?.integer ?? 0
+        "SELECT count(*) FROM \(quoted(table))\(condition)", keys.map { .integer($0) })?.integer
+        ?? 0
     }
     let all = try count("", [])
     let span = range.upperBound.subtractingReportingOverflow(range.lowerBound)

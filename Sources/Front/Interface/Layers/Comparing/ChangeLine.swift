@@ -162,6 +162,6 @@ extension ObjectChange {
 }
 
 extension [ChangeLine] {
-  /// The place of the first object; 0 where there is none.
+  /// The place of the first object; 0 if none exists.
   var firstChange: Int { firstIndex { if case .change = $0 { true } else { false } } ?? 0 }
 }

@@ -37,8 +37,11 @@ extension MergeLayer {
     }
     guard let report else { return lines }
     let outcome = Report(outcomeOf: report).sections
-    // The verdict comes first, and then what a person decides: the rest may be long.
+    // The verdict comes first, then warnings, and then what a person decides: the rest may be long.
     lines += text(Report(Array(outcome.suffix(1))))
+    let remarks = outcome.dropLast().flatMap(\.lines)
+    func isWarning(_ line: Report.Line) -> Bool { line.mark == .warning }
+    lines += text(Report([Report.Section(remarks.filter(isWarning))]))
     let conflicts = report.conflicts.map {
       Line.change($0.change, note: $0.winner.sentence ?? "")
     }
@@ -53,6 +56,7 @@ extension MergeLayer {
       lines += first
     }
     lines += text(Report(countsOf: report))
+    lines += text(Report([Report.Section(remarks.filter { !isWarning($0) })]))
     if count > first.count {
       lines.append(.text("more conflicts", .columnTitle))
       lines += conflicts.dropFirst(first.count)
@@ -63,7 +67,7 @@ extension MergeLayer {
       lines.append(.text("not in the result", .columnTitle))
       lines += report.losses.map { .change($0.change, note: $0.sentence) }
     }
-    return lines + text(Report(Array(outcome.dropLast())))
+    return lines
   }
 
   /// What the popup has for what a command line takes.

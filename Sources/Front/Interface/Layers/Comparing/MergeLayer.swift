@@ -60,7 +60,9 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     }
     let field = selectedField(context)
     var bindings = [
-      Binding([.enter], enter(context), chooses, unless: reasonNotToChoose(context)),
+      Binding(
+        [.enter], enter(context), chooses, unless: reasonNotToChoose(context),
+        footer: field != nil || selectedChange(context) != nil),
       Binding(
         ["="], "type it", changes("type") { $0.type() },
         unless: reasonNotToType(context), footer: field?.isChoice == true),

@@ -26,7 +26,7 @@ struct ConfirmLayer: WaitingLayer {
     return task == nil ? "the folder was not checked" : "the folder is still being checked"
   }
 
-  /// The keys that answer, for whoever shows the question.
+  /// The keys that answer, for the view that shows the question.
   func answers(_ yes: Action, _ no: Action) -> [Binding] {
     [
       Binding(["y"], confirmation.yes, yes, unless: reasonNotToConfirm),

@@ -57,7 +57,7 @@ extension BrowseScreen {
     guard let entity = tree.selected, table?.entity != entity else {
       return []
     }
-    // Whoever uses the tree begins a new way.
+    // A choice in the tree begins a new way.
     trail = Trail()
     return show(entity, in: &context)
   }

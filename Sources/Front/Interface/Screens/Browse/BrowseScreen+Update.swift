@@ -5,7 +5,7 @@ import Terminal
 extension BrowseScreen {
   mutating func didAct(_ context: Context) { fit(context) }
 
-  /// Drops the filter, or what the pane is narrowed to; where there is none the rows have the keys.
+  /// Drops the filter, or what the pane is narrowed to; if none exists the rows have the keys.
   mutating func widen(in context: inout Context) -> [Effect] {
     if isFiltered { return setFilter("", in: &context) }
     if focus == .entities, !tree.filter.isEmpty { return filterEntities("", in: &context) }

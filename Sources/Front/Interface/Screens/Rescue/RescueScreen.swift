@@ -173,7 +173,7 @@ extension RescueScreen {
     guard task == self.task, let work = running else { return [] }
     self.task = nil
     phase = .findings
-    // Whoever prepared changes goes on with them.
+    // Prepared changes stay prepared.
     if case .edit = work, isAskedInBrowse, context.screen == .rescue { context.screen = .browse }
     if error.kind == .cancelled {
       context.notice = Notice("stopped; \(work.left)", .warning)

@@ -1,3 +1,4 @@
+import AtomicStores
 import Comparison
 import ManagedModel
 import ManagedStore
@@ -64,7 +65,12 @@ enum CompareCommand {
       arguments[.json] ? .json : arguments[.rowFormat] ?? .table, console,
       isWhole: arguments[wholeValues])
     try writer.begin(comparison, arguments[first], arguments[second])
-    let summary = try comparison.run { try writer.write($0) }
+    var summary = try comparison.run { try writer.write($0) }
+    // An XML or binary store is one file; the external files are those of its private copy.
+    for (index, store) in [a, b].enumerated()
+    where summary.files.indices.contains(index) && AtomicCopy.origin(ofCopyAt: store.path) != nil {
+      summary.files[index] = ExternalDataReport()
+    }
     var status: CommandStatus = summary.isEqual ? .done : .no
     if summary.unreadableValues > 0 {
       let count = NumberText.counted(summary.unreadableValues, "value")

@@ -38,9 +38,10 @@ enum InfoCommand {
       self.store = store
       origin = AtomicCopy.origin(ofCopyAt: store.path)
       var told: (counts: [String: Int], oneSided: [OneSidedLinks])?
-      external = try store.externalData {
+      let files = try store.externalData {
         told = (try store.counts(), try store.oneSidedLinks())
       }
+      external = origin == nil ? files : ExternalDataReport()
       (counts, oneSided) = (told?.counts ?? [:], told?.oneSided ?? [])
       history = try store.history()
       cloudKit = try store.cloudKit()

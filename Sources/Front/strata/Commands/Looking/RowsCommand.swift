@@ -58,7 +58,7 @@ enum RowsCommand {
     var left = limit
     var isPast = false
     if let offset = arguments[offset], offset > 0 {
-      // The row before the first one; where there is none, no rows are left to print.
+      // The row before the first one; if none exists, no rows are left to print.
       if let last = try store.cursor(at: offset - 1, in: query) {
         query.anchor = .after(last)
       } else {

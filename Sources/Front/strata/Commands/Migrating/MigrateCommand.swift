@@ -196,7 +196,7 @@ struct CutoverConfirmation {
     }
     guard Self.canAsk(on: console) else {
       throw CoreDataError(
-        .usage, "--confirm asks at a terminal, and there is none",
+        .usage, "--confirm needs a terminal to ask at",
         hint: "Leave it out, or look at the result with strata rehearse first.")
     }
     self.console = console

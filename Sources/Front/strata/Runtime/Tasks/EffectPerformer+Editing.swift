@@ -7,7 +7,7 @@ extension EffectPerformer {
   /// Makes the changes on a private copy.
   func checked(_ order: EditOrder, _ id: TaskID) async throws -> EditCheck {
     try await Self.onQueue("strata.edit.check") { [path, source, mailbox] in
-      // Whoever has the store open has it still when the question is answered.
+      // A program that has the store open will have it open when the question is answered.
       if let hindrance = StoreReplacement(.edit, of: path).hindrances().first { throw hindrance }
       var options = StoreEditing.Options()
       options.isRehearsal = true

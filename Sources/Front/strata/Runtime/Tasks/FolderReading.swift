@@ -182,7 +182,7 @@ enum SimulatorReading {
     let path = FileSystem.canonical(path)
     guard SimulatorStores.isPlace(path) else { return nil }
     let found = try SimulatorStores(in: path)
-    // Where there is none, the folders can be gone through.
+    // If none exists, the folders can be gone through.
     guard !found.stores.isEmpty else { return nil }
     var peeks: [String: StorePeek] = [:]
     let entries = found.stores.map { store in

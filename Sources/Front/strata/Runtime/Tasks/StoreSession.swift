@@ -238,7 +238,7 @@ extension RecoveredRowSource {
   }
 }
 
-/// The owner of the last repair, whose changes are kept for whoever wants them in a file.
+/// The owner of the last repair, whose changes are kept to be written to a file on request.
 actor RepairSession {
   private let executor = QueueExecutor("strata.repair")
   private var last: Repaired?

@@ -41,7 +41,7 @@ struct StoreSource: Sendable {
     }
   }
 
-  /// Opens the store with the model in it; `--model` serves where there is none.
+  /// Opens the store with the model in it; `--model` serves if none exists.
   func open() throws -> Store {
     guard model != nil else { return try StoreOpening.opened(path) }
     return try Store(path: path, fallback: candidate)
