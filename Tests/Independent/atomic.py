@@ -14,6 +14,7 @@ not, that is a link, unless the other side is a to-one that names another.
 """
 
 import base64
+import decimal
 import os
 import plistlib
 import re
@@ -185,7 +186,10 @@ class Alone:
 
     def is_in(self, data):
         archive = Archive(data)
-        return plain_value(archive, self.attribute, archive.follow(archive.plist["$top"]["root"])) == self.meant
+        found = plain_value(archive, self.attribute, archive.follow(archive.plist["$top"]["root"]))
+        if isinstance(found, tuple) and isinstance(self.meant, tuple):
+            return decimal.Decimal(found[1]) == decimal.Decimal(self.meant[1])
+        return found == self.meant
 
     def __repr__(self):
         return "an archive of %r" % (self.meant,)

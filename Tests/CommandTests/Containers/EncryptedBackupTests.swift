@@ -444,7 +444,7 @@ struct EncryptedBackupTests {
   @Test("every command that takes a store takes --password-file")
   func options() {
     for command in CommandTable.commands + [InterfaceCommand.command] {
-      let takesStore = (command.arguments + command.options).contains { $0.kind == .store }
+      let takesStore = (command.arguments + command.shownOptions).contains { $0.kind == .store }
       guard takesStore || command.name == "stores" else { continue }
       #expect(command.shownOptions.contains { $0.name == "password-file" }, "\(command.name)")
       #expect(command.help.contains("--password-file FILE"), "\(command.name)")

@@ -20,7 +20,7 @@ package struct DecodedText: Sendable, Equatable {
     else { return nil }
     let data = DecodedData(stored.bytes, isWhole: stored.bytes.count == stored.total)
     let content = data.content(maximumLines: Self.mostLines)
-    let lines = data.lines(of: content)
+    let lines = data.lines(of: content, maximumLines: Self.mostLines, longest: .max)
     // Text as it stands is read piece by piece, however long it is.
     guard !lines.isEmpty, data.layers > 0 || content.kind != .text else { return nil }
     self.init(data.heading, lines, problem: data.problem)

@@ -130,14 +130,23 @@ extension DecodedData {
   }
 
   /// The lines of a content; of unpacked bytes that have no form, the texts in them.
-  package func lines(of content: UnfoldedData) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - maximumLines: most of these lines.
+  ///   - longest: most characters of one; what is left out of a line or behind the last is shown as `…`.
+  package func lines(
+    of content: UnfoldedData, maximumLines: Int = 200, longest: Int = 2_000
+  ) -> [String] {
     guard content.kind == .bytes, layers > 0 else { return content.lines }
     var lines: [String] = []
     TextRuns.find(in: bytes, least: Self.leastRun) { text in
-      lines += text.split(separator: "\n").map { String($0.prefix(2_000)) }
-      return lines.count > 200
+      lines += text.split(separator: "\n").map { line in
+        let cut = line.prefix(longest)
+        return cut.endIndex == line.endIndex ? String(cut) : cut + "…"
+      }
+      return lines.count > maximumLines
     }
-    return lines.count > 200 ? lines.prefix(200) + ["…"] : lines
+    return lines.count > maximumLines ? lines.prefix(maximumLines) + ["…"] : lines
   }
 }
 
