@@ -88,7 +88,7 @@ package final class ProgramStart {
     return failure == 0 ? process : nil
   }
 
-  /// The exit status that `waitpid` tells; the signal that ended the program, and 128, where one did.
+  /// The exit status in what `waitpid` returned: 128 plus the signal if a signal ended the program.
   package static func exitStatus(_ status: Int32) -> Int32 {
     // WIFEXITED and WEXITSTATUS are macros.
     status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)

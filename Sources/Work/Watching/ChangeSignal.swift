@@ -13,7 +13,7 @@ final class ChangeSignal {
     private let parent: String
     /// The folder, by inotify's number for it.
     private var folder: Int32 = -1
-    /// Whether it is watched for every event; `nil` where an event came, after which all is watched anew.
+    /// Whether it is watched for every event; `nil` after an event, when everything is watched anew.
     private var watchesEveryEvent: Bool?
   #endif
   private let descriptor: Int32

@@ -27,7 +27,7 @@ struct CopiedTrees {
   init() {}
 
   /// - Parameters:
-  ///   - told: roots of tables that their rows determine, by name.
+  ///   - told: the roots of tables that are recognised by their rows, by name.
   ///   - shapes: what rows of these look like, by name.
   init(told: [String: [Int]], shapes: [String: RowShape]) {
     self.told = told

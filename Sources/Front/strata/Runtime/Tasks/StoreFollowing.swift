@@ -278,7 +278,7 @@ struct SaveParts {
 
   /// - Parameters:
   ///   - first: what is posted before the saves.
-  ///   - isCancelled: whether nobody takes in messages any more.
+  ///   - isCancelled: whether the interface has stopped taking messages.
   init(first: StoreChange?, isCancelled: @escaping () -> Bool, _ mailbox: Mailbox) {
     (self.first, self.isCancelled, self.mailbox) = (first, isCancelled, mailbox)
   }
