@@ -84,7 +84,8 @@ public final class StoreWatch {
 
   /// What was saved since the last look, oldest first; empty where nothing was.
   ///
-  /// Each save that is still in the -wal is one for itself; others come together. A store that cannot be read now,
+  /// Each save that is still in the -wal is one for itself; others come together, and where a program without a -wal
+  /// saves very fast they are left to a later look. A store that cannot be read now,
   /// or is gone, is no error: ``notices`` says so once, and later looks find it when it is back.
   ///
   /// - Throws: ``CoreDataError`` when cancelled, and of kind usage where the request does not fit a store that came
