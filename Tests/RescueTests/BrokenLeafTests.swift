@@ -86,9 +86,12 @@ struct BrokenLeafTests {
     return (path, Int(root))
   }
 
-  private func headerless(_ path: String, _ root: Int) throws -> (keys: [Int64], pages: Set<Int>) {
+  private func headerless(
+    _ path: String, _ root: Int, isKnown: Bool = true
+  ) throws -> (keys: [Int64], pages: Set<Int>) {
     let image = try DatabaseImage(path: path, log: nil)
-    var scan = RowScan(image, try TreeMap(image, roots: [1, root], isComplete: true))
+    var scan = RowScan(
+      image, try TreeMap(image, roots: isKnown ? [1, root] : [1], isComplete: isKnown))
     var (keys, pages) = ([Int64](), Set<Int>())
     try scan.rows(where: { $1 == root && $0 == .broken }) { row, _ in
       keys.append(row.key)
@@ -115,8 +118,80 @@ struct BrokenLeafTests {
       file.poke(page: number, at: 0, [UInt8](repeating: 0, count: 512))
     }
     try file.write()
-    let found = try headerless(path, root)
-    #expect(found.keys == whole && found.pages == [leaves[2]])
+    for isKnown in [true, false] {
+      let found = try headerless(path, root, isKnown: isKnown)
+      #expect(found.keys == whole && found.pages == [leaves[2]], "\(isKnown)")
+    }
+    // What no schema names is a place where rows are lost all the same.
+    let trees = try TreeMap(image, roots: [1], isComplete: false)
+    #expect(trees.holes.contains { $0.root == root })
+  }
+
+  @Test(
+    "a leaf without a header is found where two pages above it have none either",
+    arguments: [true, false])
+  func grandparentGone(isKnown: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Deep.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;
+      CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT);
+      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      SELECT i, printf('row %04d %s', i, '\(row(of: 100))') FROM n
+      """)
+    let value = try connection.value("SELECT rootpage FROM sqlite_master")
+    let root = Int(try #require(value?.integer))
+    connection.close()
+    var file = try DamagedFile(path)
+    let inner = try #require(file.children(of: root).dropFirst().first)
+    let leaf = try #require(file.children(of: inner).dropFirst(3).first)
+    let page = try #require(try DatabaseImage(path: path, log: nil).page(leaf))
+    let tree = try #require(TreePage(page.bytes, number: leaf, usable: 1024))
+    let whole = tree.cells(in: page.bytes).filter { $0 >= 40 }.compactMap {
+      TreeCell(page.bytes, at: $0, present: page.present, usable: 1024)?.key
+    }
+    #expect(whole.count == tree.count)
+    for number in [root, inner, leaf] {
+      file.poke(page: number, at: 0, [UInt8](repeating: 0, count: 40))
+    }
+    try file.write()
+    let found = try headerless(path, root, isKnown: isKnown)
+    #expect(found.keys == whole && found.pages == [leaf])
+  }
+
+  @Test("what is left of a row that lost its beginning is none, though it looks like one")
+  func restOfRow() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Rest.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    // 01 09 01 is a row without columns, with the key 9.
+    let bytes =
+      String(repeating: "00", count: 90) + "010901" + String(repeating: "FF", count: 10)
+    try connection.execute(
+      """
+      PRAGMA page_size = 4096; CREATE TABLE a (id INTEGER PRIMARY KEY, bytes BLOB);
+      INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 133)
+      SELECT i, x'\(bytes)' FROM n
+      """)
+    let root = Int(
+      try #require(try connection.value("SELECT rootpage FROM sqlite_master")?.integer))
+    connection.close()
+    var file = try DamagedFile(path)
+    let before = try #require(try DatabaseImage(path: path, log: nil).page(root))
+    let tree = try #require(TreePage(before.bytes, number: root, usable: 4096))
+    let whole = tree.cells(in: before.bytes).filter { $0 >= 600 }.compactMap {
+      TreeCell(before.bytes, at: $0, present: before.present, usable: 4096)?.key
+    }
+    // The first whole row stands behind what is left of another.
+    let first = try #require(tree.cells(in: before.bytes).filter { $0 >= 600 }.min())
+    file.poke(page: root, at: 0, [UInt8](repeating: 0, count: first - 30))
+    try file.write()
+    let page = try #require(try DatabaseImage(path: path, log: nil).page(root))
+    let found = BrokenLeaf(page, usable: 4096, range: nil)
+    #expect(found.cells.contains { $0.key == 9 })
+    #expect(found.keysToEnd == whole.min().flatMap { least in whole.max().map { least...$0 } })
   }
 
   @Test("an interior page without a header gives no rows of the leaf that it was before")

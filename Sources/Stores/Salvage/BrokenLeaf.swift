@@ -17,6 +17,8 @@ struct BrokenLeaf {
   private static let mostHeader = 24
   /// Room that is too short for a freed block.
   private static let mostFragment = 3
+  /// What is left of one row looks like no more rows than these.
+  private static let mostFalse = 2
   /// So many rows of a page are looked into.
   private static let mostLooked = 256
 
@@ -121,15 +123,25 @@ struct BrokenLeaf {
     let keys = Set(Set(more.map(\.key)).sorted(by: >).prefix(lost))
     found += more.filter { keys.contains($0.key) }
     cells = found.sorted { $0.key < $1.key }
-    taken.sort { $0.lowerBound < $1.lowerBound }
-    let areOnce =
-      taken.count == cells.count
-      && zip(cells, cells.dropFirst()).allSatisfy { $0.key < $1.key }
-    if areOnce, let first = cells.first, let last = cells.last,
-      Self.fill(taken, page.bytes, usable: usable)
-    {
-      keysToEnd = first.key...last.key
+    keysToEnd = Self.keysToEnd(taken, cells, page.bytes, usable: usable)
+  }
+
+  /// The keys of the cells that fill a page to its end with the blocks that were freed. What is left of a row whose
+  /// beginning is gone can look like a row or two: these stand before the others, and are not counted.
+  private static func keysToEnd(
+    _ places: [Range<Int>], _ cells: [TreeCell], _ page: [UInt8], usable: Int
+  ) -> ClosedRange<Int64>? {
+    guard places.count == cells.count else { return nil }
+    let places = places.sorted { $0.lowerBound < $1.lowerBound }
+    let keys = cells.sorted { $0.start < $1.start }.map(\.key)
+    for skipped in 0...min(mostFalse, max(0, places.count - 1)) {
+      let own = keys.dropFirst(skipped)
+      guard let first = own.min(), let last = own.max(), Set(own).count == own.count,
+        fill(Array(places.dropFirst(skipped)), page, usable: usable)
+      else { continue }
+      return first...last
     }
+    return nil
   }
 
   /// Whether nothing stands between rows, and behind the last of them, but blocks that were freed, each of

@@ -37,7 +37,12 @@ struct LineFeedLoss {
       try Self.pairs(in: file) <= 2 + lost / Self.seldomTwice
     else { return nil }
     let starts = PageStarts(file, header, pageSize: pageSize, lost: lost)
-    guard let gone = try starts.gone() else { return nil }
+    guard var gone = try starts.gone() else { return nil }
+    if gone.contains(nil), header.isAutoVacuum {
+      let known = PageStarts(
+        file, header, pageSize: pageSize, lost: lost, kinds: try kinds(gone, file, header))
+      if let again = try known.gone() { gone = again }
+    }
     for page in 1...header.pages {
       guard let before = gone[page - 1], let behind = gone[page] else {
         forget(page)
@@ -51,24 +56,32 @@ struct LineFeedLoss {
     }
   }
 
+  /// What the pages of the pointer map say of the others, as far as it is known where they begin, and they can be put
+  /// together.
+  private func kinds(
+    _ gone: [Int?], _ file: OpenFile, _ header: FileHeader
+  ) throws -> [PointerMap.Kind?] {
+    var result = [PointerMap.Kind?](repeating: nil, count: header.pages)
+    let usable = pageSize - header.reserved
+    let places = PointerMap.Places(usable: usable, pageSize: pageSize)
+    for map in 2..<max(2, header.pages + 1) where places.map(of: map) == map {
+      guard let before = gone[map - 1], let behind = gone[map], behind >= before,
+        let page = try mended(map, before, behind, file, header)?.page
+      else { continue }
+      for entry in 0..<max(0, min(usable / 5, header.pages - map)) {
+        result[map + entry] = PointerMap.Kind(rawValue: page[5 * entry])
+      }
+    }
+    return result
+  }
+
   /// Takes a page that lost bytes.
   ///
   /// - Returns: whether all of it is known.
   private mutating func take(
     _ number: Int, _ before: Int, _ behind: Int, _ file: OpenFile, _ header: FileHeader
   ) throws -> Bool {
-    let missing = behind - before
-    let length = pageSize - missing
-    // The byte behind it shows whether its last one may be among them.
-    let bytes = try file.read(at: (number - 1) * pageSize - before, count: length + 1)
-    guard bytes.count >= length else {
-      forget(number)
-      return false
-    }
-    let page = ShortenedPage(
-      Array(bytes.prefix(length)), followedBy: bytes.count > length ? bytes[length] : nil,
-      number: number, pageSize: pageSize, header: header)
-    guard let mended = page.mended() else {
+    guard let mended = try mended(number, before, behind, file, header) else {
       forget(number)
       return false
     }
@@ -76,6 +89,21 @@ struct LineFeedLoss {
     cells += mended.dropped
     if mended.dropped > 0 { shortened.insert(number) }
     return mended.dropped == 0
+  }
+
+  /// A page as it was, and how many of its cells had to be left out; `nil` where that is not known.
+  private func mended(
+    _ number: Int, _ before: Int, _ behind: Int, _ file: OpenFile, _ header: FileHeader
+  ) throws -> (page: [UInt8], dropped: Int)? {
+    let length = pageSize - (behind - before)
+    guard length > 0 else { return nil }
+    // The byte behind it shows whether its last one may be among them.
+    let bytes = try file.read(at: (number - 1) * pageSize - before, count: length + 1)
+    guard bytes.count >= length else { return nil }
+    return ShortenedPage(
+      Array(bytes.prefix(length)), followedBy: bytes.count > length ? bytes[length] : nil,
+      number: number, pageSize: pageSize, header: header
+    ).mended()
   }
 
   /// How many pairs are left: where two 0D stood before an 0A, one still does.

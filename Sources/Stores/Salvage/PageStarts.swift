@@ -12,6 +12,8 @@ struct PageStarts {
   private let usable: Int
   private let count: Int
   private let lost: Int
+  /// What the pointer map says of each page, the first of which is page 1; `nil` where that is not known.
+  private let kinds: [PointerMap.Kind?]
 
   /// So many bytes may be gone before a page.
   private struct State {
@@ -43,7 +45,17 @@ struct PageStarts {
   /// So many pages of which none begins as a page does are of a file that changed otherwise.
   private static let mostOfNothing = 128
 
-  init(_ file: OpenFile, _ header: FileHeader, pageSize: Int, lost: Int) {
+  /// The cost of a beginning that is none of what the pointer map says of the page.
+  private static let contradiction: Float = 12
+
+  /// - Parameters:
+  ///   - lost: how many bytes are gone.
+  ///   - kinds: what the pointer map says of each page; none where it is shorter.
+  init(
+    _ file: OpenFile, _ header: FileHeader, pageSize: Int, lost: Int,
+    kinds: [PointerMap.Kind?] = []
+  ) {
+    self.kinds = kinds
     (self.file, self.header, self.pageSize, self.lost) = (file, header, pageSize, lost)
     usable = pageSize - header.reserved
     count = header.pages
@@ -148,7 +160,8 @@ struct PageStarts {
       }
     }
     try extend(0...Self.few)
-    if !found.values.contains(where: { $0.begin <= Self.good }) {
+    // Where the likeliest way leads to no beginning of a page, or one only because it left the page before too early.
+    if found.values.min(by: { $0.cost < $1.cost }).map({ $0.begin > Self.good }) != false {
       try extend(Self.few + 1...Self.many)
     }
     guard let best = found.values.map(\.cost).min() else { return [] }
@@ -169,11 +182,19 @@ struct PageStarts {
       }
       return isMap ? 0 : 7
     }
-    if ByteShift.isSound(bytes, place, pageSize) { return 0 }
-    if ShortenedPage.isEmpty(bytes, at: place, usable: usable) { return 1 }
+    let kind = kinds.indices.contains(page - 1) ? kinds[page - 1] : nil
+    let isRest = kind == .firstOverflow || kind == .laterOverflow
+    if !isRest {
+      if ByteShift.isSound(bytes, place, pageSize) { return 0 }
+      if ShortenedPage.isEmpty(bytes, at: place, usable: usable) { return 1 }
+      if kind == .tree || kind == .root {
+        return ShortenedPage.isHead(bytes, at: place, pageSize: pageSize)
+          ? Self.head : Self.contradiction
+      }
+    }
     let next = Int(BigEndian.word(bytes, place))
     if next == page + 1, next <= count { return 0.5 }
-    if ShortenedPage.isHead(bytes, at: place, pageSize: pageSize) { return Self.head }
+    if !isRest, ShortenedPage.isHead(bytes, at: place, pageSize: pageSize) { return Self.head }
     guard next == 0 else { return next <= count && next != page ? 4 : 7 }
     return bytes[place..<place + 64].allSatisfy { $0 == 0 } ? 3 : 5
   }

@@ -10,7 +10,7 @@ struct ShortenedPage {
 
   private static let mostTried = 4_000
   private static let mostHeads = 200
-  private static let mostOfHead = 3
+  private static let mostOfHead = 6
   /// What is hardly less likely is another way.
   private static let equal = 2
   private static let never = 1_000_000
@@ -133,7 +133,9 @@ extension ShortenedPage {
   static func isHead(_ bytes: [UInt8], at place: Int, pageSize: Int) -> Bool {
     guard bytes[place] == 0x0A || TreePage.Kind(rawValue: bytes[place]) != nil else { return false }
     let page = Array(bytes[place..<place + pageSize])
-    return heads(page, 0, most: 2).dropFirst().contains { ByteShift.isSound($0, 0, pageSize) }
+    return heads(page, 0, most: mostOfHead).dropFirst().contains {
+      ByteShift.isSound($0, 0, pageSize)
+    }
   }
 
   /// A page's bytes, and these with up to so many put back in its header and the list of its cells.
@@ -146,7 +148,16 @@ extension ShortenedPage {
         let pointers = start + (kind?.isInterior == true ? 12 : 8)
         let listed = min(BigEndian.half(head, start + 3), (head.count - pointers) / 2)
         let isRead = kind != nil && BigEndian.half(head, start + 5) >= pointers + 2 * listed
-        let end = min(head.count, isRead ? pointers + 2 * listed : pointers)
+        var end = min(head.count, isRead ? pointers + 2 * listed : pointers)
+        // Behind the first byte that is gone, what the list has are no places of cells any more.
+        if isRead {
+          let (first, last) = (BigEndian.half(head, start + 5), bytes.count + most)
+          let wrong = stride(from: pointers, to: end - 1, by: 2).first {
+            let place = BigEndian.half(head, $0)
+            return place < first || place > last
+          }
+          if let wrong { end = wrong + 2 }
+        }
         for place in from..<max(from, end) where head[place] == 0x0A {
           var next = head
           next.insert(0x0D, at: place)

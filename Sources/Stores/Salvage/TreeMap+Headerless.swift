@@ -15,6 +15,57 @@ extension TreeMap {
     }
   }
 
+  /// Takes pages without a header for interior ones where nothing that is left leads to them: the map says that pages
+  /// of a table are under them, and of which tree they are.
+  ///
+  /// - Parameter isComplete: whether all roots are known; else such a page can be one itself.
+  mutating func takeHeaderlessInteriors(isComplete: Bool) throws {
+    var lost: Set<Int> = []
+    for number in 2..<max(2, image.pageCount + 1) where role(of: number) == .unknown {
+      let kind = try image.kind(of: number).flatMap { TreePage.Kind(rawValue: $0) }
+      guard kind == nil, let entry = try pointers?.entry(number),
+        entry.kind == .tree || entry.kind == .root && !isComplete
+      else { continue }
+      lost.insert(number)
+    }
+    guard !lost.isEmpty else { return }
+    // Whether tables, or indexes, are below.
+    var below: [Int: (tables: Bool, indexes: Bool)] = [:]
+    for number in 2..<max(2, image.pageCount + 1) {
+      guard let entry = try pointers?.entry(number), entry.kind == .tree,
+        lost.contains(entry.parent)
+      else { continue }
+      let kind = try image.kind(of: number).flatMap { TreePage.Kind(rawValue: $0) }
+      var found = below[entry.parent] ?? (false, false)
+      if kind?.isOfTable != false { found.tables = true } else { found.indexes = true }
+      below[entry.parent] = found
+    }
+    for (number, kinds) in below.sorted(by: { $0.key < $1.key })
+    where kinds.tables && !kinds.indexes {
+      guard let root = try rootByMap(above: number), isComplete == false || owner(of: root) == root
+      else { continue }
+      let place = TreeHole(anywhereIn: root)
+      take(TreeHole(root: root, page: number, above: nil, upTo: nil), .broken)
+      ranges[number] = TreeHole(root: root, page: number, above: nil, upTo: nil)
+      if !holes.contains(place) { holes.append(place) }
+    }
+  }
+
+  /// The root of the tree that the map gives a page to; `nil` where the map does not lead to one.
+  private func rootByMap(above number: Int) throws -> Int? {
+    var (pointers, page) = (pointers, number)
+    // No tree is deeper.
+    for _ in 0..<24 {
+      guard let entry = try pointers?.entry(page) else { return nil }
+      switch entry.kind {
+      case .root: return page
+      case .tree: page = entry.parent
+      default: return nil
+      }
+    }
+    return nil
+  }
+
   /// Takes pages without a header for leaves of the tree that the map gives them to, where the page above
   /// them has no header either.
   ///

@@ -90,7 +90,8 @@ public struct TreeMap {
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
     try takeLastLeaves()
     if isMapped, !isComplete { try takeHeaderlessRoots() }
-    if isMapped, !holes.isEmpty {
+    if isMapped, !isComplete || !holes.isEmpty {
+      try takeHeaderlessInteriors(isComplete: isComplete)
       try takeHeaderless()
       try leaveWipedInteriors()
     }
