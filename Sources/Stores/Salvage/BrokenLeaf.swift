@@ -17,7 +17,7 @@ struct BrokenLeaf {
   private static let mostHeader = 24
   /// Room that is too short for a freed block.
   private static let mostFragment = 3
-  /// What is left of one row looks like no more rows than these.
+  /// The rest of one row looks like at most so many rows.
   private static let mostFalse = 2
   /// So many rows of a page are looked into.
   private static let mostLooked = 256
@@ -126,8 +126,8 @@ struct BrokenLeaf {
     keysToEnd = Self.keysToEnd(taken, cells, page.bytes, usable: usable)
   }
 
-  /// The keys of the cells that fill a page to its end with the blocks that were freed. What is left of a row whose
-  /// beginning is gone can look like a row or two: these stand before the others, and are not counted.
+  /// The keys of the cells that fill a page to its end, together with its freeblocks. The rest of a row whose beginning
+  /// is lost can look like one or two rows: these precede the others, and are skipped.
   private static func keysToEnd(
     _ places: [Range<Int>], _ cells: [TreeCell], _ page: [UInt8], usable: Int
   ) -> ClosedRange<Int64>? {

@@ -56,8 +56,7 @@ struct LineFeedLoss {
     }
   }
 
-  /// What the pages of the pointer map say of the others, as far as it is known where they begin, and they can be put
-  /// together.
+  /// The kind of each page by the pointer map, as far as the map's own pages can be located and restored.
   private func kinds(
     _ gone: [Int?], _ file: OpenFile, _ header: FileHeader
   ) throws -> [PointerMap.Kind?] {

@@ -12,7 +12,7 @@ struct PageStarts {
   private let usable: Int
   private let count: Int
   private let lost: Int
-  /// What the pointer map says of each page, the first of which is page 1; `nil` where that is not known.
+  /// The kind of each page by the pointer map, page 1 first; `nil` if unknown.
   private let kinds: [PointerMap.Kind?]
 
   /// So many bytes may be gone before a page.
@@ -45,12 +45,12 @@ struct PageStarts {
   /// So many pages of which none begins as a page does are of a file that changed otherwise.
   private static let mostOfNothing = 128
 
-  /// The cost of a beginning that is none of what the pointer map says of the page.
+  /// The cost of a beginning that contradicts the pointer map.
   private static let contradiction: Float = 12
 
   /// - Parameters:
   ///   - lost: how many bytes are gone.
-  ///   - kinds: what the pointer map says of each page; none where it is shorter.
+  ///   - kinds: the kind of each page by the pointer map; pages beyond its end are unknown.
   init(
     _ file: OpenFile, _ header: FileHeader, pageSize: Int, lost: Int,
     kinds: [PointerMap.Kind?] = []
@@ -160,7 +160,7 @@ struct PageStarts {
       }
     }
     try extend(0...Self.few)
-    // Where the likeliest way leads to no beginning of a page, or one only because it left the page before too early.
+    // As long as the likeliest way does not end where a page begins, the page may have lost more.
     if found.values.min(by: { $0.cost < $1.cost }).map({ $0.begin > Self.good }) != false {
       try extend(Self.few + 1...Self.many)
     }

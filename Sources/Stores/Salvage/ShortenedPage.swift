@@ -149,7 +149,7 @@ extension ShortenedPage {
         let listed = min(BigEndian.half(head, start + 3), (head.count - pointers) / 2)
         let isRead = kind != nil && BigEndian.half(head, start + 5) >= pointers + 2 * listed
         var end = min(head.count, isRead ? pointers + 2 * listed : pointers)
-        // Behind the first byte that is gone, what the list has are no places of cells any more.
+        // Behind the first lost byte the entries of the list are no cell offsets any more.
         if isRead {
           let (first, last) = (BigEndian.half(head, start + 5), bytes.count + most)
           let wrong = stride(from: pointers, to: end - 1, by: 2).first {

@@ -15,10 +15,10 @@ extension TreeMap {
     }
   }
 
-  /// Takes pages without a header for interior ones where nothing that is left leads to them: the map says that pages
-  /// of a table are under them, and of which tree they are.
+  /// Treats pages without a header as interior pages of a table if the pointer map has pages of a table under them, and
+  /// nothing else that is left references them.
   ///
-  /// - Parameter isComplete: whether all roots are known; else such a page can be one itself.
+  /// - Parameter isComplete: whether all roots are known; otherwise such a page can be a root itself.
   mutating func takeHeaderlessInteriors(isComplete: Bool) throws {
     var lost: Set<Int> = []
     for number in 2..<max(2, image.pageCount + 1) where role(of: number) == .unknown {
@@ -29,7 +29,7 @@ extension TreeMap {
       lost.insert(number)
     }
     guard !lost.isEmpty else { return }
-    // Whether tables, or indexes, are below.
+    // Whether pages of tables, and of indexes, are under each.
     var below: [Int: (tables: Bool, indexes: Bool)] = [:]
     for number in 2..<max(2, image.pageCount + 1) {
       guard let entry = try pointers?.entry(number), entry.kind == .tree,
@@ -42,16 +42,18 @@ extension TreeMap {
     }
     for (number, kinds) in below.sorted(by: { $0.key < $1.key })
     where kinds.tables && !kinds.indexes {
-      guard let root = try rootByMap(above: number), isComplete == false || owner(of: root) == root
-      else { continue }
-      let place = TreeHole(anywhereIn: root)
-      take(TreeHole(root: root, page: number, above: nil, upTo: nil), .broken)
-      ranges[number] = TreeHole(root: root, page: number, above: nil, upTo: nil)
-      if !holes.contains(place) { holes.append(place) }
+      guard let root = try rootByMap(above: number), !isComplete || owner(of: root) == root else {
+        continue
+      }
+      let place = TreeHole(root: root, page: number, above: nil, upTo: nil)
+      take(place, .broken)
+      ranges[number] = place
+      let hole = TreeHole(anywhereIn: root)
+      if !holes.contains(hole) { holes.append(hole) }
     }
   }
 
-  /// The root of the tree that the map gives a page to; `nil` where the map does not lead to one.
+  /// The root of a page's tree by the pointer map; `nil` if the map does not lead to a root.
   private func rootByMap(above number: Int) throws -> Int? {
     var (pointers, page) = (pointers, number)
     // No tree is deeper.
