@@ -74,7 +74,7 @@ extension TreeMap {
   /// It is done where nothing speaks against it: rows and freed blocks fill the page to its end, and the keys
   /// stand between those of the tree's other leaves.
   mutating func takeHeaderless() throws {
-    var siblings: [Int: [(first: Int64, last: Int64)]] = [:]
+    var siblings: [Int: LeafRanges] = [:]
     for number in 2...max(2, image.pageCount) where role(of: number) == .unknown {
       guard try image.kind(of: number) == 0, let entry = try pointers?.entry(number),
         entry.kind == .tree, role(of: entry.parent) == .broken, let above = ranges[entry.parent],
@@ -83,22 +83,17 @@ extension TreeMap {
       else { continue }
       let root = above.root
       if siblings[root] == nil {
-        siblings[root] = try (1...image.pageCount).compactMap { other in
-          guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
-          else { return nil }
-          return try ends(of: other).map { (min($0.0, $0.1), max($0.0, $0.1)) }
-        }
+        siblings[root] = LeafRanges(
+          try (1...image.pageCount).compactMap { other in
+            guard owner(of: other) == root, role(of: other) == .leaf || role(of: other) == .adopted
+            else { return nil }
+            return try ends(of: other).map { min($0.0, $0.1)...max($0.0, $0.1) }
+          })
       }
-      let others = siblings[root] ?? []
-      guard others.allSatisfy({ $0.last < keys.lowerBound || $0.first > keys.upperBound }) else {
-        continue
-      }
-      siblings[root]?.append((keys.lowerBound, keys.upperBound))
-      let lower =
-        others.map(\.last).filter { $0 < keys.lowerBound } + [above.above].compactMap { $0 }
-      let upper =
-        others.map(\.first).filter { $0 > keys.upperBound }.map { $0 - 1 }
-        + [above.upTo].compactMap { $0 }
+      guard let room = siblings[root]?.room(around: keys) else { continue }
+      siblings[root]?.add(keys)
+      let lower = [room.above, above.above].compactMap { $0 }
+      let upper = [room.upTo, above.upTo].compactMap { $0 }
       let place = TreeHole(root: root, page: number, above: lower.max(), upTo: upper.min())
       take(place, .broken)
       ranges[number] = place
@@ -126,5 +121,45 @@ extension TreeMap {
     guard let page = try image.page(number) else { return [] }
     return BrokenLeaf(page, usable: image.usable, range: range(of: number))
       .standing(in: page, usable: image.usable)
+  }
+}
+
+/// The keys of a table's leaves, from the first to the last of each.
+private struct LeafRanges {
+  /// By the first key.
+  private let sorted: [ClosedRange<Int64>]
+  /// The greatest key of each and those before it.
+  private let greatest: [Int64]
+  /// Those of leaves that were found since.
+  private var added: [ClosedRange<Int64>] = []
+
+  init(_ ranges: [ClosedRange<Int64>]) {
+    sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
+    var last = Int64.min
+    greatest = sorted.map { range in
+      last = max(last, range.upperBound)
+      return last
+    }
+  }
+
+  mutating func add(_ keys: ClosedRange<Int64>) { added.append(keys) }
+
+  /// The keys between those of the leaves before and behind some; `nil` if a leaf has any of them.
+  func room(around keys: ClosedRange<Int64>) -> (above: Int64?, upTo: Int64?)? {
+    var (first, end) = (0, sorted.count)
+    while first < end {
+      let middle = (first + end) / 2
+      if sorted[middle].lowerBound <= keys.upperBound { first = middle + 1 } else { end = middle }
+    }
+    let before = first > 0 ? greatest[first - 1] : nil
+    guard before.map({ $0 < keys.lowerBound }) != false, !added.contains(where: keys.overlaps)
+    else {
+      return nil
+    }
+    let lower = added.map(\.upperBound).filter { $0 < keys.lowerBound } + [before].compactMap { $0 }
+    let upper =
+      added.map(\.lowerBound).filter { $0 > keys.upperBound }
+      + (first < sorted.count ? [sorted[first].lowerBound] : [])
+    return (lower.max(), upper.min().map { $0 - 1 })
   }
 }
