@@ -33,6 +33,22 @@ struct JournalFaultTests {
     #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
+  @Test("a journal that states far too many pages does not make the store as long as that")
+  func tooManyPages() throws {
+    let save = try InterruptedSave()
+    var journal = try FileSystem.read(save.journalPath)
+    // The size of the database before the save.
+    journal.replaceSubrange(16..<20, with: [0x0D, 0x00, 0x00, 0x24])
+    try FileSystem.write(journal, to: save.journalPath)
+    #expect(try StoreDump.lines(at: save.path) == save.store.lines)
+    let findings = try Diagnosis(of: save.path).findings.filter { $0.severity == .error }
+    #expect(findings.contains { $0.sentence.contains("218,103,844 pages") }, "\(findings)")
+    let output = save.store.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: save.path, output: output)
+    #expect(try StoreDump.lines(at: output) == save.store.lines)
+    #expect(try #require(FileSystem.status(output)).size < 10_000_000)
+  }
+
   @Test("undelete finds the same as in the store before the save")
   func undelete() throws {
     let save = try InterruptedSave()

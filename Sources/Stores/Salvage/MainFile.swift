@@ -20,6 +20,11 @@ package final class MainFile: Sendable {
 
   private static let mostZeros = 1 << 28
 
+  /// The pages that the database had by its rollback journal, if they are far more than the files hold; `nil` otherwise.
+  ///
+  /// SQLite fills the file with zeros up to that size when it rolls the journal back. Here they are left out.
+  package let incrediblePages: Int?
+
   /// Opens a main file.
   ///
   /// - Parameters:
@@ -33,7 +38,7 @@ package final class MainFile: Sendable {
     shift = moved?.shift
     if let moved {
       journal = nil
-      (size, kept, applied) = (moved.size, moved.size, nil)
+      (size, kept, applied, incrediblePages) = (moved.size, moved.size, nil, nil)
       return
     }
     var journal: RollbackJournal?
@@ -42,7 +47,7 @@ package final class MainFile: Sendable {
     }
     self.journal = journal
     guard let journal, journal.state == .hot else {
-      (size, kept, applied) = (file.size, file.size, nil)
+      (size, kept, applied, incrediblePages) = (file.size, file.size, nil, nil)
       return
     }
     applied = journal
@@ -50,7 +55,8 @@ package final class MainFile: Sendable {
     kept = min(file.size, journal.initialPages * page)
     // SQLite makes the file as long as it was. Pages far beyond all that is there would be zeros.
     let most = (file.size + journal.pages * page) * 64 + Self.mostZeros
-    let initial = min(journal.initialPages * page, most)
+    incrediblePages = journal.initialPages * page > most ? journal.initialPages : nil
+    let initial = incrediblePages == nil ? journal.initialPages * page : file.size
     let last = (journal.places.keys.filter { $0 * page <= most }.max() ?? 0) * page
     // A part of the last page is left as it is.
     size = max(kept + page <= initial ? initial : kept, last)

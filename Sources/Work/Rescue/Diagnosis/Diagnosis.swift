@@ -146,9 +146,13 @@ public struct Diagnosis: Sendable {
     let isInUse = store?.isInUse ?? (StoreLock.user(of: files.path) != nil)
     var found: [Finding] = []
     do {
-      let journal = try files.main().journal
+      let main = try files.main()
       // That of a save that goes on is nobody's to roll back.
-      if let journal, !isInUse { found = JournalLayer(place: place, journal: journal).findings() }
+      if let journal = main.journal, !isInUse {
+        found = JournalLayer(
+          place: place, journal: journal, incrediblePages: main.incrediblePages
+        ).findings()
+      }
     } catch let error as CoreDataError {
       return [Finding(.journalUnreadable, error.message + ".", in: place)]
     }

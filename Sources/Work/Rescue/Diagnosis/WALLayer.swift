@@ -110,6 +110,8 @@ extension WriteAheadLog.Unapplied {
 struct JournalLayer {
   let place: StorePlace
   let journal: RollbackJournal
+  /// The pages that it states for the store, if they are far more than the files hold.
+  let incrediblePages: Int?
 
   func findings() -> [Finding] {
     switch journal.state {
@@ -147,6 +149,13 @@ struct JournalLayer {
         "A save was interrupted, and the main file may hold half of it. The -journal has \(pages) as \(journal.pages == 1 ? "it was" : "they were") before: SQLite rolls \(journal.pages == 1 ? "it" : "them") back, and all counts are of the store after that.",
         count: journal.pages)
     ]
+    if let pages = incrediblePages {
+      found.append(
+        finding(
+          .journalUnapplied,
+          "The header of the -journal is damaged: it states \(NumberText.grouped(pages)) pages for the store, far more than the files hold. SQLite would fill the store with zeros up to that size.",
+          count: pages))
+    }
     if journal.end != .whole {
       found.append(
         finding(
