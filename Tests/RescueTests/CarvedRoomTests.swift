@@ -228,8 +228,68 @@ struct CarvedRoomTests {
     let page = Array(try FileSystem.read(path)[(Int(root) - 1) * 4096..<Int(root) * 4096])
     let room = try #require(DeadRoom(page, number: Int(root), usable: 4096))
     let carver = LinkCarver(shape: .init(columns: 3, greatest: [400, 100]), usable: 4096)
-    let found = room.ranges.flatMap { carver.links(in: $0, of: page) }
+    let found = room.ranges.flatMap {
+      carver.links(
+        in: $0, of: page, keyLengths: room.keyLengths(in: $0, within: nil))
+    }
     #expect(Set(found) == all.subtracting(live), "\(found)")
     #expect(found.count == 30)
+  }
+
+  /// The first four bytes of a freed row are overwritten, its key among them. With a key of one byte 01 01 6B 0F would be
+  /// read as another link: (363, 15) instead of (107, 15).
+  @Test("a link whose key was overwritten is read by the keys that its page can have had")
+  func keysOfLinks() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("links.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA secure_delete = OFF; CREATE TABLE links (one INTEGER, two INTEGER); BEGIN;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      INSERT INTO links SELECT 2 + i * 3 % 120, 2 + i * 7 % 18 FROM n; COMMIT
+      """)
+    func links() throws -> Set<[Int64?]> {
+      Set(try connection.rows("SELECT one, two FROM links").map { $0.map(\.integer) })
+    }
+    let all = try links()
+    try connection.execute("DELETE FROM links WHERE rowid BETWEEN 132 AND 143")
+    let gone = all.subtracting(try links())
+    try #require(gone.count == 12)
+    let root = try #require(
+      connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'links'")?.integer)
+    connection.close()
+    let page = Array(try FileSystem.read(path)[(Int(root) - 1) * 4096..<Int(root) * 4096])
+    let room = try #require(DeadRoom(page, number: Int(root), usable: 4096))
+    let carver = LinkCarver(shape: .init(columns: 2, greatest: [663, 20]), usable: 4096)
+    let range = try #require(room.ranges.last)
+    #expect(room.keyLengths(in: range, within: nil) == [2])
+    let found = carver.links(in: range, of: page, keyLengths: [2])
+    #expect(Set(found) == gone, "\(found)")
+    // With keys of any length, most of the links can be read in two ways.
+    #expect(carver.links(in: range, of: page, keyLengths: [1, 2, 3]).count < 12)
+  }
+
+  @Test("keys of any length are possible where a row moved within its page")
+  func keysOfMovedLinks() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("links.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA secure_delete = OFF; CREATE TABLE links (one INTEGER, two INTEGER, place INTEGER); BEGIN;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      INSERT INTO links SELECT 2 + i * 3 % 120, 2 + i * 7 % 18, 5 FROM n; COMMIT;
+      UPDATE links SET place = 100000 WHERE rowid = 20; DELETE FROM links WHERE rowid = 140
+      """)
+    let root = try #require(
+      connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'links'")?.integer)
+    connection.close()
+    let page = Array(try FileSystem.read(path)[(Int(root) - 1) * 4096..<Int(root) * 4096])
+    let room = try #require(DeadRoom(page, number: Int(root), usable: 4096))
+    #expect(!room.isInOrder)
+    for range in room.ranges {
+      #expect(room.keyLengths(in: range, within: nil) == Set(1...9))
+    }
   }
 }

@@ -50,3 +50,44 @@ struct DeadRoom {
     zip(cells, cells.dropFirst()).allSatisfy { $0.key > $1.key }
   }
 }
+
+extension DeadRoom {
+  /// The greatest key that SQLite writes in so many bytes, from one on.
+  private static let greatestKeys: [Int64] = (1...9).map { $0 < 9 ? 1 << (7 * $0) - 1 : .max }
+
+  /// How many bytes the keys may take of rows that were deleted in a range.
+  ///
+  /// Where rows were only ever added, their keys lie between those of the cells around the range, and are none of a row in
+  /// use. Otherwise keys of any length are possible: a row may have moved within the page.
+  ///
+  /// - Parameter bounds: the keys that the leaf may hold by the pages above it; `nil` if unknown.
+  func keyLengths(in range: Range<Int>, within bounds: TreeHole?) -> Set<Int> {
+    let any = Set(1...Self.greatestKeys.count)
+    guard isInOrder, !cells.isEmpty else { return any }
+    var first = bounds?.above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
+    var last = bounds?.upTo ?? .max
+    let below = cells.last { $0.range.upperBound <= range.lowerBound }
+    let above = cells.first { $0.range.lowerBound >= range.upperBound }
+    if let above, above.key < .max { first = max(first, above.key + 1) }
+    if let below, below.key > .min { last = min(last, below.key - 1) }
+    var lengths: Set<Int> = []
+    var least: Int64 = 1
+    for (index, greatest) in Self.greatestKeys.enumerated() {
+      let (from, to) = (max(first, least), min(last, greatest))
+      if from <= to {
+        let used = cells.count { $0.key >= from && $0.key <= to }
+        if UInt64(used) <= UInt64(to - from) { lengths.insert(index + 1) }
+      }
+      least = greatest == .max ? .max : greatest + 1
+    }
+    return lengths.isEmpty ? any : lengths
+  }
+}
+
+extension TreeMap {
+  /// The keys that a leaf may hold by the pages above it; `nil` if it is none of a known tree, or has no row in use.
+  func bounds(of number: Int, _ room: DeadRoom) throws -> TreeHole? {
+    guard role(of: number) == .leaf, let cell = room.cells.first else { return nil }
+    return try bounds(of: number, holding: cell.key)
+  }
+}

@@ -25,12 +25,15 @@ package struct LinkCarver {
   typealias Link = [Int64?]
 
   /// The links in a range that is not in use.
-  func links(in range: Range<Int>, of bytes: [UInt8]) -> [Link] {
+  ///
+  /// - Parameter keyLengths: how many bytes the keys of its rows may take.
+  func links(in range: Range<Int>, of bytes: [UInt8], keyLengths: Set<Int>) -> [Link] {
     let range = range.clamped(to: 0..<min(bytes.count, usable))
     // Up to three bytes between two cells become a part of the block when both are freed.
     for slack in [0, 3] {
       var budget = Self.mostTried
-      let links = chain(from: range.lowerBound, range, bytes, slack: slack, &budget)
+      let links = chain(
+        from: range.lowerBound, range, bytes, slack: slack, keyLengths, &budget)
       if let links { return links }
     }
     var found: [Link] = []
@@ -55,20 +58,23 @@ package struct LinkCarver {
   ///
   /// - Parameter slack: how many bytes may be left at the end.
   private func chain(
-    from start: Int, _ range: Range<Int>, _ bytes: [UInt8], slack: Int, _ budget: inout Int
+    from start: Int, _ range: Range<Int>, _ bytes: [UInt8], slack: Int, _ keyLengths: Set<Int>,
+    _ budget: inout Int
   ) -> [Link]? {
     if range.upperBound - start <= slack { return [] }
     budget -= 1
     guard budget > 0 else { return nil }
     if let (link, end) = whole(at: start, range, bytes),
-      let rest = chain(from: end, range, bytes, slack: slack, &budget)
+      let rest = chain(from: end, range, bytes, slack: slack, keyLengths, &budget)
     {
       return [link] + rest
     }
-    let candidates = headless(start..<range.upperBound, bytes)
+    let candidates = headless(start..<range.upperBound, bytes, keyLengths)
     var found: [Link]?
     for end in Set(candidates.map(\.end)).sorted() {
-      guard let rest = chain(from: end, range, bytes, slack: slack, &budget) else { continue }
+      guard let rest = chain(from: end, range, bytes, slack: slack, keyLengths, &budget) else {
+        continue
+      }
       guard found == nil else { return nil }
       // Where the overwritten bytes leave two links open, neither is taken.
       let own = candidates.filter { $0.end == end }.map(\.link)
@@ -92,13 +98,15 @@ package struct LinkCarver {
   }
 
   /// The rows that may stand at the beginning of a block, by how long their key was.
-  private func headless(_ range: Range<Int>, _ bytes: [UInt8]) -> [(link: Link, end: Int)] {
+  private func headless(
+    _ range: Range<Int>, _ bytes: [UInt8], _ keyLengths: Set<Int>
+  ) -> [(link: Link, end: Int)] {
     let start = range.lowerBound
     guard range.count >= 6 else { return [] }
     let block = BigEndian.half(bytes, start + 2)
     var found: [(link: Link, end: Int)] = []
     // Overwritten are the size, the key and, where that is short, the header and the first type.
-    for keyLength in 1...5 {
+    for keyLength in 1...5 where keyLengths.contains(keyLength) {
       let header = start + 1 + keyLength
       let first = header + 1
       guard first + columns <= range.upperBound else { break }

@@ -170,8 +170,12 @@ public struct RemainsScan: ~Copyable {
     let root = trees.owner(of: number)
     if let shape = roots[root] {
       let carver = LinkCarver(shape: shape, usable: image.usable)
+      let bounds = source == .room ? try trees.bounds(of: number, room) : nil
       for range in room.ranges {
-        for found in carver.links(in: range, of: bytes) { try link(root, found) }
+        let lengths = room.keyLengths(in: range, within: bounds)
+        for found in carver.links(in: range, of: bytes, keyLengths: lengths) {
+          try link(root, found)
+        }
       }
       return
     }
@@ -188,13 +192,7 @@ public struct RemainsScan: ~Copyable {
     }
     guard !rows.isEmpty else { return }
     var inferred = [Int64?](repeating: nil, count: rows.count)
-    let isOwn = source == .room && trees.role(of: number) == .leaf
-    let bounds =
-      if isOwn, let cell = room.cells.first {
-        try trees.bounds(of: number, holding: cell.key)
-      } else {
-        TreeHole?.none
-      }
+    let bounds = source == .room ? try trees.bounds(of: number, room) : nil
     for shape in Set(rows.map(\.shape)) {
       let inference = KeyInference(keys[shape], within: byRoot[root] == shape ? bounds : nil)
       let own = rows.indices.filter { rows[$0].shape == shape }
@@ -203,7 +201,7 @@ public struct RemainsScan: ~Copyable {
       }
     }
     var possible: [Int: [Int64]] = [:]
-    if isOwn, let shape = byRoot[root] {
+    if source == .room, trees.role(of: number) == .leaf, let shape = byRoot[root] {
       let own = rows.indices.filter { inferred[$0] == nil && rows[$0].shape == shape }
       let found = KeyInference(keys[shape], within: bounds)
         .possibleKeys(of: own.map { rows[$0] }, in: room)
