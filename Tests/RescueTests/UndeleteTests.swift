@@ -9,7 +9,7 @@ import Testing
 @testable import Rescue
 
 /// A demo store in which a test deletes or changes steps, and what they were.
-private struct Deleted {
+struct Deleted {
   let demo: DamagedDemo
   /// Every step's values by key, before.
   let before: [Int64: [Value]]

@@ -34,11 +34,11 @@ package final class RemainsCopy {
   /// Keys of objects that history says were deleted and of which nothing was found, by table.
   package private(set) var lost: [String: [Int64]] = [:]
 
-  private let source: SalvageSource
+  let source: SalvageSource
   private let copy: SalvagedCopy
   private let entities: [SalvagedTable]
-  private let joins: [Int: SalvagedTable]
-  private let isCancelled: () -> Bool
+  let joins: [Int: SalvagedTable]
+  let isCancelled: () -> Bool
   private var live: [KeySet]
   /// The fewest values that a row has: more where columns came later.
   private var fewest: [Int]

@@ -98,7 +98,8 @@ package struct Restoration {
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
         "\(NumberText.counted(count, "object")) of \(entity) \(count == 1 ? "was restored under a new key, because the old one is" : "were restored under new keys, because the old ones are") unknown: references to \(count == 1 ? "it" : "them") were not restored."
-      } + undeletion.missed.map(\.sentence) + report.salvage.notes
+      } + undeletion.missed.map(\.sentence) + undeletion.missingLinks.map(\.sentence)
+      + report.salvage.notes
     return report
   }
 

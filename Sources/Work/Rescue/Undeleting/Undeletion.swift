@@ -90,6 +90,8 @@ package final class Undeletion {
 
   /// Of which tables keys are in no row that were not found either.
   package let missed: [Missed]
+  /// Of which relationships links were removed that were not found either.
+  package let missingLinks: [RemainsCopy.MissingLinks]
   /// Objects that the store no longer has and that a backup beside it does.
   package let kept: [KeptObjects]
   /// Why what was found may never have been in this store, as a clause; `nil` where nothing speaks against it.
@@ -141,11 +143,15 @@ package final class Undeletion {
       let kept = Connection.stoppingAll(when: isCancelled) {
         KeptObjects.all(of: path, remains, model: model)
       }
+      let missingLinks = try Connection.stoppingAll(when: isCancelled) {
+        try remains.missingLinks()
+      }
       guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
-      self.kept = kept
+      (self.kept, self.missingLinks) = (kept, missingLinks)
       let carved = counts.reduce(0) { $0 + ($1.state == .deleted ? $1.carved : 0) }
       notes =
-        kept.map(\.sentence) + missed.map(\.sentence) + source.notes + remains.notes
+        kept.map(\.sentence) + missed.map(\.sentence) + missingLinks.map(\.sentence)
+        + source.notes + remains.notes
         + (carved > 0
           ? [
             "\(NumberText.grouped(carved)) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."
@@ -223,5 +229,19 @@ package final class Undeletion {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     }
+  }
+}
+
+extension RemainsCopy.MissingLinks {
+  /// What is missing, and what of it was found, as a sentence.
+  package var sentence: String {
+    let isOne = removed == 1
+    let ids = NumberText.counted(removed, "row ID")
+    let rest = NumberText.grouped(removed - found)
+    return
+      "\(relationship): \(ids) of the join table \(isOne ? "is" : "are") in no row: \(isOne ? "this link was" : "these links were") deleted with an object, or removed by the app. "
+      + (found == 0
+        ? "None of them was found: at most \(rest) cannot be recovered."
+        : "\(NumberText.grouped(found)) of them \(found == 1 ? "was" : "were") found: at most \(rest) cannot be recovered.")
   }
 }
