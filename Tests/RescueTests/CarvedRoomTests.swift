@@ -292,4 +292,24 @@ struct CarvedRoomTests {
       #expect(room.keyLengths(in: range, within: nil) == Set(1...9))
     }
   }
+
+  /// Of 81,814 rows that were deleted at once, one was wiped behind its Z_OPT, and was called whole: an object without a
+  /// value.
+  @Test(
+    "a row without its beginning and without a value, before zeros, is not called whole",
+    arguments: [false, true])
+  func wipedTypes(hasValue: Bool) throws {
+    let shape = RowShape(
+      columns: [.key, .integer, .integer, .integer, .integer, .integer, .number, .text],
+      numbers: [1])
+    var carver = Carver([shape], fewest: [8], usable: 512, encoding: .utf8)
+    // The head of a free block of 22 bytes, the key 17,247, and the types of the first three columns.
+    var bytes: [UInt8] = [0, 0, 0, 22, 0x81, 0x86, 0x5F, 9, 0, 9, 9]
+    bytes += hasValue ? [1, 0, 0, 0, 0, 77] : []
+    bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
+    let rows = carver.rows(in: 0..<40, of: bytes, likely: [0])
+    #expect(rows.count == 1)
+    #expect(rows.first?.key == nil)
+    #expect(rows.first?.ending == (hasValue ? .sound : .doubtful))
+  }
 }

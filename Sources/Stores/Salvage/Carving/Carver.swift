@@ -74,7 +74,10 @@ struct Carver: ~Copyable {
       }
       limit = row.range.lowerBound
       result.append(row)
-      if !ends.explain(row, bytes) { result[result.count - 1].ending = .doubtful }
+      // Of a row without its beginning, zeros may have taken the place of all types but the first.
+      if !ends.explain(row, bytes) || row.key == nil && !hasValues(row) {
+        result[result.count - 1].ending = .doubtful
+      }
     }
     return insert(cut, into: result.reversed(), before: range.upperBound)
   }
@@ -96,16 +99,18 @@ struct Carver: ~Copyable {
       else { continue }
       row.payload.removeLast(lost)
       (row.range, row.overflow, row.ending) = (start..<bound, 0, .overwritten)
-      // What is left must still say more than a key.
-      guard record.read(row.payload, 0..<row.payload.count), shape(of: record) == row.shape,
-        record.isPresent(2),
-        (3..<max(3, record.count)).contains(where: {
-          record.isPresent($0) && record.kind($0) != .null
-        })
-      else { continue }
+      guard hasValues(row), shape(of: record) == row.shape, record.isPresent(2) else { continue }
       rows.insert(row, at: behind)
     }
     return rows
+  }
+
+  /// Whether a row has any value besides its key, its entity and how often it was saved; its record is read.
+  private mutating func hasValues(_ row: CarvedRow) -> Bool {
+    guard record.read(row.payload, 0..<row.payload.count) else { return false }
+    return (3..<max(3, record.count)).contains {
+      record.isPresent($0) && record.kind($0) != .null
+    }
   }
 
   /// All shapes, those of which the types say the most first.
