@@ -52,7 +52,8 @@ struct PointerMap {
   /// What is said of a page; `nil` where the map is not readable there.
   mutating func entry(_ page: Int) throws -> Entry? {
     let number = places.map(of: page)
-    guard page > 2, page != number else { return nil }
+    // The page of SQLite's locks stands before the page of the map that would have it.
+    guard page > 2, page > number else { return nil }
     if cached?.number != number {
       cached = try image.page(number).map { (number, $0.bytes) }
     }
