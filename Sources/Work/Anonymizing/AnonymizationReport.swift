@@ -29,7 +29,7 @@ package struct AnonymizationReport: Sendable {
   package internal(set) var unreadable = 0
   /// Packed values whose content did not fit into their length.
   package internal(set) var shortened = 0
-  /// Whether whoever knows the seed can test guesses.
+  /// Whether anybody who knows the seed can test guesses.
   package internal(set) var isSeeded = false
 
   /// What of the original can be seen in the new store, as sentences.
