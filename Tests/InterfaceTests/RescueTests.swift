@@ -108,7 +108,7 @@ struct RescueTests {
   func rows() throws {
     var session = try Session()
     try session.send("5", "⏎")
-    #expect(session.state.notice?.text.contains("it is about the file") == true)
+    #expect(session.state.notice?.text.contains("is about the file") == true)
     try session.send("j", "⏎")
     #expect(session.state.screen == .browse)
     #expect(

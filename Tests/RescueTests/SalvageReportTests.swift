@@ -83,14 +83,18 @@ struct SalvageReportTests {
     #expect(lines("Recipe").count == 11)
     #expect(
       lines("Recipe").last
-        == "Recipe: at most 592 more objects lost, in 296 further ranges of keys; --report FILE lists them all.")
-    #expect(lines("Step").count == 10 && !text.contains { $0.contains("Step") && $0.contains("more") })
+        == "Recipe: at most 592 more objects lost, in 296 further ranges of keys; --report FILE lists them all."
+    )
+    #expect(
+      lines("Step").count == 10 && !text.contains { $0.contains("Step") && $0.contains("more") })
     #expect(
       lines("Z_8TAGS").last
-        == "Z_8TAGS: at most 3 more rows lost, in 1 further range of keys; --report FILE lists them all.")
+        == "Z_8TAGS: at most 3 more rows lost, in 1 further range of keys; --report FILE lists them all."
+    )
     #expect(
       lines("Tag").last
-        == "Tag: more objects may be lost, in 2 further ranges of keys; --report FILE lists them all.")
+        == "Tag: more objects may be lost, in 2 further ranges of keys; --report FILE lists them all."
+    )
   }
 
   @Test("one row that was found by searching is not reported as many")
@@ -102,7 +106,8 @@ struct SalvageReportTests {
     }
     let text = report.remarks.map(\.text.typed)
     #expect(text.first?.hasPrefix("1 object of Tag was found by searching: its page is ") == true)
-    #expect(text.last?.hasPrefix("2 rows of ZTAG were found by searching: their pages are ") == true)
+    #expect(
+      text.contains { $0.hasPrefix("2 rows of ZTAG were found by searching: their pages are ") })
     report.isMixed = true
     #expect(
       report.remarks.first?.text.typed.hasPrefix("1 object of Tag may belong to the other store: ")

@@ -19,7 +19,8 @@ enum ExplainCommand {
     "explain", .compare, "explains why a store does not open with a model, or what an error means",
     arguments: [store, model], options: [error, Option.json], details: help,
     example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
-    statuses: "1 if the store does not open with the model, or no error in the text is known", run: run)
+    statuses: "1 if the store does not open with the model, or no error in the text is known",
+    run: run)
 
   /// What `--help` says about errors.
   private static let help = """

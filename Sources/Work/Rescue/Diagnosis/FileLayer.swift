@@ -80,7 +80,8 @@ struct FileLayer {
 
   private func encrypted(_ place: String) -> Finding {
     finding(
-      .encrypted, "The file looks encrypted: its bytes \(place) are as evenly distributed as random ones.")
+      .encrypted,
+      "The file looks encrypted: its bytes \(place) are as evenly distributed as random ones.")
   }
 
   private func emptyMain() -> (all: [Finding], isReadable: Bool) {

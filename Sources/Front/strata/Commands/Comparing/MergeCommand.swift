@@ -24,7 +24,8 @@ enum MergeCommand {
   private static let isRehearsal = Option(
     "dry-run", "print what the merge would do, and every conflict; write nothing")
   private static let report = Option(
-    "report", "FILE", .file, "write the report to this file as JSON, with all values that were not kept")
+    "report", "FILE", .file,
+    "write the report to this file as JSON, with all values that were not kept")
   static let command = Command(
     "merge", .migrate, "merges two stores that share objects into a new one",
     arguments: [old, new],
