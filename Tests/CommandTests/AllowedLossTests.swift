@@ -90,7 +90,7 @@ struct AllowedLossTests {
     let plan = Captured(words + ["--write-losses", list])
     #expect(plan.status == .refused && plan.err.contains("wrote \(list)"), "\(plan.err)")
     let lines = String(decoding: try FileSystem.read(list), as: UTF8.self).split(separator: "\n")
-    #expect(lines.first?.hasPrefix("# What would be lost of \(store)") == true)
+    #expect(lines.first?.hasPrefix("# What \(store) would lose") == true)
     #expect(lines.contains { $0.hasPrefix("Draft ") && $0.contains("# ") }, "\(lines)")
     let allowed = Captured(words + ["--allow-loss-file", list])
     #expect(allowed.status == .done, "\(allowed.out)\(allowed.err)")

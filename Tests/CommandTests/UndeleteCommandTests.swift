@@ -90,6 +90,38 @@ struct UndeleteCommandTests {
     #expect(objects(done.out) == 1000 && done.out.contains("\"moreObjects\":\(back - 1000)"))
   }
 
+  @Test("a salvage lists ten lost ranges of a table and sums up the others; its report has all")
+  func manyLostRanges() throws {
+    let folder = try TemporaryFolder()
+    #expect(Captured("demo", folder.path("d"), "--objects", "3000", "--no-open").status == .done)
+    let path = folder.path("d/Recipes.sqlite")
+    let connection = try Connection(path: path, mode: .readOnly)
+    let root = try #require(
+      try connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'ZRECIPE'")?.integer)
+    connection.close()
+    var file = try DamagedFile(path)
+    let leaves = file.leaves(root: Int(root))
+    let zeroed = stride(from: 1, to: leaves.count - 1, by: 2).map { leaves[$0] }
+    #expect(zeroed.count > 12)
+    for page in zeroed { file.zero(page: page) }
+    try file.write()
+    let report = folder.path("report.json")
+    let done = Captured(
+      "salvage", path, "--output", folder.path("Saved.sqlite"), "--report", report)
+    #expect(done.status == .no, "\(done.err)")
+    let lines = done.lines.filter { $0.hasPrefix("! Recipe: at most ") }
+    #expect(lines.count == 11, "\(lines)")
+    #expect(lines.filter { $0.contains(" lost (keys p") }.count == 10)
+    let rest = try #require(lines.last)
+    #expect(rest.contains("in \(zeroed.count - 10) further ranges of keys"), "\(rest)")
+    #expect(rest.contains("--report FILE"), "\(rest)")
+    let written = String(decoding: try FileSystem.read(report), as: UTF8.self)
+    let table = try #require(written.firstRange(of: "{\"name\":\"ZRECIPE\""))
+    // Behind the keys that were refused.
+    let holes = written[table.upperBound...].drop { $0 != "]" }.dropFirst().prefix { $0 != "]" }
+    #expect(String(holes).components(of: "{\"first\":") == zeroed.count, "\(holes)")
+  }
+
   @Test("mistakes are told before anything is looked for")
   func mistakes() throws {
     let folder = try TemporaryFolder()

@@ -121,8 +121,8 @@ struct WholeWayTests {
     terminal.send("y")
     let back = terminal.screen(
       showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”",
-      "what was there before is kept")
-    #expect(back.contains("what was there before is kept"), "\(back)")
+      "the replaced store is kept")
+    #expect(back.contains("the replaced store is kept"), "\(back)")
     #expect(demo.sum == sum)
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))

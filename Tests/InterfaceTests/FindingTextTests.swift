@@ -32,7 +32,7 @@ struct FindingTextTests {
   func foreignLog() throws {
     let finding = Finding(
       .walForeign,
-      "81 frames of the -wal are not applied: the -wal belongs to another store, or to another state of this one (after its last commit the database has 137 pages, and its first page counts 170). The store is read without it: SQLite and Core Data would mix the two. The main file alone has 3,676 rows; with the -wal its tables lead to 1,097.",
+      "81 frames of the -wal are not applied: the -wal belongs to another store, or to another state of this one (after its last commit the database has 137 pages, and its first page counts 170). The store is read without it: SQLite and Core Data would mix the two. The main file alone has 3,676 rows; with the -wal, its tables have 1,097.",
       in: StorePlace(path: "fw/store.sqlite"))
     // The pane has 37 columns and 13 lines then.
     let lines = FindingText(finding).lines(width: 37).map(\.text)

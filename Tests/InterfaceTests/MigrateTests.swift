@@ -267,7 +267,7 @@ struct MigrateTests {
     try session.send(.answer(id, .rolledBack(receipt)))
     let text = session.screen().description
     #expect(text.contains("rolled back to Recipes.backup-1, version Recipes 1"))
-    #expect(text.contains("what was there before is kept: /tmp/Recipes.undone-1"))
+    #expect(text.contains("the replaced store is kept: /tmp/Recipes.undone-1"))
     #expect(
       session.effects.contains { if case .open(let task) = $0 { task != TaskID(1) } else { false } }
     )

@@ -108,7 +108,7 @@ struct RescueTests {
   func rows() throws {
     var session = try Session()
     try session.send("5", "⏎")
-    #expect(session.state.notice?.text.contains("it is about the file") == true)
+    #expect(session.state.notice?.text.contains("is about the file") == true)
     try session.send("j", "⏎")
     #expect(session.state.screen == .browse)
     #expect(
@@ -162,20 +162,20 @@ struct RescueTests {
     }
     #expect(receipt == .salvaged(SampleStore.salvaged, seconds: 4))
     // In the words of the screen, each line of it.
-    #expect(text.contains("\n! ") && text.contains("at most 46 lost"))
+    #expect(text.contains("\n! ") && text.contains("at most 46 objects lost"))
     #expect(text.hasSuffix("\n") && !text.contains("\u{1B}"))
     try session.send("Esc", "Esc")
     // Closed, it can be had again; and a second store is offered another name.
-    #expect(!session.screen().description.contains("at most 46 lost"))
+    #expect(!session.screen().description.contains("at most 46 objects lost"))
     try session.send("s")
     #expect(session.screen().description.contains("Recipes-salvaged-2.sqlite"))
     try session.send("Esc", "r")
-    #expect(session.screen().description.contains("at most 46 lost"))
+    #expect(session.screen().description.contains("at most 46 objects lost"))
     try session.send("⏎")
     #expect(session.effects.last == .choose("Recipes-salvaged.sqlite"))
     try session.send("!")
     let log = session.screen().description
-    #expect(log.contains("at most 46 lost (keys p4920–p4965)"))
+    #expect(log.contains("at most 46 objects lost (keys p4920–p4965)"))
     #expect(log.contains("Metadata was made anew"))
   }
 

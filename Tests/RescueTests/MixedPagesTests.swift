@@ -96,7 +96,7 @@ struct MixedPagesTests {
     for table in report.tables { #expect(table.guessed == table.rows, "\(table.name)") }
     #expect(
       report.remarks.contains {
-        $0.mark == .warning && $0.text.typed.contains("may be the other store's")
+        $0.mark == .warning && $0.text.typed.contains("may belong to the other store")
       })
   }
 

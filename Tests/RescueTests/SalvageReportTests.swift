@@ -56,6 +56,64 @@ struct SalvageReportTests {
     #expect(text.contains { $0.contains("one of the two is older, or damaged") }, "\(text)")
   }
 
+  @Test("of many lost ranges of a table ten are listed, and the others are summed up")
+  func manyRanges() {
+    func table(
+      _ name: String, _ entity: String?, _ missing: [Int?]
+    ) -> SalvageReport.Table {
+      let holes = missing.enumerated().map { index, missing in
+        let first = Int64(index * 10 + 1)
+        return SalvageReport.Hole(keys: first...(first + 3), missing: missing)
+      }
+      return .init(
+        name: name, entity: entity, rows: 1, guessed: 0, refused: [], cut: [:], holes: holes)
+    }
+    var report = SalvageReport(storePath: "/a.sqlite", outputPath: "/b.sqlite")
+    report.tables = [
+      table("ZRECIPE", "Recipe", [1, 0] + Array(repeating: 2, count: 305)),
+      table("ZSTEP", "Step", Array(repeating: 3, count: 10)),
+      table("Z_8TAGS", nil, Array(repeating: 3, count: 11)),
+      table("ZTAG", "Tag", Array(repeating: 3, count: 11) + [nil]),
+    ]
+    let text = report.remarks.map(\.text.typed)
+    func lines(_ name: String) -> [String] { text.filter { $0.hasPrefix(name + ": ") } }
+    #expect(
+      lines("Recipe").first
+        == "Recipe: at most 1 object lost (keys p1–p4), on pages that cannot be read.")
+    #expect(lines("Recipe").count == 11)
+    #expect(
+      lines("Recipe").last
+        == "Recipe: at most 592 more objects lost, in 296 further ranges of keys; --report FILE lists them all."
+    )
+    #expect(
+      lines("Step").count == 10 && !text.contains { $0.contains("Step") && $0.contains("more") })
+    #expect(
+      lines("Z_8TAGS").last
+        == "Z_8TAGS: at most 3 more rows lost, in 1 further range of keys; --report FILE lists them all."
+    )
+    #expect(
+      lines("Tag").last
+        == "Tag: more objects may be lost, in 2 further ranges of keys; --report FILE lists them all."
+    )
+  }
+
+  @Test("one row that was found by searching is not reported as many")
+  func oneFound() {
+    var report = SalvageReport(storePath: "/a.sqlite", outputPath: "/b.sqlite")
+    report.tables = [(1, "Tag"), (2, nil)].map { count, entity in
+      .init(
+        name: "ZTAG", entity: entity, rows: 2, guessed: count, refused: [], cut: [:], holes: [])
+    }
+    let text = report.remarks.map(\.text.typed)
+    #expect(text.first?.hasPrefix("1 object of Tag was found by searching: its page is ") == true)
+    #expect(
+      text.contains { $0.hasPrefix("2 rows of ZTAG were found by searching: their pages are ") })
+    report.isMixed = true
+    #expect(
+      report.remarks.first?.text.typed.hasPrefix("1 object of Tag may belong to the other store: ")
+        == true)
+  }
+
   @Test("the store's own counters tell how many objects can be lost at most")
   func counters() throws {
     let demo = try Self.cut(pages: 12)

@@ -149,7 +149,7 @@ public struct Model: Sendable, Equatable {
     storeOrder.map { entities[$0] }
   }
 
-  /// Entities by name, in the order of siblings: whoever comes first names what two of them share.
+  /// Entities by name, in the order of siblings: where two share something, it is named for the first one.
   package var entitiesByName: [Entity] {
     Self.inOrder(entities.map(\.name)).compactMap(entity(named:))
   }

@@ -300,7 +300,7 @@ package struct ValueLimit: Sendable, Equatable {
   /// SQLite's own limit, as it is compiled by default and by Apple.
   static let most = 1_000_000_000
 
-  /// The bytes of a database file and of its logs; 0 where there is none.
+  /// The bytes of a database file and of its logs; 0 if there is none.
   static func size(ofDatabaseAt path: String) -> Int {
     // Databases of their own in memory, or in a file without a name.
     guard !path.isEmpty, path != ":memory:" else { return 0 }

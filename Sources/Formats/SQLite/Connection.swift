@@ -271,7 +271,7 @@ package final class Connection {
   /// Whether a statement that ran now would be interrupted.
   package var shouldStop: Bool { question?() ?? false }
 
-  /// Runs `body` while `shouldStop` is asked too, besides whoever is asked already.
+  /// Runs `body` while `shouldStop` is asked too, besides the questions that are asked already.
   package func stopping<T>(
     when shouldStop: @escaping () -> Bool, _ body: () throws -> T
   ) rethrows

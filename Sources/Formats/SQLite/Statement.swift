@@ -173,7 +173,7 @@ extension Statement {
     return rows
   }
 
-  /// The first row that the statement answers; empty where there is none.
+  /// The first row that the statement answers; empty if there is none.
   package func firstRow(_ values: [Value]) throws -> [Value] {
     try bind(values)
     defer { reset() }

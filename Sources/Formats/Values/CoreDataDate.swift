@@ -116,7 +116,7 @@ extension CoreDataDate {
 }
 
 extension CoreDataDate {
-  /// From the year -9999 to the end of 9999: whoever shows a date beyond shows nonsense.
+  /// From the year -9999 to the end of 9999; a date outside it has no useful calendar text.
   package static let sensible: Range<Double> = -378_691_200_000..<252_423_993_600
 
   /// What a date beyond is, as a clause, with what a person may have meant; `nil` for any other date.

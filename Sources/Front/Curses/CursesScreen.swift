@@ -9,7 +9,7 @@ import Terminal
 
 /// The terminal as a screen: grids go out, keys come in.
 ///
-/// There is one at a time. Whoever starts it calls `stop` on every way out, and
+/// There is one at a time. The code that starts it calls `stop` on every way out, and
 /// `emergencyRestore` in handlers of signals that leave no way out.
 @MainActor
 package final class CursesScreen {
@@ -143,7 +143,7 @@ package final class CursesScreen {
     return poll(&descriptor, 1, 0) != 0
   }
 
-  /// The next key, or `nil` when there is none right now.
+  /// The next key, or `nil` if there is none right now.
   ///
   /// When standard input becomes readable, call it until it answers `nil`: curses reads ahead.
   package func nextKey() -> Key? {

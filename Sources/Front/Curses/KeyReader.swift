@@ -49,7 +49,7 @@ struct KeyReader {
     pending = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { .scalar($0) } + pending
   }
 
-  /// The next key, or `nil` when there is none to read right now.
+  /// The next key, or `nil` if none can be read right now.
   mutating func next() -> Key? {
     while let input = read() {
       if paste.isOpen {

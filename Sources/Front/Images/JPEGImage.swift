@@ -144,7 +144,7 @@ struct TurboJPEGLibrary: Sendable {
 struct EXIFOrientation: Equatable {
   let number: Int
 
-  /// The first EXIF segment's orientation; 1, upright, where there is none.
+  /// The first EXIF segment's orientation; 1, upright, if there is none.
   init(_ bytes: [UInt8]) {
     number = Self.orientation(bytes).flatMap { (1...8).contains($0) ? $0 : nil } ?? 1
   }

@@ -129,7 +129,7 @@ extension Report {
           Section([Line](notes: report.notes) + report.differences.flatMap(\.lines)),
           Section([
             report.isEqual
-              ? Line(.success, "every object that was compared is as it must be")
+              ? Line(.success, "every compared object is as the migration must leave it")
               : Line("\(NumberText.counted(report.differences.count, "difference"))")
           ]),
         ])
@@ -144,7 +144,7 @@ extension Report {
       case .missing: "There was no store at \(receipt.storePath)."
       case .compatible: "The store opened with \(model); it was set aside anyway."
       case .incompatible(let found):
-        "The store did not fit \(model): \(NumberText.counted(found.matching.count, "entity", plural: "entities")) of it did."
+        "The store did not fit \(model): the version hashes of only \(NumberText.counted(found.matching.count, "entity", plural: "entities")) match."
       case .unreadable(let error): "The store could not be opened: \(error.message)."
       }
     var lines = [
@@ -177,7 +177,7 @@ extension Report {
     }
     if let undone = receipt.undonePath {
       head += [
-        Line("what was there before is kept: \(undone)", as: .code),
+        Line("the replaced store is kept: \(undone)", as: .code),
         Line("to undo the rollback: \(Self.rollback(receipt.storePath, from: undone))", as: .code),
       ]
     }

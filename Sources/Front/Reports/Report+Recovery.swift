@@ -103,12 +103,12 @@ extension Report {
     )
     add(
       .warning, lost,
-      "\(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been where nothing can be read, or not be trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
+      "\(NumberText.counted(lost, "object")) may be lost instead of deleted: \(lost == 1 ? "its row" : "their rows") may have been on pages that cannot be read or trusted. What was found of \(lost == 1 ? "it" : "them") may be an earlier state."
     )
     let (former, misnumbered) = (sum(\.former), sum(\.misnumbered))
     add(
       .warning, former,
-      "\(NumberText.grouped(former)) of them stood among rows of another time, such as of before a migration: their values may be those of then."
+      "\(NumberText.grouped(former)) of them were found among rows of another time, such as from before a migration: their values may be that old."
     )
     add(
       .warning, misnumbered,

@@ -8,6 +8,8 @@ extension Advice.Choice {
   package static let sibling = Advice.Choice("sibling", "StoreSalvage.Options.sibling")
   /// The objects that are to be back.
   package static let onlyObjects = Advice.Choice("only", "Restoration.Choice.only")
+  /// The report with all that the text sums up.
+  package static let salvageReport = Advice.Choice("salvageReport", "SalvageReport")
 }
 
 extension Report {
@@ -136,7 +138,7 @@ extension SalvageReport {
       let name = tables.first { $0.name == table }?.entity ?? table
       lose(
         count,
-        "\(name.printable): \(NumberText.counted(count, "row is", plural: "rows are")) on pages whose free space is wrong: a page may be of two times, and values of its rows with it."
+        "\(name.printable): \(NumberText.counted(count, "row is", plural: "rows are")) on pages whose free space is wrong: such a page may mix two states, and so may the values of its rows."
       )
     }
     lose(
@@ -226,7 +228,7 @@ extension SalvageReport {
     return remarks
   }
 
-  /// What the store's own counters say of pages of which nobody knows whose they were.
+  /// What the store's own counters say of lost pages whose table is not known.
   private var counted: Report.Line? {
     guard missingPages + unknownHoles > 0, !openKeys.isEmpty else { return nil }
     let sorted = openKeys.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -256,23 +258,17 @@ extension SalvageReport.Table {
     let name = (entity ?? name).printable
     var remarks: [Line] = []
     if guessed > 0 {
+      let isOne = guessed == 1
+      let found = "\(NumberText.counted(guessed, noun)) of \(name)"
       remarks.append(
         Line(
           isMixed ? .warning : .note,
           isMixed
-            ? "\(NumberText.grouped(guessed)) of \(name) may be the other store's: nothing vouches for \(guessed == 1 ? "its page. A report lists it" : "their pages. A report lists these pages") as not certain."
-            : "\(NumberText.grouped(guessed)) of \(name) were found by searching: their pages are in no b-tree, or have no header."
+            ? "\(found) may belong to the other store: nothing shows which store \(isOne ? "its page is" : "their pages are") from. \(.salvageReport, "FILE") lists \(isOne ? "the page" : "these pages") as not certain."
+            : "\(found) \(isOne ? "was found by searching: its page is in no b-tree, or has" : "were found by searching: their pages are in no b-tree, or have") no header."
         ))
     }
-    for hole in holes where hole.missing != 0 {
-      let lost =
-        hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost"
-      remarks.append(
-        Line(
-          .warning,
-          "\(name): \(lost) (keys \(hole.text)): the page of the file that they were on cannot be read."
-        ))
-    }
+    remarks += ofHoles(name)
     if !cut.isEmpty {
       remarks.append(
         Line(
@@ -288,6 +284,38 @@ extension SalvageReport.Table {
         ))
     }
     return remarks
+  }
+}
+
+extension SalvageReport.Table {
+  /// Ranges of lost keys that are listed one by one.
+  private static let mostRanges = 10
+
+  private var noun: String { entity == nil ? "row" : "object" }
+
+  /// The ranges of keys on pages that cannot be read; of many the first ones, and the others in one line.
+  private func ofHoles(_ name: String) -> [Report.Line] {
+    let lost = holes.filter { $0.missing != 0 }
+    var lines = lost.prefix(Self.mostRanges).map { hole in
+      let count =
+        hole.missing.map { "at most \(NumberText.counted($0, noun)) lost" }
+        ?? "some \(noun)s may be lost"
+      return Report.Line(
+        .warning, "\(name): \(count) (keys \(hole.text)), on pages that cannot be read.")
+    }
+    let rest = lost.dropFirst(Self.mostRanges)
+    guard !rest.isEmpty else { return lines }
+    let counts = rest.compactMap(\.missing)
+    let more =
+      counts.count == rest.count
+      ? "at most \(NumberText.counted(counts.reduce(0, +), "more \(noun)")) lost"
+      : "more \(noun)s may be lost"
+    lines.append(
+      Report.Line(
+        .warning,
+        "\(name): \(more), in \(NumberText.counted(rest.count, "further range", plural: "further ranges")) of keys; \(.salvageReport, "FILE") lists them all."
+      ))
+    return lines
   }
 }
 

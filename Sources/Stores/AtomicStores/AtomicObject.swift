@@ -6,7 +6,7 @@ enum AtomicValue: Equatable {
   case text(String, type: String?)
   /// A value of a binary store that is itself.
   case plain(AttributeValue)
-  /// A value of one of Foundation's classes in the form in which archives have it: see ``FoundationArchive``.
+  /// A value of one of Foundation's classes with the fields that NSKeyedArchiver gives it.
   case known(AttributeValue, className: String)
   /// An archived object of a binary store: what it means where its class is a value's, and it as an archive of its
   /// own.

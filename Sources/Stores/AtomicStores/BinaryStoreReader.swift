@@ -9,7 +9,7 @@ struct BinaryStoreReader {
   private(set) var uuid: String?
   /// The last number that was given out.
   private(set) var lastKey: Int64 = 0
-  /// The metadata; `nil` where there is none that can be read.
+  /// The metadata; `nil` if none can be read.
   private(set) var metadata: [String: PropertyListValue]?
   /// Whether the metadata hold nothing but what a property list has.
   private(set) var isMetadataPlain = true

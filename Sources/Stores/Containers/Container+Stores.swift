@@ -62,7 +62,7 @@ extension Container {
     }
     let looks = try self.looks(at: candidates)
     if candidates.isEmpty {
-      // What is wrong with an archive in it is why there is none.
+      // A damaged archive in it is why no store was found.
       if let archiveFault { throw archiveFault }
       noteArchives()
     }
@@ -100,7 +100,7 @@ extension Container {
     }
   }
 
-  /// The placeholder of a file that is not downloaded; `nil` where the file is there, or there is none.
+  /// The placeholder of a file that is not downloaded; `nil` if the file is there, or has none.
   func placeholder(of name: String) -> ContainerEntry? {
     guard (entry(name)?.bytes ?? 0) == 0 else { return nil }
     let placeholder =

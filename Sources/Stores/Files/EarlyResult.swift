@@ -83,7 +83,7 @@ extension EarlyResult<FileSum> {
 }
 
 /// Tasks, numbered from 0, that are shared by two threads: one of its own begins with them, where a
-/// processor has nothing else to do, and whoever waits for what they find helps with those that are left.
+/// processor has nothing else to do, and the thread that waits for their results helps with those that are left.
 package final class SharedTasks: Sendable {
   /// How many there are.
   package let count: Int
@@ -128,7 +128,7 @@ package final class SharedTasks: Sendable {
 /// help.
 ///
 /// Jobs that go on side by side are counted, and so is every thread that helps with one of them. Where all
-/// processors have something to do, whoever asks for help does the work alone, which is then no slower.
+/// processors have something to do, the thread that asks for help does the work alone, which is then no slower.
 package final class Processors: Sendable {
   /// Those of this machine; the thread that a program begins with keeps one of them busy.
   package static let shared = Processors(count: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))

@@ -224,7 +224,7 @@ private struct PieceCopy {
       let got = pread(input, &buffer, wanted, off_t(offset))
       if got < 0 && errno == EINTR { continue }
       guard got >= 0 else { throw FileSystem.failure(.read, source) }
-      // Shorter than it was: whoever changed it is found by the store's fingerprint.
+      // The file was cut since: the caller sees by the store's fingerprint that it changed.
       if got == 0 { return }
       var done = 0
       while done < got {

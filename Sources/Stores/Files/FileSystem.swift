@@ -1,6 +1,6 @@
 import Values
 
-// Whoever works with files needs the C library: importing this module is enough.
+// Code that works with files needs the C library: importing this module is enough.
 #if canImport(Darwin)
   @_exported import Darwin
 #else
@@ -336,7 +336,7 @@ extension FileSystem {
     return String(decoding: bytes[..<dot], as: UTF8.self)
   }
 
-  /// What follows a name's stem, with the dot; empty where there is none.
+  /// What follows a name's stem, with the dot; empty if there is none.
   package static func suffix(of path: String) -> String {
     let name = name(of: path)
     return String(decoding: name.utf8.dropFirst(stem(of: name).utf8.count), as: UTF8.self)

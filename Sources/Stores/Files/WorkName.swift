@@ -4,7 +4,7 @@ import Values
 /// The names under which outputs are made: hidden, beside their final names, and locked by the process
 /// that makes them.
 ///
-/// The system releases the locks of a process that ends, however it ends. Whoever makes the next output in
+/// The system releases the locks of a process that ends, however it ends. The run that makes the next output in
 /// the folder removes what no process holds any more.
 enum WorkName {
   private static let prefix = ".strata-new-"

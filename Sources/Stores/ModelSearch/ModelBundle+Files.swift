@@ -39,7 +39,7 @@ extension ModelBundle {
     path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
   }
 
-  /// The file of an .xcdatamodel that has the model: `contents`, or where there is none Xcode 3's `elements`.
+  /// The file of an .xcdatamodel that has the model: `contents`, or else Xcode 3's `elements`.
   package static func sourceFile(in folder: String) -> String {
     !FileSystem.isFile(folder + "/contents") && FileSystem.isFile(folder + "/" + elements)
       ? elements : "contents"

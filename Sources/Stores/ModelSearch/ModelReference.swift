@@ -75,7 +75,7 @@ public struct ModelReference: Sendable, Equatable {
 
   /// Reads the model: a version by name, or the current one of a bundle.
   ///
-  /// What follows the `@` is a version's name first; where there is none of that name, a commit,
+  /// What follows the `@` is a version's name first; if no version has that name, a commit,
   /// branch or tag of git, whose state of the path is read. `PATH@VERSION@REVISION` names both.
   ///
   /// - Throws: ``CoreDataError``: unreadable for a file that is no model, usage for an unknown

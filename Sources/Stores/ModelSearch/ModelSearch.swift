@@ -8,7 +8,7 @@ import SwiftModels
 ///
 /// Folders are walked to any depth with bounds; links are followed, each folder once. What is read:
 /// `.mom`, `.xcdatamodel`, the model caches of other stores, and Swift source: that of each package or
-/// project together, or, where there is none, all of a folder.
+/// project together, or, in a folder without either, all of it.
 public struct ModelSearch {
   /// The store's version hashes by entity, as far as they are known.
   public let hashes: [String: HashPattern]

@@ -51,7 +51,7 @@ public final class DatabaseImage {
   public let pageCount: Int
   /// Pages that the main file holds, one that is cut off among them.
   public let mainPages: Int
-  /// The frames of the -wal; `nil` where there is none.
+  /// The frames of the -wal; `nil` if there is none.
   public let log: LogFrames?
   /// Bytes of the main file, once it is rolled back.
   public let size: Int
@@ -124,7 +124,7 @@ public final class DatabaseImage {
   /// Pages of the main file that lost bytes and are read without some of their cells.
   package var shortenedPages: Set<Int> { main.shortenedPages }
 
-  /// The rollback journal beside the main file, rolled back or not; `nil` where there is none.
+  /// The rollback journal beside the main file, rolled back or not; `nil` if there is none.
   public var journal: RollbackJournal? { main.journal }
 
   /// A page as the last committed state has it; `nil` where it is nowhere.

@@ -3,7 +3,7 @@ extension DatabaseImage {
   package var hasFewPages: Bool { pageCount * pageSize <= 4_096_000 }
 
   /// A table whose whole indexes have rows that it lacks, and lack rows that it has, though it is whole as well: so
-  /// where pages of two databases are mixed that fit each other. `nil` where there is none, or where one wrong byte
+  /// where pages of two databases are mixed that fit each other. `nil` if there is none, or where one wrong byte
   /// explains it, and for a database that is not small.
   package func tableOfOtherIndexes() throws -> String? {
     guard header.isMagic, hasFewPages else { return nil }

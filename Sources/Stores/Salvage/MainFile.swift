@@ -7,7 +7,7 @@ import Files
 package final class MainFile: Sendable {
   /// Bytes of the main file, once it is rolled back.
   package let size: Int
-  /// The journal beside it, whether it is rolled back or not; `nil` where there is none.
+  /// The journal beside it, whether it is rolled back or not; `nil` if there is none.
   package let journal: RollbackJournal?
   /// How its bytes were moved, where they are read as they were; `nil` for a file that is read as it is.
   package let shift: ByteShift?
@@ -367,7 +367,7 @@ struct ReadAhead {
   }
 }
 
-/// The first byte of each page of a file, read many pages at a time: whoever walks the trees of a database
+/// The first byte of each page of a file, read many pages at a time: code that walks the trees of a database
 /// asks for those of nearly all.
 struct FirstBytes {
   private static let bytesAtOnce = 262_144

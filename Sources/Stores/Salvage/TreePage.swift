@@ -119,7 +119,7 @@ public struct TreePage: Sendable {
     return offset >= least && offset < usable ? offset : nil
   }
 
-  /// The page below a cell of an interior page, or, behind them, the last one; 0 where there is none.
+  /// The page below a cell of an interior page, or, behind them, the last one; 0 if there is none.
   func child(_ number: Int, in bytes: UnsafeRawBufferPointer) -> Int {
     if number == count { return last }
     guard let place = cell(number, in: bytes), place <= usable - 4 else { return 0 }

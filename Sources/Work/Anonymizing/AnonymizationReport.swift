@@ -29,16 +29,16 @@ package struct AnonymizationReport: Sendable {
   package internal(set) var unreadable = 0
   /// Packed values whose content did not fit into their length.
   package internal(set) var shortened = 0
-  /// Whether whoever knows the seed can test guesses.
+  /// Whether anybody who knows the seed can test guesses.
   package internal(set) var isSeeded = false
 
   /// What of the original can be seen in the new store, as sentences.
   package var stillShows: [String] {
     [
       "Names of entities, properties, tables and columns, and the model with its rules and default values",
-      "How many objects there are, their keys, their references, and when an order was changed by hand",
+      "The number of objects, their keys and references, and whether an order was changed by hand",
       "Which values are missing, how long texts and data are, and which values are equal",
-      "The order of numbers and dates with their powers of ten, truth values, 0, and small whole numbers where nearly all up to a power of ten occur",
+      "The order of numbers and dates and their powers of ten, truth values, 0, and the small whole numbers of an attribute that uses nearly all of them",
       "Punctuation and spaces in texts, kinds of letters, schemes of URLs, and the kinds of data with pixel sizes",
       "In archives: names of classes and keys",
       "In history and the mirror's tables: which objects a save changed, and what waits for iCloud",

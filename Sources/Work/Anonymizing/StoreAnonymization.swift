@@ -13,7 +13,7 @@ package enum StoreAnonymization {
   package struct Options: Sendable {
     /// Attributes whose values stay, as `ENTITY.PROPERTY`.
     package var keep: [String] = []
-    /// What the replacements follow from; whoever knows it can test guesses. A random key without one.
+    /// The replacements are computed from it: anybody who knows it can test guesses. Without one a random key is used.
     package var seed: String?
     /// Whether an app's own tables are copied as they are.
     package var keepsOwnTables = false
@@ -70,7 +70,7 @@ package enum StoreAnonymization {
     try store.requireModel(for: "which columns hold values")
   }
 
-  /// - Returns: the name of the support folder beside the new store; `nil` where there is none.
+  /// - Returns: the name of the support folder beside the new store; `nil` if there is none.
   private static func write(
     _ store: Store, _ pending: PendingOutput, _ kept: KeptProperties, _ key: [UInt8],
     _ report: inout AnonymizationReport, _ isCancelled: @escaping () -> Bool,

@@ -49,7 +49,7 @@ struct MergeCompletion {
   }
 
   /// - Parameter check: throws where it was cancelled.
-  /// - Returns: the number of the transaction in history; `nil` where there is none.
+  /// - Returns: the number of the transaction in history; `nil` if there is none.
   func run(check: @escaping () throws -> Void) throws -> Int64? {
     try trace()
     try list.count(on: connection)

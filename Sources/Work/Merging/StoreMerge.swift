@@ -80,7 +80,7 @@ extension StoreMerge {
 
     /// Makes the store in the folder of an output.
     ///
-    /// - Returns: the name of the support folder beside it; `nil` where there is none.
+    /// - Returns: the name of the support folder beside it; `nil` if there is none.
     func write(to pending: PendingOutput) throws -> String? {
       let name = FileSystem.name(of: pending.path)
       let file = try pending.folder.create(name)

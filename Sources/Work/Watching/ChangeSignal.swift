@@ -2,7 +2,7 @@ import Files
 
 /// Wakes when something happens to files of a store, where the system can say so.
 ///
-/// Mounts are silent, and so are other systems: whoever waits looks again after a while in any case.
+/// Network mounts and other systems send no events: a wait looks again after a while in any case.
 ///
 /// On Linux a program pays for each event with each of its writes, about a microsecond. Each file is therefore watched
 /// for one event at a time, and again when the wait for it ends: a program that saves all the time pays for a few.

@@ -36,7 +36,7 @@ final class DatabaseCopy {
   /// Copies the main file, in whatever state it is.
   ///
   /// - Parameters:
-  ///   - pageSize: that of the -wal; `nil` where there is none.
+  ///   - pageSize: that of the -wal; `nil` if there is none.
   ///   - most: bytes of a file that may be copied where the file system cannot share its blocks.
   ///   - meanwhile: called again and again while it is copied.
   /// - Throws: ``CoreDataError`` where it cannot be read, or there is no room for it, and of kind refused for one that

@@ -17,10 +17,10 @@ final class WatchedFiles {
   let names: StoreFiles
   /// The main file; `nil` where it is missing.
   private(set) var main: OpenFile?
-  /// The -wal; `nil` where there is none.
+  /// The -wal; `nil` if there is none.
   private(set) var log: OpenFile?
 
-  /// The -shm; `nil` where there is none.
+  /// The -shm; `nil` if there is none.
   private var index: OpenFile?
 
   /// Raised where other files are the -wal and the -shm: these count commits from the beginning.
@@ -86,7 +86,7 @@ final class WatchedFiles {
     lookForJournal()
   }
 
-  /// The beginning of the -wal; `nil` where there is none that SQLite would use.
+  /// The beginning of the -wal; `nil` if SQLite would use none.
   func logTail() throws -> LogTail? {
     try log.flatMap { try LogTail($0, mainBytes: main?.bytes ?? 0) }
   }

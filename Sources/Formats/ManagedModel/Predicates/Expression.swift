@@ -4,7 +4,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// The object that is evaluated.
   case selfObject
   case variable(String)
-  /// A key path on an expression, on the evaluated object when there is none.
+  /// A key path on an expression; on the evaluated object if that is `nil`.
   case keyPath(String, of: Expression?)
   /// A function; without a receiver one of Foundation's own, such as `count:` or `now`.
   case function(String, receiver: Expression?, arguments: [Expression])

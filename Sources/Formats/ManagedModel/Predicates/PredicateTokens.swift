@@ -84,7 +84,7 @@ package struct PredicateTokens {
     }
   }
 
-  /// The text up to the closing quote; `nil` where there is none.
+  /// The text up to the closing quote; `nil` if no quote closes it.
   private mutating func quoted(by quote: UInt8) -> String? {
     var content: [UInt8] = []
     position += 1

@@ -216,8 +216,8 @@ struct EntityComparison {
 /// Core Data would drop its values (``byFormerName``).
 ///
 /// Core Data refuses sources that share an identifier (``sharedSources``). Where that is not asked, as
-/// in a comparison or with a recipe, the one of the same name is meant, and one that nobody claims by
-/// its name goes to whoever else has the identifier.
+/// in a comparison or with a recipe, the one of the same name is meant, and one that
+/// nothing claims by its name goes to the other one that has the identifier.
 package struct NameAlignment: Sendable, Equatable {
   /// Destination name to source name.
   package private(set) var sources: [String: String] = [:]

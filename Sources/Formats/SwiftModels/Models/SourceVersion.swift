@@ -30,7 +30,7 @@ public struct SourceVersion: Sendable {
   public let classes: [Class]
   /// The place of each entity's class among them.
   let classPlaces: [String: Int]
-  /// The model, or why there is none.
+  /// The model, or why it could not be made.
   public let result: Result<Model, CoreDataError>
   /// What could not be seen of it, or was taken for granted.
   public let remarks: [SourceRemark]

@@ -5,7 +5,7 @@ import JSON
 /// Depth and size are bounded, and a circle ends in a node that says so, so that any archive can be
 /// shown.
 package struct ArchiveTree: Sendable, Equatable {
-  /// What a node stands for, for whoever colours it.
+  /// What a node stands for, which decides its colour.
   package enum Kind: Sendable {
     case null, boolean, number, date, text, data
     /// An object or a collection.

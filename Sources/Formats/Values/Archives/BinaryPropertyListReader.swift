@@ -1,8 +1,8 @@
 /// Reads `bplist00`: a header, objects, a table of their offsets, and a trailer of 32 bytes.
 ///
 /// Every object is read once and kept, so that a list whose containers are shared costs no more
-/// than its bytes. What it would hold once unfolded is counted too, since whoever walks the value
-/// pays for that.
+/// than its bytes. What it would hold once unfolded is counted too, since code that walks the
+/// value pays for that.
 struct BinaryPropertyListReader {
   static let magic = Array("bplist00".utf8)
 

@@ -49,7 +49,7 @@ public enum PropertyListValue: Sendable, Equatable {
 }
 
 extension PropertyListValue {
-  /// The value under that key; `nil` when there is none or this is no dictionary.
+  /// The value under that key; `nil` if there is none, or this is not a dictionary.
   public subscript(key: String) -> PropertyListValue? { dictionary?[key] }
 
   /// The text; `nil` when this is none.

@@ -178,7 +178,7 @@ package struct XMLTag {
     self.attributes = attributes.map { ($0.name, $0.value, false) }
   }
 
-  /// Names of the attributes that nobody asked for, as the document orders them.
+  /// Names of the attributes that the caller did not ask for, as the document orders them.
   package var unread: [String] { attributes.filter { !$0.isRead }.map(\.name) }
 
   /// Whether there are such attributes.

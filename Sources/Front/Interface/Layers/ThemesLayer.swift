@@ -25,7 +25,7 @@ struct ThemesLayer: WaitingLayer {
         $0.list.handle($1, height: $0.height(in: $2.body))
         return $0.preview(in: &$2)
       },
-      closing([.escape, "q"], "as before"),
+      closing([.escape, "q"], "cancel"),
     ]
   }
 
@@ -94,7 +94,7 @@ struct ThemesLayer: WaitingLayer {
         Span(choice.name.padded(to: names, least: 0)), Span("  " + choice.word, theme[role]),
       ]
       if choice.isOwn { spans.append(Span("  yours", theme[.dim])) }
-      if choice.name == former { spans.append(Span("  as before", theme[.dim])) }
+      if choice.name == former { spans.append(Span("  current", theme[.dim])) }
       return spans
     }
     grid.write(remarks, in: inside.droppingRows(room.height), style: theme[.warning])

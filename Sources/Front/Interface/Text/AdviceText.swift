@@ -15,6 +15,7 @@ extension Advice {
     .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
     .deletesBackup: "--delete-backup", .commandModel: "--model", .entity: "--entity", .fix: "--fix",
     .keep: "--keep", .sibling: "--like", .onlyObjects: "--only",
+    .salvageReport: "--report",
     .known: "--all", .log: "--wal", .ignoresLog: "--ignore-wal",
     .password: "--password-file", .mergeBase: "--base", .mergeMatch: "--match",
     .mergePreference: "--prefer", .mergeRehearsal: "--dry-run", .mergeOutput: "--output",

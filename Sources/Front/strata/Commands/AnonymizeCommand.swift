@@ -5,7 +5,7 @@ import ManagedModel
 import ManagedStore
 import Reports
 
-/// `strata anonymize`: a copy of a store with other values, to be sent to a developer.
+/// `strata anonymize`: a copy of a store with its values replaced, to send to a developer.
 enum AnonymizeCommand {
   private static let output = Option.output.help(
     "write the new store here; STORE is left alone"
@@ -13,11 +13,11 @@ enum AnonymizeCommand {
   private static let keep = Option(
     repeating: "keep", "ENTITY.PROPERTY", .text, "leave the values of this attribute as they are")
   private static let seed = Option(
-    "seed", "S", "replace in the same way each time: who knows S can test guesses")
+    "seed", "S", "replace in the same way each time; anybody who knows S can test guesses")
   private static let keepsOwnTables = Option(
     "keep-own-tables", "copy the app's own tables as they are, instead of emptying them")
   static let command = Command(
-    "anonymize", .look, "writes a copy of a store with other values, to be sent to a developer",
+    "anonymize", .look, "writes a copy of a store with its values replaced, to send to a developer",
     arguments: [Argument.store],
     options: [output, keep, seed, keepsOwnTables, Option.model, Option.json], details: help,
     example: "strata anonymize Recipes.sqlite --output Send.sqlite --keep Recipe.difficulty",
@@ -26,14 +26,14 @@ enum AnonymizeCommand {
     run: Interruption.watched(run))
 
   private static let help = """
-    For sending a store to a developer. Keys, references, counts, missing values, lengths, duplicates, and the
-    order of numbers and dates stay, so that faults and migrations behave as before. Texts become others of the
-    same length and kind of letters; data and files become bytes of the same length and kind. The app's own
-    tables are emptied and listed. Free pages, the -wal and extended attributes are not copied.
+    The copy keeps keys, references, counts, missing values, lengths, duplicates, and the order of numbers and
+    dates, so that faults and migrations behave as before. A text is replaced by one of the same length with the
+    same kinds of letters, data and files by bytes of the same length and kind. The app's own tables are emptied
+    and listed. Free pages, the -wal and extended attributes are not copied.
 
     The result is pseudonymous, not anonymous: the report lists what still shows. Equal values stay equal. Without
-    --seed, the key that values are replaced by is random and never written. With --seed S, a person who knows S
-    can test whether a value that they guess is in the store.
+    --seed, the replacements are derived from a random key that is never written. With --seed S, anybody who knows
+    S can test whether a value that they guess is in the store.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
@@ -101,7 +101,7 @@ enum AnonymizeCommand {
       notes.append(
         .init(
           .note,
-          "\(NumberText.counted(report.unchanged, "value")) \(report.unchanged == 1 ? "is" : "are") as before (\(names.joined(separator: ", "))\(more > 0 ? " and \(NumberText.counted(more, "more column"))" : "")): truth values, 0, defaults, empty texts, and numbers whose order leaves no other"
+          "\(NumberText.counted(report.unchanged, "value")) \(report.unchanged == 1 ? "is" : "are") unchanged (\(names.joined(separator: ", "))\(more > 0 ? " and \(NumberText.counted(more, "more column"))" : "")): truth values, 0, defaults, empty texts, and numbers that their order leaves no room to replace"
         ))
     }
     var shown: [Report.Line] = report.stillShows.map { .init(.note, "\($0.printable)") }

@@ -93,8 +93,8 @@ enum CommandLineTool {
     var text = """
       strata inspects, migrates and repairs Core Data stores.
 
-      usage: strata [STORE]              opens a store, or offers the stores there are
-             strata STORE_A STORE_B      opens B with what changed since A, to be merged too
+      usage: strata [STORE]              opens a store; without STORE, lists stores to choose from
+             strata STORE_A STORE_B      opens B, and shows what changed since A; can also merge them
              strata MODEL_A [MODEL_B]    compares two versions of a model
              strata COMMAND …
 

@@ -19,14 +19,15 @@ enum ExplainCommand {
     "explain", .compare, "explains why a store does not open with a model, or what an error means",
     arguments: [store, model], options: [error, Option.json], details: help,
     example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
-    statuses: "1 if the store does not open with the model, or no error is known", run: run)
+    statuses: "1 if the store does not open with the model, or no error in the text is known",
+    run: run)
 
   /// What `--help` says about errors.
   private static let help = """
     With --error, each error in the text is explained once, in order: what it means and what helps. An error
     is found by its code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data,
-    SwiftData, CloudKit or SQLite says. With a STORE, or a model in its place, ZUSER.ZID
-    is explained as User.id.
+    SwiftData, CloudKit or SQLite says. With a STORE, or a model in its place,
+    names of columns are explained by the model: ZUSER.ZID as User.id.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

@@ -20,7 +20,7 @@ extension Option where Value == String? {
   static var model: Self {
     Self(
       merging: "model", "MODEL",
-      "read the store with this model instead of the one in it; several are merged, as the app does"
+      "read the store with this model instead of the one in it; several models are merged, as an app merges them"
     )
   }
   static var to: Self {
@@ -43,7 +43,7 @@ extension Option where Value == String? {
   static var receipt: Self {
     Self(
       "receipt", "FILE", .file,
-      "write the receipt to this file as JSON (of several stores an array)")
+      "write the receipt to this file as JSON (for several stores, an array)")
   }
   static var predicate: Self {
     Self("where", "PREDICATE", "only objects that match, as an NSPredicate")

@@ -18,7 +18,7 @@ final class FileDecryption {
     private let context: OpaquePointer?
   #endif
 
-  /// - Parameter vector: the encrypted block before the first that is decrypted; zeros where there is none.
+  /// - Parameter vector: the encrypted block before the first that is decrypted; zeros if there is none.
   /// - Returns: `nil` where the library refuses, as for a key of another length.
   init?(_ key: Secret, vector: [UInt8] = [UInt8](repeating: 0, count: block)) {
     guard key.count == KeyDerivation.keyCount, vector.count == Self.block else { return nil }
@@ -92,7 +92,7 @@ struct FileCipher: Sendable, Equatable {
 /// (PKCS #7).
 ///
 /// The list's size is no measure: of a file that an app had open during the backup it is often another. The
-/// padding decides, and the size only where there is none.
+/// padding decides, and the size only if there is no padding.
 enum FileEnd {
   /// Bytes of the last block that belong to the file; `nil` where the file is shorter than it should be.
   ///

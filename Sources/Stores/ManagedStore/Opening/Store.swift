@@ -87,7 +87,7 @@ public final class Store {
   /// - Parameters:
   ///   - model: read the store with this model instead of the one in it.
   ///   - fallback: candidates for a store without a model cache, such as models that lie beside it;
-  ///     the first whose hashes equal the store's is used. Where there is none either, the store
+  ///     the first whose hashes equal the store's is used. If there is none either, the store
   ///     opens raw: see ``ModelSource/raw``.
   /// - Throws: ``CoreDataError`` of kind unreadable: not a store, damaged, locked.
   public convenience init(
@@ -264,7 +264,7 @@ public final class Store {
     }
   }
 
-  /// The model in Z_MODELCACHE, `nil` where there is none; a damaged one is replaced by another
+  /// The model in Z_MODELCACHE, `nil` if there is none; a damaged one is replaced by another
   /// where there is another, and its damage reported.
   private static func cachedModel(
     _ connection: Connection, _ database: DatabaseTables, isLenient: Bool,

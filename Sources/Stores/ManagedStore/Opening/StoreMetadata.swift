@@ -159,7 +159,7 @@ extension CoreDataError {
 package struct StoreFlaws: Sendable, Equatable {
   /// Why there is no metadata; `nil` where it was read.
   package var metadata: CoreDataError?
-  /// Why the model in the store is none; `nil` where it was read, or there is none.
+  /// Why the model in the store cannot be read; `nil` if it was read, or the store has none.
   package var modelCache: CoreDataError?
 
   /// Whether all of it was read.

@@ -288,7 +288,7 @@ package final class ExternalFolder: Sendable {
     }
   }
 
-  /// The folder itself; `nil` where there is none.
+  /// The folder itself; `nil` if there is none.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable where it is there and cannot be opened.
   package func folder() throws -> Folder? {
@@ -325,7 +325,7 @@ extension StoreFiles {
     FileSystem.parent(of: externalDataFolder) ?? externalDataFolder
   }
 
-  /// Opens the hidden folder beside the store; `nil` where there is none.
+  /// Opens the hidden folder beside the store; `nil` if there is none.
   ///
   /// - Throws: ``CoreDataError`` of kind unreadable for a link in its place, which is not followed, and for
   ///   a folder that may not be entered.

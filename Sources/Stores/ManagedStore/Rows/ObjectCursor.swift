@@ -278,7 +278,7 @@ private final class RelatedCursor {
 /// come by, so that a value which is set in one place is never overwritten from another.
 package struct LiveObjects {
   // Held, and let go of in turn: a weak reference costs an object more than making it. No object
-  // may lead back to whoever has this table.
+  // may hold a reference back to the owner of this table.
   private var entries: [ObjectID: AnyObject] = [:]
   private var limit = 1_024
 

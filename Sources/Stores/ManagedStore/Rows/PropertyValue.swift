@@ -46,7 +46,7 @@ public struct DataValue: Sendable, Hashable {
 
   /// Where the bytes are.
   public var location: Location
-  /// Size of the content; 0 where there is none to read.
+  /// Size of the content; 0 if none can be read.
   public var count: Int
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
@@ -131,7 +131,7 @@ struct ValueDecoder {
       default: return .value(.string(text))
       }
     case .brokenText(let bytes):
-      // As bytes, so that a dump and a copy lose nothing; whoever shows it may put in U+FFFD.
+      // As bytes, so that a dump and a copy lose nothing; a view may put in U+FFFD.
       return .data(DataValue(location: .row, count: bytes.count, bytes: clipped(bytes)))
     case .blob(let bytes, let count):
       switch attribute.type {

@@ -123,7 +123,7 @@ extension Store {
     -> CoreDataError
   { layout.unknownProperty(name, in: entity, known) }
 
-  /// One object with all its properties; `nil` where there is none of that entity and key.
+  /// One object with all its properties; `nil` if no object has that entity and key.
   ///
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
   public func object(_ id: ObjectID, related: Int = 50) throws -> StoredObject? {

@@ -183,7 +183,7 @@ final class FoundModel {
 package struct SiblingStore: Sendable {
   /// Where it is.
   package let path: String
-  /// The model in it; `nil` where there is none.
+  /// The model in it; `nil` if there is none.
   package let model: Model?
   /// The hashes of its model's entities.
   package let versionHashes: [String: VersionHash]

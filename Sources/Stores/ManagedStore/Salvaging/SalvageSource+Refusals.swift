@@ -11,7 +11,7 @@ extension SalvageSource {
     }
     guard let alone = rows(.none), let both = rows(.file(log)) else { return nil }
     return
-      "The main file alone has \(NumberText.counted(alone, "row")); with the -wal its tables lead to \(NumberText.grouped(both))."
+      "The main file alone has \(NumberText.counted(alone, "row")); with the -wal, its tables have \(NumberText.grouped(both))."
   }
 
   private func rows() throws -> Int {
@@ -55,7 +55,7 @@ extension SalvageSource {
     }
     return CoreDataError(
       .unreadable,
-      "the file is encrypted, or compressed: its bytes are spread evenly, and none of its pages is a database page",
+      "the file is encrypted, or compressed: its bytes are as evenly distributed as random ones, and none of its pages is a database page",
       path: path,
       hint:
         "Without its key nothing can be read. Apps that use SQLCipher keep the key in the keychain."

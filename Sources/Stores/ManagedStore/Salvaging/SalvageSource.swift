@@ -201,7 +201,7 @@ package struct SalvageSource {
     self.trees = trees
     if let mixed {
       notes.append(mixed)
-      distrust = "pages of two stores are mixed, and rows may be of the other one"
+      distrust = "pages of two stores are mixed, and rows may belong to the other one"
       (isMixed, isPartial, hidesRows) = (true, true, true)
     }
     if let log, isLogApplied {

@@ -106,7 +106,7 @@ package struct SalvagedBookkeeping {
     }
   }
 
-  /// The model in the database itself; `nil` where there is none that can be read.
+  /// The model in the database itself; `nil` if none can be read.
   package func cachedModel() throws -> Model? {
     guard
       let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob
@@ -136,7 +136,7 @@ package struct SalvagedBookkeeping {
     ]
   }
 
-  /// Writes metadata of a model where there is none that can be read; the UUID stays where it can be.
+  /// Writes metadata of a model if none can be read; the UUID stays where it can be.
   package func completeMetadata(with model: Model) throws -> [Change] {
     guard (try? StoreMetadata(connection, path: "")) == nil else { return [] }
     let old = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text

@@ -126,7 +126,7 @@ extension SalvageSource {
     if hasHoles || image.hasFewPages, let strangers = try image.strangers(), strangers.count >= 4,
       strangers.count * 10 >= strangers.of
     {
-      return "\(strangers.count) of \(strangers.of) pages do not fit those that lead to them"
+      return "\(strangers.count) of \(strangers.of) pages do not fit the pages that reference them"
     }
     if let table = try image.tableOfOtherIndexes() {
       return "indexes have rows that their table \(table) lacks, and lack rows that it has"

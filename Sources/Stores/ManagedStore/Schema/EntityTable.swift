@@ -212,7 +212,7 @@ package struct PrimaryKeys {
     try connection.value("SELECT max(Z_PK) FROM \(schema)\(quoted(table))")?.integer
   }
 
-  /// The greatest key that was given out or is in use; 0 where there is none.
+  /// The greatest key that was given out or is in use; 0 if there is none.
   package func last(_ number: Int64, in table: String) throws -> Int64 {
     max(try given(number) ?? 0, try used(in: table) ?? 0, 0)
   }

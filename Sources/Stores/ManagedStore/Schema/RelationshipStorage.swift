@@ -3,7 +3,7 @@ import SQLite
 /// How a store keeps the links of a relationship: as rows of a table that hold two keys.
 ///
 /// Every kind has that shape. A to-one's links are the owners' own rows, those of its inverse the
-/// destinations', and a many-to-many's are rows of a join table. Whoever reads, counts, writes or
+/// destinations', and a many-to-many's are rows of a join table. Code that reads, counts, writes or
 /// compares links asks here for SQL.
 public struct RelationshipStorage: Sendable, Equatable {
   /// The ways in which a store keeps a relationship.
@@ -174,7 +174,7 @@ extension RelationshipStorage {
   }
 
   /// SELECT of owner, destination, position in the relationship and position in its inverse, each
-  /// pair once; a position is NULL where there is none.
+  /// pair once; a position is NULL if there is none.
   ///
   /// - Parameters:
   ///   - numbers: Z_ENT of the owners: other entities of a to-one's table may have left something in its

@@ -22,7 +22,7 @@ struct DeepSearch {
 
   /// What came of a value.
   struct Found: Equatable {
-    /// The words around the first occurrence; `nil` where there is none.
+    /// The words around the first occurrence; `nil` if there is none.
     var excerpt: String?
     /// Why the value was not looked at as a whole, as a clause; only where nothing was found.
     var problem: String?

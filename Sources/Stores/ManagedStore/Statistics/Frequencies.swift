@@ -96,7 +96,7 @@ package enum PredicateText {
       .map { isReserved($0) ? "#\($0)" : String($0) }.joined(separator: ".")
   }
 
-  /// A constant that equals an attribute's value; `nil` where there is none.
+  /// A constant that equals an attribute's value; `nil` if there is none.
   package static func constant(_ value: AttributeValue) -> String? {
     switch value {
     case .null: "nil"

@@ -15,7 +15,7 @@ package final class RemainsCopy {
   package private(set) var tables: [String] = []
   /// The tables that Core Data would make for the model.
   package let schema: StoreSchema
-  /// Whether room that rows were deleted from holds zeros alone; `nil` where there is none.
+  /// Whether room that rows were deleted from holds zeros alone; `nil` if there is none.
   package private(set) var isWiped: Bool?
   /// How many keys of each table were given out and are not in use any more.
   package var unused: [String: Int] {

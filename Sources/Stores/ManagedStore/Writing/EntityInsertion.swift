@@ -136,7 +136,7 @@ final class LinkInsertion {
 
   /// The same for keys of objects that the relationship can reference.
   ///
-  /// - Parameter inversePositions: the owner's place among those of each object; by its key where there is none.
+  /// - Parameter inversePositions: the owner's place among those of each object; by its key if there is none.
   func write(_ keys: [Int64], of owner: Int64, inversePositions: [Int?] = []) throws {
     let count = statement.parameterCount
     for (position, key) in keys.enumerated() {

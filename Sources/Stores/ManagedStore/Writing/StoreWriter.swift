@@ -169,7 +169,7 @@ public final class StoreWriter {
   /// - Parameters:
   ///   - keys: objects that the relationship can reference, in its order.
   ///   - inversePositions: the owner's place among those of each object, from 0, where the inverse is ordered; by the
-  ///     owner's key where there is none.
+  ///     owner's key if there is none.
   package func link(
     _ relationship: String, of owner: ObjectID, to keys: [Int64], inversePositions: [Int?]
   ) throws {

@@ -273,7 +273,7 @@ package struct TreeComparison {
   /// byte, under the same number. Neighbouring pages are one range; `nil` where a tree cannot be followed, and
   /// where pages are of two sizes.
   ///
-  /// Whoever wrote one file on from the other left the pages of most rows alone.
+  /// If a program went on writing one file from the state of the other, it left the pages of most rows alone.
   ///
   /// - Throws: `CoreDataError` where a file cannot be read.
   package mutating func differing(

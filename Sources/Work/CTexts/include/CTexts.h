@@ -10,7 +10,7 @@ struct embedded_file {
   size_t count;
 };
 
-/// The file of that name, without its ending; bytes is NULL where there is none.
+/// The file of that name, without its ending; bytes is NULL if there is none.
 struct embedded_file embedded_file(const char *name);
 
 #endif

@@ -4,8 +4,8 @@ import Migration
 import SQLite
 
 /// Makes the list of what was written into a copy of a store, by comparing the rows that were touched with those of the
-/// original, which is attached beside it. Which rows those are it finds by following statements, and the store's own
-/// triggers; or whoever wrote says it.
+/// original, which is attached beside it. It finds these rows by following statements and the store's own triggers,
+/// or the code that wrote them names them.
 ///
 /// So the list holds what differs in the end, whatever wrote it: both sides of a relationship, positions, and objects
 /// that lost a partner.

@@ -147,7 +147,7 @@ struct VersionChecks {
 
   private func paths() -> [LintFinding] {
     guard let current = now.current else { return [] }
-    var failures: [(reason: CoreDataError, versions: [Version])] = []
+    var failures: [[(version: Version, reason: CoreDataError)]] = []
     let shipped = subject.shipped.compactMap { now.version(making: $0.hashes) }
     let order = Dictionary(
       now.sequence.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -165,27 +165,29 @@ struct VersionChecks {
         continue
       }
       guard let reason = refusal(from: version, to: current) else { continue }
-      if let index = failures.firstIndex(where: { $0.reason.hint == reason.hint }) {
-        failures[index].versions.append(version)
+      if let index = failures.firstIndex(where: { $0.first?.reason.hint == reason.hint }) {
+        failures[index].append((version, reason))
       } else {
-        failures.append((reason, [version]))
+        failures.append([(version, reason)])
       }
     }
     let oldest = shipped.count > 1 ? shipped.first : nil
     return failures.flatMap { failure -> [LintFinding] in
-      let others = failure.versions.filter { $0.name != oldest?.name }
-      let isOldest = others.count < failure.versions.count
-      func finding(_ rule: LintRule, _ versions: [Version]) -> LintFinding {
-        let names = versions.map { "“\($0.name)”" }.joined(separator: ", ")
-        return LintFinding(
-          rule, at: current.place(of: failure.reason.entity, failure.reason.property),
-          version: versions.last?.name, entity: failure.reason.entity,
-          property: failure.reason.property,
-          "From \(names): \(failure.reason.message).",
-          advice: failure.reason.advice)
+      // The reason names the version that it is about.
+      func finding(
+        _ rule: LintRule, _ failed: [(version: Version, reason: CoreDataError)]
+      ) -> [LintFinding] {
+        guard let reason = failed.first?.reason else { return [] }
+        let names = failed.map { "“\($0.version.name)”" }.joined(separator: ", ")
+        return [
+          LintFinding(
+            rule, at: current.place(of: reason.entity, reason.property),
+            version: failed.last?.version.name, entity: reason.entity, property: reason.property,
+            "From \(names): \(reason.message).", advice: reason.advice)
+        ]
       }
-      return (isOldest ? [finding(.noPathFromOldest, oldest.map { [$0] } ?? [])] : [])
-        + (others.isEmpty ? [] : [finding(.noPath, others)])
+      return finding(.noPathFromOldest, failure.filter { $0.version.name == oldest?.name })
+        + finding(.noPath, failure.filter { $0.version.name != oldest?.name })
     }
   }
 

@@ -40,7 +40,7 @@ public struct LintConfiguration: Sendable, Equatable {
     }
   }
 
-  /// The file; empty where there is none.
+  /// The file; empty if there is none.
   public var path = ""
   /// Levels by the rules' names.
   public var levels: [String: Level] = [:]
@@ -205,7 +205,7 @@ private struct Reader {
     guard !exception.reason.isEmpty else {
       throw wrong(
         "the exception of \(exception.rule) gives no reason", value.range,
-        hint: "Say why, for whoever reads it next: reason: \"…\".")
+        hint: "Give the reason, for the next person who reads the file: reason: \"…\".")
     }
     return exception
   }

@@ -35,8 +35,8 @@ public struct ErrorReport: Sendable, Equatable {
   public var property: String?
   /// NSStoreModelVersionHashes, where the text has them: enough to find the store's model by.
   public var hashes: [String: HashPattern] = [:]
-  /// Whether the text may be longer than what is read of it: whoever read it from a file stops at the
-  /// same bound.
+  /// Whether the text may be longer than the part that is read: a caller that reads it from a file stops at
+  /// the same bound.
   public var isCut = false
 
   /// Most bytes of a text that are read.

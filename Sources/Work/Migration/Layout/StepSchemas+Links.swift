@@ -27,7 +27,7 @@ extension StepSchemas {
   }
 
   /// SQL for the links (owner, destination, position, inverse position) of a destination relationship
-  /// as the source keeps them; a position is NULL where there is none.
+  /// as the source keeps them; a position is NULL if there is none.
   ///
   /// A relationship that moved up comes from each of the subentities that had it.
   func links(of relationship: String, in entity: String) -> String? {

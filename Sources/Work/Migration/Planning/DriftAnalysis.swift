@@ -87,7 +87,7 @@ struct DriftAnalysis {
       + store.rowsOfUnknownEntities().map { rows in
         check(
           rows.table, rows: rows.count,
-          says: "rows have the entity ID \(rows.number), which belongs to no entity of the table",
+          says: "the entity ID \(rows.number) belongs to no entity of the table",
           hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
       }
   }

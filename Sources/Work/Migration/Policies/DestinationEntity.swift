@@ -277,7 +277,7 @@ extension RelationshipStorage {
     var sets = ["\(column) = \(key)"]
     if let entityColumn { sets.append("\(quoted(entityColumn)) = \(number)") }
     if let order = inversePosition.map({ quoted($0) }) {
-      // Whoever stays with the same object keeps the place.
+      // A link that stays with the same object keeps its order key.
       sets.append(
         "\(order) = CASE WHEN \(column) IS \(key) THEN coalesce(\(order), ?3) ELSE ?3 END")
     }

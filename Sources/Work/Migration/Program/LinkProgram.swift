@@ -103,7 +103,7 @@ extension LinkOrigin {
 }
 
 extension LinkProgram {
-  /// SELECT of all links: owner, destination (keys of the new store), position and inverse position (NULL where
+  /// SELECT of all links: owner, destination (keys of the new store), position and inverse position (NULL if
   /// there is none).
   var select: String {
     let links = origin.select(from: table)

@@ -49,7 +49,7 @@ struct Handover: Equatable {
     return file(last.from) == nil && file(last.to) != nil
   }
 
-  /// Notes where a file of the store is to go; nothing where there is none.
+  /// Notes where a file of the store is to go; does nothing if there is no such file.
   mutating func setAside(_ name: String, as other: String) {
     guard let file = file(name) else { return }
     aside.append(Move(from: name, to: other, file: file))

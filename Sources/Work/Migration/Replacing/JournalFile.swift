@@ -48,7 +48,7 @@ final class JournalFile {
       guard opened >= 0 else { throw Self.refusal(path, storePath) }
       do {
         try Self.lock(opened, path)
-        // Whoever held it may have removed the name meanwhile: the lock is on no file then.
+        // The run that held the lock may have removed the file meanwhile: then this lock guards no name.
         var info = stat()
         guard fstat(opened, &info) == 0,
           try folder.entry(name)?.identity == FileIdentity(info)
@@ -200,9 +200,9 @@ final class JournalFile {
 
 /// A random word of one run, which is kept in the state folder of the user who runs it and nowhere else.
 ///
-/// A journal lies beside the store: it can come with a store from anywhere, and whoever may write to the
-/// folder may write one. What a journal holds is sealed with this word, so that a journal of another hand is
-/// distinguished from one that this user's strata wrote.
+/// A journal lies beside the store: it can come with a store from anywhere, and any user who may write to the
+/// folder may write one. Its content is sealed with this word, which distinguishes a journal that this user's strata
+/// wrote from any other.
 struct RunWord: Equatable {
   private let bytes: [UInt8]
 
@@ -223,7 +223,7 @@ struct RunWord: Equatable {
     }
   }
 
-  /// The word that was kept for the journal at a path; `nil` where there is none, or it is not this user's.
+  /// The word that was kept for the journal at a path; `nil` if there is none, or it is not this user's.
   init?(knownFor journalPath: String) {
     guard let (folder, name) = Self.place(for: journalPath, makes: false),
       let file = try? folder.file(name), file.isPrivate,

@@ -4,7 +4,7 @@ import ManagedStore
 
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
-/// It keeps two runs off one store, whoever starts them and wherever they keep their state, and lets
+/// It keeps two runs off one store, no matter who starts them and where they keep their state, and lets
 /// the next one finish or undo what was interrupted. Its name is the store's; it is there for as
 /// long as a run is under way, or after one that was killed.
 final class MigrationJournal {
@@ -76,7 +76,7 @@ final class MigrationJournal {
     }
   }
 
-  /// Puts right what an interrupted run left; where there is none, nothing is made or touched.
+  /// Finishes or undoes an interrupted run; without one nothing is made or touched.
   ///
   /// - Returns: what was done, or why it could not be, as sentences.
   static func cleanUp(after storePath: String) -> [String] {

@@ -53,8 +53,8 @@ struct ResultOutput {
     return notes
   }
 
-  /// Makes a copy beside the output, and notes where it goes: the whole folder where there is none,
-  /// which is one rename; else each file that is not there yet.
+  /// Makes a copy beside the output, and notes where it goes: the whole folder, by one rename, if the output
+  /// has none; else each file that is not there yet.
   ///
   /// - Returns: what a person should know of it, as sentences.
   private func bringSupportFolder(_ handover: inout Handover) throws -> [String] {

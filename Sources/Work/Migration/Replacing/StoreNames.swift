@@ -96,7 +96,7 @@ package struct StoreNames {
     store.utf8.count <= 200 ? store : ByteText.hex(Digest.sha256(Array(store.utf8)).prefix(16))
   }
 
-  /// The journal's name: one for a store, so that whoever comes next finds it.
+  /// The journal's name: one for a store, so that the next run finds it.
   var journal: String { Self.journalPrefix + label }
 
   /// Other stores of the folder beside which a journal lies.
@@ -250,7 +250,7 @@ package struct StoreNames {
     } ?? "\(base)-\(first)"
   }
 
-  /// One more than the highest number after one of the prefixes; 1 where there is none.
+  /// One more than the highest number after one of the prefixes; 1 if there is none.
   static func nextNumber(in names: [String], after prefixes: [String]) -> Int {
     var highest = 0
     for name in names {

@@ -349,5 +349,5 @@ extension StoreReplacement {
   }
 }
 
-/// What work throws that ends without a result and is no failure: it reaches whoever began it as it is.
+/// Thrown by work that ends without a result and did not fail: it reaches the caller unchanged.
 package protocol AbandonedWork: Error {}

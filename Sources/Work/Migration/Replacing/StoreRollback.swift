@@ -109,7 +109,7 @@ public enum StoreRollback {
 
   /// Looks for the backup that a rollback would restore; nothing is touched.
   ///
-  /// - Throws: ``CoreDataError`` of kind unreadable where there is none.
+  /// - Throws: ``CoreDataError`` of kind unreadable if there is no backup.
   package static func requireBackup(path given: String, options: Options) throws {
     _ = try chosen(options.from, for: StoreReset.place(of: given), given)
   }

@@ -95,12 +95,12 @@ struct MigrationRun {
       let others =
         count == 0
         ? ""
-        : ". Accepted or not, the data fail \(count == 1 ? "a check" : "\(count) checks") as well."
+        : ". Even then the migration is refused: the data also fail \(count == 1 ? "a check" : "\(count) checks")."
       throw CoreDataError(
         .refused,
         "the migration would lose \(loss.values) \(loss.noun)"
           + (losses.count > 1
-            ? ", and more in \(NumberText.counted(losses.count - 1, "other place"))"
+            ? ", and data in \(NumberText.counted(losses.count - 1, "other place"))"
             : ""),
         path: plan.storePath, entity: loss.isOfFile ? nil : loss.entity, property: loss.property,
         advice:

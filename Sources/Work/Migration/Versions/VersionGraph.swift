@@ -23,7 +23,7 @@ struct VersionGraph {
     var hashes: [String: VersionHash] { version.hashes }
   }
 
-  /// A step from one node straight to another, or why there is none.
+  /// A step from one node straight to another, or why there can be none.
   enum Edge {
     case open(MappingModel.Kind)
     case refused(CoreDataError)

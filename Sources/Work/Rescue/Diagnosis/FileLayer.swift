@@ -80,7 +80,8 @@ struct FileLayer {
 
   private func encrypted(_ place: String) -> Finding {
     finding(
-      .encrypted, "The bytes are spread as evenly as those of an encrypted file, \(place).")
+      .encrypted,
+      "The file looks encrypted: its bytes \(place) are as evenly distributed as random ones.")
   }
 
   private func emptyMain() -> (all: [Finding], isReadable: Bool) {
@@ -101,7 +102,7 @@ struct FileLayer {
       return ([], log.frames > 0)
     }
     if facts.isNoise, shown == nil || !facts.hasFractions {
-      return ([encrypted("from the first one on")], false)
+      return ([encrypted("from the first on")], false)
     }
     let isZero = facts.head.allSatisfy { $0 == 0 }
     // Of a small file, or of one that is gone but for its end, a single page shows it.

@@ -58,7 +58,7 @@ public struct Finding: Sendable, Equatable {
   let remedy: Remedy
   /// What the command is of: another finding's where this one is put off.
   private var offered: Remedy
-  /// What the command does; `nil` where there is none.
+  /// What the command does; `nil` if there is no command.
   package var action: Remedy.Action? { command == nil ? nil : offered.action }
 
   /// A finding whose advice and command are those of its kind, unless they are given.
@@ -136,7 +136,7 @@ extension Finding {
 
 /// What helps against a finding, as a command.
 package enum Remedy: Sendable, Equatable {
-  /// What a remedy comes to for whoever offers it by other means than its command.
+  /// What a remedy does, for a front end that offers it by other means than its command.
   package enum Action: Sendable { case salvage, repair, undelete, other }
 
   /// Everything that can be read, in a new store.

@@ -146,7 +146,7 @@ struct JournalLayer {
     var found = [
       finding(
         .journalHot,
-        "A save was interrupted, and the main file may hold half of it. The -journal has \(pages) as \(journal.pages == 1 ? "it was" : "they were") before: SQLite rolls \(journal.pages == 1 ? "it" : "them") back, and all counts are of the store after that.",
+        "A save was interrupted, and the main file may hold half of it. The -journal has the former content of \(pages): SQLite restores \(journal.pages == 1 ? "it" : "them"), and all counts here are of the store after that.",
         count: journal.pages)
     ]
     if let pages = incrediblePages {

@@ -177,8 +177,8 @@ package struct SalvageReport: Sendable, Equatable {
   }
 }
 
-/// Links of a new store that name what is not in it, reported with what was saved: whoever made the store
-/// has to know before an app opens it.
+/// Links of a new store to objects that it does not have. They are reported with the result, since they must be
+/// known before an app opens the store.
 enum DanglingLinks {
   private static let mostListed = 5
 

@@ -286,7 +286,7 @@ package enum StoreSalvage {
 }
 
 extension SalvagedCopy {
-  /// The last key that was given out in an entity's hierarchy, as its counter has it; `nil` where there is none,
+  /// The last key that was given out in an entity's hierarchy, as its counter has it; `nil` if there is none,
   /// or where it is less than a key that is there.
   fileprivate func greatestKey(of number: Int64, in table: String) throws -> Int64? {
     let columns = try DatabaseTables(connection).columns(of: "Z_PRIMARYKEY")

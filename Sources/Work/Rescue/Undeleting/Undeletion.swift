@@ -76,7 +76,7 @@ package final class Undeletion {
         found > 0
           ? "\(NumberText.grouped(found)) of them \(found == 1 ? "was" : "were") found" : nil,
         keyless > 0
-          ? "\(NumberText.grouped(keyless)) \(keyless == 1 ? "object was" : "objects were") found whose keys are unknown"
+          ? "\(NumberText.grouped(keyless)) \(keyless == 1 ? "object" : "objects") with \(keyless == 1 ? "an unknown key was" : "unknown keys were") found"
           : nil,
       ].compactMap(\.self).joined(separator: " and ")
       let (fewest, most) = (NumberText.grouped(least), NumberText.grouped(most))

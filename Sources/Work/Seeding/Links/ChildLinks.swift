@@ -72,7 +72,7 @@ struct ChildLinks: Sendable {
     }
   }
 
-  /// Objects of the chain of an edge case; `nil` where there is none.
+  /// Objects of the chain of an edge case; `nil` if there is no chain.
   var chainLength: Int? {
     isTree && context.chain > 0 ? min(context.chain, children.count) : nil
   }

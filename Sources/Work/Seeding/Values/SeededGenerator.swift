@@ -11,14 +11,14 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return Self.scrambled(state)
   }
 
-  /// A number from 0 to below `count`; 0 where there is none.
+  /// A number from 0 to below `count`; 0 if `count` is 0.
   package mutating func below(_ count: Int) -> Int { Int(next() % UInt64(max(1, count))) }
   /// True in that many cases of a hundred.
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
   /// A number from 0 to below 1.
   package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// One of the words; empty where there is none.
+  /// One of the words; empty if there are none.
   package mutating func pick(_ words: [String]) -> String {
     words.isEmpty ? "" : words[below(words.count)]
   }

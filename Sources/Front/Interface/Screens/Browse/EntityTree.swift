@@ -93,12 +93,13 @@ struct EntityTree: Sendable, Equatable {
     }
   }
 
-  /// What is special about an entity, in a word that may be left out.
+  /// What is special about an entity, in a word that may be left out: before the number of all its objects, how many
+  /// of them are exactly of the entity.
   private func remark(_ node: Node, own: [String: Int]) -> String {
     if node.isMissing { return "no table" }
     if node.isAbstract { return "abstract" }
     guard node.hasChildren, let count = own[node.name] else { return "" }
-    return "\(NumberText.grouped(count)) own"
+    return "\(NumberText.grouped(count)) of"
   }
 
   /// - Parameters:

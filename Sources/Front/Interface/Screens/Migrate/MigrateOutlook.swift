@@ -206,7 +206,7 @@ struct NextStep {
 
   private static func step(without mapping: MappingScreen, _ context: Context) -> NextStep {
     if mapping.task != nil {
-      return NextStep("wait, or ^C: the rows are being looked through", .dim)
+      return NextStep("wait, or ^C: the rows are being checked", .dim)
     }
     guard let refusal = mapping.refusal else {
       return NextStep("o chooses a version", .dim, isOfMapping: false)

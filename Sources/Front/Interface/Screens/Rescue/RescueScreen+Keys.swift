@@ -36,7 +36,7 @@ extension RescueScreen {
         unless: lastReceipt == nil ? "there is no report yet" : noPanes,
         footer: phase == .findings && lastReceipt != nil),
       Binding(
-        ["P"], "look again", does("lookAgain") { $0.lookAgain(in: &$1) },
+        ["P"], "check again", does("lookAgain") { $0.lookAgain(in: &$1) },
         unless: lookTask != nil ? "it is being checked" : busy(context),
         command: context.known.command("doctor"), footer: failure != nil),
       Binding(
@@ -112,7 +112,7 @@ extension RescueScreen {
     }
     guard let selectedFinding else { return "nothing is selected" }
     return ConcernedRows(selectedFinding, context) == nil
-      ? "it is about the file, not about rows" : nil
+      ? "this finding is about the file, not about rows" : nil
   }
 
   mutating func didAct(_ context: Context) { fit(context) }

@@ -38,8 +38,8 @@ enum CompareCommand {
 
       Two copies of one store that were both used give the same new keys to different objects. After the last
       object that is equal in both, a pair is reported as a deletion and an insertion if none of its values are
-      equal (NULL and Booleans do not count) or its identifying attribute differs. The entity is then reported as
-      one that may have grown apart. With --base, the program knows.
+      equal (NULL and Booleans do not count) or its identifying attribute differs. The report then says that
+      the entity may have grown apart. --base removes this doubt.
 
       Bookkeeping (saves, Z_MAX, indexes, metadata, history, CloudKit) is listed at the end. It does not change
       the status.

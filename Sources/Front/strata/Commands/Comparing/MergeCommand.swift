@@ -16,17 +16,18 @@ enum MergeCommand {
     "pair objects by key, by what the model says is unique, or by these attributes")
   private static let prefer = Option(
     repeating: "prefer", "new|old|ENTITY=ATTRIBUTE:newest", .text,
-    "whose values count where OLD and NEW differ")
+    "whose value to keep where OLD and NEW differ")
   private static let only = Option(
     repeating: "only", "ENTITY,…", .text, "take over objects of these entities only")
   private static let keepsDeleted = Option(
     "keep-deleted", "leave out what was deleted in NEW, instead of restoring it from OLD")
   private static let isRehearsal = Option(
-    "dry-run", "print what would become of the objects, and every conflict; write nothing")
+    "dry-run", "print what the merge would do, and every conflict; write nothing")
   private static let report = Option(
-    "report", "FILE", .file, "write the report to this file as JSON, with all values that lost")
+    "report", "FILE", .file,
+    "write the report to this file as JSON, with all values that were not kept")
   static let command = Command(
-    "merge", .migrate, "makes one store of two that hold the same objects",
+    "merge", .migrate, "merges two stores that share objects into a new one",
     arguments: [old, new],
     options: [
       output, base, match, prefer, only, keepsDeleted, isRehearsal, report, Option.model,
@@ -38,17 +39,17 @@ enum MergeCommand {
     run: Interruption.watched(run))
 
   private static let help = """
-    For two stores that grew apart, such as a backup and the store after a reinstallation. The result is a copy of
-    NEW with the objects that only OLD has. Both must be of one version of the model. Objects are paired as strata
-    compare pairs them, except that equal keys alone decide only with --base or --match key: after a reinstallation,
-    the same key can belong to different objects.
+    This is for two stores that grew apart, such as a backup and the store after a reinstallation. The result is a
+    copy of NEW with the objects that only OLD has. Both stores must have the same version of the model. Objects are
+    paired as strata compare pairs them, but equal keys alone pair objects only with --base or --match key: after a
+    reinstallation, the same key can belong to different objects.
 
-    An object that only OLD has keeps its key if NEW has never used it, and gets a new one otherwise. What was deleted
-    in NEW and is in OLD is restored. To-many relationships are united, and a to-one that only one store has set is
-    kept. With --base, a value that only one store changed is that store's. Other differences are conflicts: --prefer
-    decides them. A one-to-one or a unique value that is taken stays NEW's, and what lost is reported. History and
-    CloudKit records are those of NEW; where NEW keeps history, one transaction names what was added and changed, so that
-    the app and its mirror see it.
+    An object that only OLD has keeps its key if NEW has never used it, and gets a new one otherwise. An object that
+    was deleted in NEW and is in OLD is restored. To-many relationships are united, and a to-one that only one store
+    has set is kept. With --base, a value that only one store changed is taken from that store. All other differences
+    are conflicts, which --prefer decides. If a one-to-one or a unique value is taken in NEW, NEW keeps it, and the
+    value of OLD is reported as lost. History and CloudKit records are those of NEW; if NEW keeps history, one
+    transaction names what was added and changed, so that the app and its mirror see it.
     """
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {

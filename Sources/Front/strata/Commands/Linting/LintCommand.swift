@@ -29,7 +29,7 @@ enum LintCommand {
     "explain", "RULE", "explain a rule: what it means, what a device reports, and what to do",
     suggesting: { LintRule.all.map(\.id) })
   static let command = Command(
-    "lint", .compare, "finds what a change of a model will break on devices", arguments: [models],
+    "lint", .compare, "finds what a model change will break on devices", arguments: [models],
     options: [
       gitBase, against, stores, Option.mapping, all, cloudKit, levels, format, rules, explained,
       Option.jsonFormat,

@@ -15,7 +15,7 @@ enum ObjectCommand {
     "write the value of this attribute, unchanged, to the file that --output names")
   private static let output = Option.output.help("write the value of --property to this new file")
   static let command = Command(
-    "object", .look, "prints one object and what is related to it",
+    "object", .look, "prints one object and its related objects",
     arguments: [Argument.store, reference],
     options: [limit, property, output, Option.json, Option.model],
     example: "strata object Recipes.sqlite Recipe/p12",

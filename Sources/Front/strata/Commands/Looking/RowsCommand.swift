@@ -15,7 +15,7 @@ enum RowsCommand {
   private static let columns = Option("columns", "A,B,C", "the properties to show (default all)")
   private static let layout = Option<RowLayout?>(
     "layout", "LAYOUT", among: RowLayout.allCases,
-    "a table with an object a line (wide) or a property a line (long); auto: wide where it fits")
+    "a table with one line for each object (wide) or each property (long); auto: wide if it fits")
   static let command = Command(
     "rows", .look, "prints objects of an entity as a table, JSON, CSV or Markdown",
     arguments: [Argument.store, Argument.entity],

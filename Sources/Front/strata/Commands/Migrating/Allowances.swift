@@ -97,7 +97,7 @@ extension OutputPlace {
 struct LossOutput {
   static let option = Option(
     "write-losses", "FILE", .file,
-    "write what would be lost, to be reviewed and given with --allow-loss-file")
+    "write what would be lost to this file, to review and pass with --allow-loss-file")
 
   /// A name that allows a loss, with what goes.
   typealias Line = (name: String, remark: String)
@@ -130,7 +130,7 @@ struct LossOutput {
     }
     let width = lines.map(\.name.count).max() ?? 0
     let text =
-      "# What would be lost of \(place.printable): remove what must not be, and give the file with --allow-loss-file.\n"
+      "# What \(place.printable) would lose. Remove the lines that must not be lost, and pass the file with --allow-loss-file.\n"
       + lines.map { "\($0.name.padded(to: width + 2))# \($0.remark.printable)\n" }.joined()
     try FileSystem.create(path, holding: Array(text.utf8))
     console.note("wrote \(path): \(NumberText.counted(lines.count, "loss", plural: "losses"))")

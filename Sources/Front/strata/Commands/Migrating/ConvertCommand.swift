@@ -9,7 +9,7 @@ import ModelSearch
 enum ConvertCommand {
   private static let output = Option("output", "FILE", .file, "write the new store here").required
   static let command = Command(
-    "convert", .migrate, "makes an SQLite store of an XML or binary store",
+    "convert", .migrate, "makes an SQLite store from an XML or binary store",
     arguments: [Argument.store], options: [output, Option.model, Option.json], details: help,
     example: "strata convert Notes.xml --output Notes.sqlite --model Notes.momd",
     statuses:

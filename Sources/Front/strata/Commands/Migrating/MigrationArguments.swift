@@ -117,7 +117,7 @@ struct MigrationArguments: Sendable {
   func remedy(for path: String, _ deed: String) -> Advice {
     let words = [path, destination.path].map(ShellText.quoted)
     return request.documents.isEmpty
-      ? "\(.deed("recipe"), of: words) begins a recipe that \(deed); \(.deed("recipes")) explains it."
+      ? "\(.deed("recipe"), of: words) drafts a recipe that \(deed); \(.deed("recipes")) explains recipes."
       : "\(.deed("recipes")) explains what to write."
   }
 

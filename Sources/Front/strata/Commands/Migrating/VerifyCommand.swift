@@ -11,7 +11,7 @@ enum VerifyCommand {
     repeating: "ignore", "WHAT", among: StoreVerification.Ignored.allCases,
     "leave this part out")
   static let command = Command(
-    "verify", .migrate, "compares a store with the migrated one, object by object",
+    "verify", .migrate, "compares a store with its migrated copy, object by object",
     arguments: [before, after],
     options: [
       Option.to, Option.from, Option.via, Option.mapping, ignored, CheckReport.option, Option.json,

@@ -16,7 +16,7 @@ enum SalvageCommand {
     "write the new store here; the damaged one is left alone"
   ).required
   static let command = Command(
-    "salvage", .rescue, "writes a new store of everything readable in a damaged one",
+    "salvage", .rescue, "writes everything readable in a damaged store to a new one",
     arguments: [Argument.store],
     options: [
       newStore, Option.model,

@@ -42,8 +42,8 @@ enum UndeleteCommand {
     A key is “certain” if it was read with the row, “inferred” if it follows from the rows around it, else
     “unknown”: such an object gets a new key. It is “ambiguous” if two different rows have it, and it is
     not known which is the later one. An object “may be lost” if its row may have been in a damaged part of the
-    store: it may not have been deleted at all. It is “of another time” if it was found among rows of before a
-    migration, or of before objects were saved again: its values may be those of then. An object is “whole” if all
+    store: it may not have been deleted at all. It is “of another time” if it was found among rows from before a
+    migration, or from before objects were saved again: its values may be that old. An object is “whole” if all
     of its values are there and nothing shows that they are of another time or were overwritten. --versions
     prints earlier states of objects instead, also of objects that still exist.
     """

@@ -248,7 +248,7 @@ struct TableSeek {
     return seek(high)
   }
 
-  /// The first key that is not below one; `nil` where its page cannot be read, or there is none.
+  /// The first key that is not below one; `nil` if there is none, or its page cannot be read.
   private func seek(_ key: Int64) -> Int64? {
     guard let found = try? self.key(from: key, places: 1), found >= key else { return nil }
     return found

@@ -220,13 +220,13 @@ extension RowDamage {
       "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") damaged: a part is on pages that belong to others, or that are missing (\(keys(own)))."
     }
     result += missing.sorted { $0.key < $1.key }.map { table, own in
-      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") in an index and on no page of the table (\(keys(own)))."
+      "\(what(own.count, table))\(more(own)) \(own.count == 1 ? "is" : "are") in an index, but on no page of the table (\(keys(own)))."
     }
     result += adopted.sorted { $0.key < $1.key }.map { table, count in
       "\(what(count, table)) \(count == 1 ? "is" : "are") on pages that no b-tree of the table references, or that have no header."
     }
     result += unbalanced.sorted { $0.key < $1.key }.map { table, count in
-      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages whose free space is wrong: a page may be of two times, and values of its rows with it."
+      "\(what(count, table)) \(count == 1 ? "is" : "are") on pages whose free space is wrong: such a page may mix two states, and so may the values of its rows."
     }
     if unreadable > 0 {
       result.append(
@@ -235,12 +235,12 @@ extension RowDamage {
     }
     if outOfPlace > 0 {
       result.append(
-        "\(NumberText.counted(outOfPlace, "page")) \(outOfPlace == 1 ? "is" : "are") where the table has other keys: what should be there is lost."
+        "\(NumberText.counted(outOfPlace, "page")) \(outOfPlace == 1 ? "is" : "are") in a place where the table has other keys: the rows that belong there are lost."
       )
     }
     if misplaced > 0 {
       result.append(
-        "\(NumberText.counted(misplaced, "row is", plural: "rows are")) where another table's should be."
+        "\(NumberText.counted(misplaced, "row is in a place", plural: "rows are in places")) of another table."
       )
     }
     return result

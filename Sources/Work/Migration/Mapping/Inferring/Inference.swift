@@ -55,7 +55,7 @@ struct Inference {
     self.allowsSharing = allowsSharing || given != nil
     let mapped = Set(self.given.compactMap(\.destination))
     let deleted = Set(self.given.filter { $0.destination == nil }.compactMap(\.source))
-    // Entities that are mapped claim nothing, and whoever else claims the same has it alone.
+    // Entities that are mapped claim no source: another entity that claims the same one has it alone.
     entities = NameAlignment(
       source: source.entities.filter { !deleted.contains($0.name) }
         .map { ($0.name, $0.canonicalName) },

@@ -29,9 +29,9 @@ struct DataLayer {
 }
 
 /// Checks of a large store's objects, shared by two threads: one of its own looks at the store through
-/// another handle, who asks for the findings helps with those that are left.
+/// another handle, and the thread that asks for the findings helps with those that are left.
 ///
-/// What it could not find out is not reported here: whoever asks checks by itself then.
+/// A check that could not be made has no findings here: the caller then makes it itself.
 final class ChecksAhead: Sendable {
   private let tasks: SharedTasks
   private let found = Mutex<[Int: [Finding]]>([:])

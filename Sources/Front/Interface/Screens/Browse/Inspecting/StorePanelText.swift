@@ -30,7 +30,7 @@ enum StorePanelText {
         "model",
         isKnown ? context.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
       .fact("versions beside", isKnown ? beside : "…"),
-      .fact("hash", "the digest of its version hashes begins \(store.hashPrefix)"),
+      .fact("hash", "the digest of its version hashes begins with \(store.hashPrefix)"),
       .blank,
     ]
   }
@@ -69,7 +69,7 @@ enum StorePanelText {
     if context.ownStore?.isRaw == false {
       let command = context.known.command("anonymize", "--output FILE")
       lines += [
-        .blank, .note("To send the store to a developer, with other values in it:"),
+        .blank, .note("To send the store to a developer, with its values replaced:"),
         PanelLine([Piece(text: "  " + command, role: nil)]),
       ]
     }

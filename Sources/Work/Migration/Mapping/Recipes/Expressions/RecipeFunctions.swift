@@ -219,7 +219,7 @@ private final class ArrayCache {
 /// Text cut at a delimiter, byte for byte as SQLite compares.
 enum TextParts {
   /// The part of that number as PostgreSQL's split_part counts: from 1, from the end below 0, empty
-  /// where there is none. An empty delimiter cuts nothing. `nil` for the number 0.
+  /// if there is none. An empty delimiter cuts nothing. `nil` for the number 0.
   static func part(_ number: Int, of text: String, by delimiter: String) -> String? {
     guard number != 0 else { return nil }
     let bytes = Array(text.utf8)
@@ -231,7 +231,7 @@ enum TextParts {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
-  /// What follows the first delimiter; `nil` where there is none.
+  /// What follows the first delimiter; `nil` if there is none.
   static func rest(of text: String, after delimiter: String) -> String? {
     let bytes = Array(text.utf8)
     guard let cut = places(of: Array(delimiter.utf8), in: bytes, most: 1).first else { return nil }
