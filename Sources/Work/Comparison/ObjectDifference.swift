@@ -22,14 +22,16 @@ package struct ObjectSide {
   ///   - ignored: names of properties that are not reported.
   ///   - isFiltered: whether only objects that match the filter count.
   ///   - fileLimit: most bytes of an external data file to read.
+  ///   - properties: names of those that are read; `nil` for all. Others count as empty.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   package init(
     _ store: Store, _ table: EntityTable, ignored: Set<String> = [], filter: RowFilter? = nil,
-    isFiltered: Bool = false, fileLimit: Int = pieceLimit
+    isFiltered: Bool = false, fileLimit: Int = pieceLimit, properties: Set<String>? = nil
   ) throws {
     (self.store, self.table, self.ignored) = (store, table, ignored)
     (self.filter, self.isFiltered) = (filter, isFiltered)
-    cursor = try ObjectCursor(seeking: store, entity: table.entity, fileLimit: fileLimit)
+    cursor = try ObjectCursor(
+      store, entity: table.entity, properties: properties, fileLimit: fileLimit, isSeeking: true)
     external = ExternalFolder(store.files)
     let name = ObjectLabels().attribute(of: table, in: store.model)
     label = table.attributes.firstIndex { $0.attribute.name == name }

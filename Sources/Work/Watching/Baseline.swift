@@ -213,23 +213,25 @@ final class Baseline {
       var values: [RowReader.Moment: [RowReader.Candidate: [[Value]]]] = [:]
       try reading {
         values[first] = try reader.values(of: part)
-        try reader.read(reader.candidates(part, of: rows, [:], [:]), first)
+        let objects = reader.objects(part)
+        try reader.read(objects, first, owners: parts.count > 1 ? objects : [])
       }
       try turn()
-      var candidates: Set<RowReader.Candidate> = []
+      var (candidates, owners): (Set<RowReader.Candidate>, Set<RowReader.Candidate>) = ([], [])
       try reading {
         values[moment] = try reader.values(of: part)
-        candidates = reader.candidates(
-          part, of: rows, values[.before] ?? [:], values[.after] ?? [:]
-        ).subtracting(done)
-        try reader.read(candidates, moment)
+        owners = reader.owners(part, values[.before] ?? [:], values[.after] ?? [:])
+        candidates = reader.candidates(part, of: rows, owners).subtracting(done)
+        // Links of an object may be in another part than its row.
+        if parts.count > 1 { owners = candidates }
+        try reader.read(candidates, moment, owners: owners)
       }
-      let linked = candidates.filter { !reader.isRead($0, first) }
-      if !linked.isEmpty {
-        // What links lead from, and is no row itself.
+      let missing = reader.missing(of: candidates, first, owners: owners)
+      if !missing.isEmpty {
+        // What links lead from, and what is not there any more.
         try turn()
-        try reading { try reader.read(linked, first) }
-        if parts.count > 1 { done.formUnion(linked) }
+        try reading { try reader.read(missing, first, owners: owners) }
+        if parts.count > 1 { done.formUnion(missing) }
       }
       try reader.compare(candidates, into: &save, outlet)
     }

@@ -27,6 +27,14 @@ final class RowReader {
     var object: ObjectCursor.Object
     /// Whether it is one of those that were asked for.
     var counts: Bool
+    /// Whether its links were read, too, and not only its row.
+    var hasLinks: Bool
+  }
+
+  /// What reads objects of an entity.
+  private struct Reading: Hashable {
+    var entity: String
+    var hasLinks: Bool
   }
 
   /// Columns of a table's rows that lead to an object.
@@ -41,7 +49,7 @@ final class RowReader {
   private let request: WatchRequest
   private let links: [String: [Link]]
   private let entities: [String: EntityTable]
-  private var sides: [String: ObjectSide] = [:]
+  private var sides: [Reading: ObjectSide] = [:]
   private var states: [Moment: [Candidate: State?]] = [:]
 
   init(_ store: Store, _ request: WatchRequest) {
@@ -92,32 +100,44 @@ final class RowReader {
     return parts
   }
 
-  /// The objects that are rows, or that rows which differ lead to: from what ``values(of:)`` were before and after.
-  ///
-  /// - Parameter all: the rows of all parts, in rising order of keys: those of another part come with it.
-  func candidates(
-    _ rows: [String: [Int64]], of all: [String: [Int64]], _ before: [Candidate: [[Value]]],
-    _ after: [Candidate: [[Value]]]
+  /// The objects that are rows.
+  func objects(_ rows: [String: [Int64]]) -> Set<Candidate> {
+    var found: Set<Candidate> = []
+    for (table, keys) in rows where entities[table] != nil {
+      for key in keys { found.insert(Candidate(table: table, key: key)) }
+    }
+    return found
+  }
+
+  /// The objects of which links came or went with rows: from what ``values(of:)`` were before and after.
+  func owners(
+    _ rows: [String: [Int64]], _ before: [Candidate: [[Value]]], _ after: [Candidate: [[Value]]]
   ) -> Set<Candidate> {
     var found: Set<Candidate> = []
     for (table, keys) in rows {
-      let isEntity = entities[table] != nil
       for key in keys {
         let row = Candidate(table: table, key: key)
-        if isEntity { found.insert(row) }
         for (place, link) in (links[table] ?? []).enumerated() {
           let states = [before[row], after[row]].map { values in
             values.flatMap { $0.indices.contains(place) ? $0[place] : nil }
           }
           guard states[0] != states[1] else { continue }
-          for owner in states.compactMap({ $0?.first?.integer })
-          where !Self.contains(owner, all[link.table] ?? []) {
+          for owner in states.compactMap({ $0?.first?.integer }) {
             found.insert(Candidate(table: link.table, key: owner))
           }
         }
       }
     }
     return found
+  }
+
+  /// The objects that are rows of a part, and owners of links in it.
+  ///
+  /// - Parameter all: the rows of all parts, in rising order of keys: those of another part come with it.
+  func candidates(
+    _ rows: [String: [Int64]], of all: [String: [Int64]], _ owners: Set<Candidate>
+  ) -> Set<Candidate> {
+    objects(rows).union(owners.filter { !Self.contains($0.key, all[$0.table] ?? []) })
   }
 
   private static func contains(_ key: Int64, _ sorted: [Int64]) -> Bool {
@@ -157,16 +177,37 @@ final class RowReader {
 
   // MARK: Objects
 
-  /// Reads objects as they are now, which is before or after the change; each of them once.
-  func read(_ candidates: Set<Candidate>, _ moment: Moment) throws {
-    for candidate in candidates where !isRead(candidate, moment) {
-      states[moment, default: [:]].updateValue(try state(of: candidate), forKey: candidate)
+  /// Reads objects as they are now, which is before or after the change.
+  ///
+  /// One object may have hundreds of thousands of links: they are read where they are needed.
+  ///
+  /// - Parameter owners: the objects whose links are read. Those that are not there, or are of another entity, at the
+  ///   other moment are read with their links in any case.
+  func read(_ candidates: Set<Candidate>, _ moment: Moment, owners: Set<Candidate>) throws {
+    for candidate in missing(of: candidates, moment, owners: owners) {
+      var hasLinks = owners.contains(candidate)
+      if let other = states[moment.other]?[candidate], other == nil { hasLinks = true }
+      var found = try state(of: candidate, hasLinks: hasLinks)
+      if let other = states[moment.other]?[candidate], let known = found, !known.hasLinks,
+        known.side.table.entity != other?.side.table.entity
+      {
+        found = try state(of: candidate, hasLinks: true)
+      }
+      states[moment, default: [:]].updateValue(found, forKey: candidate)
     }
   }
 
-  /// Whether an object was read as it was before or is after the change.
-  func isRead(_ candidate: Candidate, _ moment: Moment) -> Bool {
-    states[moment]?[candidate] != nil
+  /// Objects that must be read, once more for those whose links are needed and were not read.
+  func missing(
+    of candidates: Set<Candidate>, _ moment: Moment, owners: Set<Candidate>
+  ) -> Set<Candidate> {
+    candidates.filter { candidate in
+      guard let known = states[moment]?[candidate] else { return true }
+      guard let known, !known.hasLinks else { return false }
+      guard !owners.contains(candidate) else { return true }
+      guard let other = states[moment.other]?[candidate] else { return false }
+      return other?.side.table.entity != known.side.table.entity
+    }
   }
 
   /// Adds what differs of objects that were read both before and after the change.
@@ -221,7 +262,7 @@ final class RowReader {
   }
 
   /// What a row is as the store is now; `nil` where it is not there, or not asked for.
-  private func state(of candidate: Candidate) throws -> State? {
+  private func state(of candidate: Candidate, hasLinks: Bool) throws -> State? {
     guard let root = entities[candidate.table], store.database.contains(root.table) else {
       return nil
     }
@@ -236,14 +277,16 @@ final class RowReader {
       }
       entity = name
     }
-    guard let side = try side(of: entity), let object = try side.object(candidate.key) else {
-      return nil
-    }
-    return State(side: side, object: object, counts: try side.counts(candidate.key))
+    guard let side = try side(of: entity, hasLinks: hasLinks),
+      let object = try side.object(candidate.key)
+    else { return nil }
+    return State(
+      side: side, object: object, counts: try side.counts(candidate.key), hasLinks: hasLinks)
   }
 
-  private func side(of entity: String) throws -> ObjectSide? {
-    if let side = sides[entity] { return side }
+  private func side(of entity: String, hasLinks: Bool) throws -> ObjectSide? {
+    let reading = Reading(entity: entity, hasLinks: hasLinks)
+    if let side = sides[reading] { return side }
     guard let table = store.table(of: entity) else { return nil }
     if !request.entities.isEmpty {
       let kinds = store.model.lineage(of: entity).map(\.name)
@@ -254,9 +297,15 @@ final class RowReader {
     }
     let side = try ObjectSide(
       store, table, filter: filter, isFiltered: request.predicate != nil,
-      fileLimit: Self.fileLimit)
-    sides[entity] = side
+      fileLimit: Self.fileLimit, properties: hasLinks ? nil : Self.properties(inRowsOf: table))
+    sides[reading] = side
     return side
+  }
+
+  /// Names of the properties that stand in an object's own row.
+  private static func properties(inRowsOf table: EntityTable) -> Set<String> {
+    let own = table.relationships.filter { $0.storage?.kind == .toOne }
+    return Set(table.attributes.map(\.attribute.name) + own.map(\.relationship.name))
   }
 
   /// Bytes of an external data file that are read: whether two files differ their digests show.
