@@ -33,7 +33,7 @@ struct VerifyCommandTests {
     let contents = try place.folder.contents()
     let told = Captured("verify", before, after, "--to", place.bundle)
     #expect(told.status == .done)
-    #expect(told.out.contains("✓ every object"))
+    #expect(told.out.contains("✓ every compared object"))
     #expect(
       Captured("verify", before, after, "--to", place.bundle, "--via", place.bundle).status
         == .done)
