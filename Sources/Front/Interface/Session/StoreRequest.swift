@@ -214,7 +214,7 @@ extension PlacedRows {
 /// A transaction with the time that the clock on the wall showed.
 package struct HistoryEntry: Sendable, Equatable {
   var transaction: HistoryTransaction
-  /// `2024-03-01`
+  /// `2024-03-01  UTC+0100`
   var day: String
   /// `14:02:11`
   var time: String
@@ -229,7 +229,10 @@ extension HistoryEntry {
     // `2024-03-01 13:00:00 +0100`, or UTC as `2024-03-01T12:00:00Z`.
     let text = localTime(seconds) ?? CoreDataDate.text(seconds)
     let isWhole = text.count >= 19
-    day = isWhole ? String(text.prefix(10)) : text
+    let zone = text.dropFirst(19).filter { $0 != " " }
+    day =
+      isWhole
+      ? text.prefix(10) + (zone.isEmpty ? "" : zone == "Z" ? "  UTC" : "  UTC" + zone) : text
     if isWhole { time = String(text.dropFirst(11).prefix(8)) }
   }
 }
