@@ -130,6 +130,15 @@ struct LookingTests {
     #expect(text(session).contains("▾ 14:02:11"))
   }
 
+  @Test("a day names the time zone of its times, whatever parts of a second they have")
+  func zones() {
+    let transaction = HistoryTransaction(number: 1, timestamp: 0.5)
+    let utc = HistoryEntry(transaction) { _ in nil }
+    #expect(utc.day == "2001-01-01  UTC" && utc.time == "00:00:00")
+    let local = HistoryEntry(transaction) { _ in "2001-01-01 01:00:00 +0100" }
+    #expect(local.day == "2001-01-01  UTC+0100" && local.time == "01:00:00")
+  }
+
   @Test("a transaction that a migration left names the version that the store had")
   func migrations() throws {
     var facts = StoreFacts()

@@ -136,6 +136,19 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             return []
           }))
     }
+    if tab == .against {
+      bindings.append(
+        Binding(
+          ["x"], "swap OLD and NEW", short: "swap",
+          asks("swap") { layer, context in
+            layer.isSwapped.toggle()
+            layer.list = List(
+              count: layer.lines(context).count, selected: layer.list.selected,
+              height: layer.room(context) ?? 1)
+            return []
+          }, unless: differences == nil ? "compare with another store first" : nil,
+          footer: differences != nil))
+    }
     bindings += [
       Binding(
         ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
@@ -146,17 +159,6 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         unless: exported(context).isEmpty ? "there is nothing to export" : nil, footer: !isEmpty),
     ]
     if tab == .against {
-      bindings.append(
-        Binding(
-          ["x"], "swap OLD and NEW",
-          asks("swap") { layer, context in
-            layer.isSwapped.toggle()
-            layer.list = List(
-              count: layer.lines(context).count, selected: layer.list.selected,
-              height: layer.room(context) ?? 1)
-            return []
-          }, unless: differences == nil ? "compare with another store first" : nil,
-          footer: differences != nil))
       bindings.append(
         Binding(
           ["M"], "merge",

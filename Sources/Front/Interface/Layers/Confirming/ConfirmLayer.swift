@@ -39,7 +39,7 @@ struct ConfirmLayer: WaitingLayer {
     return answers(yes, Self.close) + [
       // Enter alone would confirm by accident; it says which keys answer.
       Binding(
-        [.enter], "answers nothing here", yes,
+        [.enter], "confirm", yes,
         unless: "y: \(confirmation.yes); n: \(confirmation.no)", footer: false),
       scrolling {
         let (size, height) = $0.size(in: $2.body)

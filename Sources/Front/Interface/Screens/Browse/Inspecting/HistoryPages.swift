@@ -154,7 +154,7 @@ struct HistoryPages: Sendable, Equatable {
 
   /// Where old values are, which are looked for here.
   private static let noValues = PanelLine.note(
-    "History keeps no old values; a backup does: C, then Tab, compares with one.")
+    "History keeps no old values; a backup does: C, Tab compares with one.")
 
   /// The log of migrations: when the store left a version.
   private static func versions(_ facts: StoreFacts) -> [PanelLine] {
