@@ -207,6 +207,30 @@ struct ConfirmationTests {
     #expect(Self.changes(session).count == 1)
   }
 
+  @Test("objects that go are not among those that are migrated")
+  func lostObjects() throws {
+    let losses = [
+      Loss(entity: "Draft", values: 62), Loss(entity: "Soup", property: "isHot", values: 1_428),
+    ]
+    let plan = try SampleStore.plan(losses: losses)
+    let state = try Session().state
+    let question = Confirmation.migrate(plan, MigrationOptions(), pauses: false, state.known)
+    let text = question.lines(nil).map(\.text).joined(separator: "\n")
+    #expect(text.contains("Migrates 8,513 of 8,575 objects from"), "\(text)")
+    #expect(text.contains("62 objects of Draft"), "\(text)")
+  }
+
+  @Test("Enter answers no question, and says which keys do", arguments: Question.allCases)
+  func enter(question: Question) throws {
+    var session = try question.session()
+    guard session.state.layers.last?.content is ConfirmLayer else { return }
+    let before = session.effects.count
+    try session.send("⏎")
+    #expect(session.effects.count == before)
+    let notice = try #require(session.state.notice?.text)
+    #expect(notice.contains("y: ") && notice.contains("n: "), "\(notice)")
+  }
+
   @Test("d asks for the entity's name, as a does")
   func deleting() throws {
     var session = try Session(width: 120, height: 36)

@@ -185,8 +185,9 @@ struct DiffTests {
       session.effects.last.flatMap { effect -> TaskID? in
         if case .find(let task, .models) = effect { task } else { nil }
       })
-    try session.send(.failed(task, CoreDataError(.unreadable, "there is no such model")))
-    #expect(session.screen().description.contains("✗ there is no such model"))
+    let error = CoreDataError(.unreadable, "there is no such file or folder", path: "/a/x")
+    try session.send(.failed(task, error))
+    #expect(session.screen().description.contains("✗ there is no such file or folder: /a/x"))
   }
 
   @Test("n goes from change to change and c leaves only those")

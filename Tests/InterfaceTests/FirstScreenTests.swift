@@ -77,7 +77,7 @@ struct FirstScreenTests {
     _ = update(&state, .key(.character("C")))
     var grid = Grid(state.size)
     draw(state, with: .mono, in: &grid)
-    #expect(grid.description.contains("from A.sqlite to the store"))
+    #expect(grid.description.contains("OLD: A.sqlite  NEW: the store"))
   }
 
   @Test("models without a store are compared at once, and the screens that need one say so")

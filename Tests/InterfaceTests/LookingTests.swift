@@ -29,7 +29,7 @@ struct LookingTests {
     var session = try Session()
     try session.send("i", "Right", "Right", "Right", "Right")
     #expect(text(session).contains("14:02:11  +3 ~5 −1"))
-    try session.send("j", "j", "j", "Enter")
+    try session.send("j", "j", "Enter")
     #expect(text(session).contains("~ Recipe/p3  Leek soup  title, serves"))
     #expect(text(session).contains("− Tag/p7  name was quick"))
     try session.send("j", "Enter")
@@ -45,13 +45,16 @@ struct LookingTests {
     var session = try Session()
     try session.send("t")
     #expect(text(session).contains("14:02:11  +3 ~5 −1"))
+    #expect(text(session).contains("author app  context ui"))
     try session.send("H")
     #expect(session.state.notice?.text.contains("select a changed object") == true)
-    try session.send("j", "j", "j", "Enter", "j", "j", "H")
+    // The heading of the day and the blank line before it are passed over.
+    try session.send("j", "j", "Enter", "j", "j", "H")
     #expect(text(session).contains("Only Recipe/p3  Leek soup"))
     #expect(text(session).contains("~ Recipe/p3  title, serves"))
     #expect(!text(session).contains("Tag/p7"))
-    try session.send("H", "j", "j", "j", "Enter", "j", "j", "j", "H")
+    #expect(text(session).contains("History keeps no old values; a backup does: C"))
+    try session.send("H", "j", "j", "Enter", "j", "j", "j", "H")
     #expect(text(session).contains("Only Tag/p7"))
     #expect(text(session).contains("− Tag/p7  name was quick"))
   }
@@ -117,6 +120,25 @@ struct LookingTests {
     #expect(self.text(session).contains("persistent history"))
   }
 
+  @Test("headings and blank lines are passed over, down and up again")
+  func headings() throws {
+    var session = try Session()
+    try session.send("t", "j", "j", "j", "Enter")
+    let unfolded = text(session)
+    #expect(unfolded.contains("▾ 08:00:00"), "\(unfolded)")
+    try session.send("k", "Enter")
+    #expect(text(session).contains("▾ 14:02:11"))
+  }
+
+  @Test("a day names the time zone of its times, whatever parts of a second they have")
+  func zones() {
+    let transaction = HistoryTransaction(number: 1, timestamp: 0.5)
+    let utc = HistoryEntry(transaction) { _ in nil }
+    #expect(utc.day == "2001-01-01  UTC" && utc.time == "00:00:00")
+    let local = HistoryEntry(transaction) { _ in "2001-01-01 01:00:00 +0100" }
+    #expect(local.day == "2001-01-01  UTC+0100" && local.time == "01:00:00")
+  }
+
   @Test("a transaction that a migration left names the version that the store had")
   func migrations() throws {
     var facts = StoreFacts()
@@ -143,7 +165,7 @@ struct LookingTests {
     #expect(screen.contains("2001-01-01 01:00:01 +0100"))
     #expect(screen.contains("from “Recipes 2”"))
     #expect(screen.contains("lightweight migration  stage two  App"))
-    #expect(screen.contains("migrated from “Recipes 2”  App"))
+    #expect(screen.contains("migrated from “Recipes 2”  process App"))
     #expect(!screen.contains("schemamigrator"))
   }
 

@@ -450,6 +450,54 @@ struct RefreshingTests {
       session.effects.contains { if case .compare(_, with: "Old") = $0 { true } else { false } })
   }
 
+  @Test("x swaps old and new: what only the store has was inserted, or is missing from the other")
+  func swapped() throws {
+    var session = try Self.session()
+    var count = ComparisonSummary.EntityCount(entity: "Recipe")
+    (count.inserted, count.updated) = (1, 1)
+    let found = StoreDifferences(
+      path: "Old.sqlite", counts: [count],
+      changes: [
+        Self.update(40, "Pie", "Recipe number 40"), ObjectChange(.insert, of: Self.id(41)),
+      ],
+      notes: [])
+    #expect(found.swapped.swapped == found)
+    let others = session.otherAnswer
+    session.otherAnswer = { effect in
+      switch effect {
+      case .find(let id, .backups): return [.answer(id, .backups([]))]
+      case .find(let id, .recentStores):
+        let recent = RecentStore(path: "Old.sqlite", opened: "yesterday", model: "Recipes")
+        return [.answer(id, .recentStores([recent]))]
+      case .compare(let id, with: "Old.sqlite"): return [.answer(id, .differs(found))]
+      default: return try others?(effect)
+      }
+    }
+    try session.send("C", "Tab", "x")
+    #expect(session.state.notice?.text.contains("compare with another store first") == true)
+    try session.send("⏎")
+    #expect(session.screen().description.contains("OLD: Old.sqlite  NEW: the store as it is"))
+    #expect(session.screen().description.contains("── Recipe  1 inserted, 1 changed"))
+    try session.send("x")
+    let text = session.screen().description
+    #expect(text.contains("OLD: the store as it is  NEW: Old.sqlite"), "\(text)")
+    #expect(text.contains("── Recipe  1 changed, 1 deleted"), "\(text)")
+    #expect(text.contains("Recipe number 40 → Pie"), "\(text)")
+    // What is “deleted” towards the other file is in the store, and Enter goes there.
+    try session.send("j", "⏎")
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.known.marks[Self.id(41)]?.kind == .insert)
+  }
+
+  @Test("on an empty list the footer offers nothing that needs a line")
+  func nothingChanged() throws {
+    var session = try Self.session()
+    try session.send("C")
+    let footer = session.screen().row(session.state.size.height - 1)
+    #expect(!footer.contains("go there") && !footer.contains("old and new"), "\(footer)")
+    #expect(!footer.contains("since this save") && footer.contains("Tab"), "\(footer)")
+  }
+
   @Test("has its changes written to a file, which is replaced only when asked twice")
   func export() throws {
     var session = try Self.session()

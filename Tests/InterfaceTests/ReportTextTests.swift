@@ -32,6 +32,29 @@ struct ReportTextTests {
     #expect(!report.lines.contains { $0.text.text.contains("strata ") })
   }
 
+  @Test("what became fewer comes first, and nothing that was not there is compared")
+  func fewer() throws {
+    var receipt = SampleStore.receipt
+    receipt.verified.append(.init(what: "links compared with the source", count: 0))
+    let report = Report(receipt)
+    let objects = try #require(report.sections.first { $0.title.text == "objects" })
+    #expect(objects.lines.first?.text.text == "Draft")
+    #expect(!ReportText.text(report).contains("links compared with the source"))
+  }
+
+  @Test("a salvage without the store's own -wal does not say that nothing is lost")
+  func foreignLog() throws {
+    var salvaged = SampleStore.salvaged
+    (salvaged.opens, salvaged.tables) = (true, [])
+    #expect(!salvaged.isLossy)
+    let whole = ReportText.text(Report(salvaged, seconds: 4))
+    #expect(whole.contains("✓") && whole.contains("nothing is known to be lost"), "\(whole)")
+    salvaged.lacksOwnLog = true
+    let text = ReportText.text(Report(salvaged, seconds: 4))
+    #expect(!text.contains("nothing is known to be lost"), "\(text)")
+    #expect(text.contains("without what was only in its own -wal"), "\(text)")
+  }
+
   @Test("the screen after a migration, and the file that w writes from there")
   func receipt() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))

@@ -167,6 +167,56 @@ struct UndeleteTests {
     return session
   }
 
+  @Test("deletions come before what a repair takes from them, and their key is named first")
+  func deletionsFirst() throws {
+    var session = try Self.repairable(deletions: 9)
+    let condition = try #require(session.state.rescue.condition)
+    #expect(
+      condition.findings.map(\.kind) == [.primaryKey, .deletions, .toOneDangling, .uniqueness])
+    try session.send("j")
+    #expect(session.screen().description.contains("→ u: look for what is left of them"))
+    try session.send("j")
+    let text = session.screen().description
+    let undelete = try #require(text.firstRange(of: "→ u: first"))
+    let repair = try #require(text.firstRange(of: "→ f: then"))
+    #expect(undelete.lowerBound < repair.lowerBound)
+    // Without deletions there is the repair alone.
+    var plain = try Self.repairable()
+    try plain.send("j")
+    #expect(plain.screen().description.contains("→ f: repair it"))
+  }
+
+  @Test("how many were deleted at most, then how many of them were found")
+  func missed() throws {
+    var finding = Finding(
+      .deletions, "8 keys are out of use.", count: 8, in: StorePlace(path: "Recipes.sqlite"))
+    finding.keys = ["Recipe": 8]
+    let condition = StoreCondition(findings: [finding])
+    var holding = EntityHolding(entity: "Recipe", live: 655)
+    holding.unused = 8
+    var table = HoldingTable([holding], condition)
+    #expect(table.titles == ["live", "damaged", "lost (at most)", "deleted"])
+    #expect(table.numbers(of: holding) == ["655", "0", "0", "≤ 8"])
+    let missed = Undeletion.Missed(entity: "Recipe", keys: 8, found: 6, keyless: 0)
+    (holding.deleted, holding.older, holding.missed) = (6, 0, missed)
+    table = HoldingTable([holding], condition)
+    #expect(table.numbers(of: holding) == ["655", "0", "0", "6 of 8", "0"])
+    var remains = try SampleStore.remains()
+    remains.missed = [missed]
+    let text = FindingText(finding, hasDeletions: true, remains: remains).lines(width: 200)
+      .map(\.text).joined(separator: "\n")
+    #expect(text.contains("2 cannot be recovered") && text.contains("→ u: restore them"), "\(text)")
+  }
+
+  @Test("of a store that is read without its -wal nobody knows what is lost")
+  func foreignLog() {
+    let finding = Finding(
+      .walForeign, "12 frames are not applied.", in: StorePlace(path: "Recipes.sqlite"))
+    let holding = EntityHolding(entity: "Recipe", live: 655)
+    let table = HoldingTable([holding], StoreCondition(findings: [finding]))
+    #expect(table.numbers(of: holding) == ["655", "0", "unknown"])
+  }
+
   @Test(
     "f repairs all that needs no decision, one kind, or what is chosen",
     arguments: [

@@ -83,7 +83,9 @@ extension Report {
   private static func objects(
     _ entities: [MigrationReceipt.EntityCount], links: [String: Int]
   ) -> [Section] {
-    var lines = entities.map { count in
+    // What became fewer comes first: of a long list it would be out of sight.
+    let fewer = entities.filter { $0.after < $0.before }
+    var lines = (fewer + entities.filter { $0.after >= $0.before }).map { count in
       Line(
         count.before == count.after ? .none : count.after < count.before ? .removed : .added,
         "\(count.entity)",
@@ -110,9 +112,10 @@ extension Report {
   ) -> Section {
     Section(
       title, columns: ["compared"],
-      all.map {
+      all.compactMap {
         // The file as a whole is checked, and not so many of something.
         let isCounted = $0.what != VerificationReport.integrity
+        guard $0.count > 0 || !isCounted else { return nil }
         return Line(
           $0.count > 0 ? mark : .note, "\($0.what)",
           numbers: [isCounted ? NumberText.grouped($0.count) : "sound"])

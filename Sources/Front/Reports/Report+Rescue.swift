@@ -18,15 +18,17 @@ extension Report {
   /// - Parameter missing: names of the store's files that are not downloaded.
   package init(_ report: SalvageReport, seconds: Double, lacking missing: [String] = []) {
     let objects = NumberText.counted(report.objects, "object")
-    let isWhole = report.isWhole && missing.isEmpty
+    let isWhole = report.isWhole && missing.isEmpty && !report.lacksOwnLog
     let loss =
       report.isLossy
       ? "some are lost: see below"
       : !report.isWhole
         ? "files that they name are missing: see below"
-        : missing.isEmpty
-          ? "nothing is known to be lost"
-          : "without what is in \(missing.joined(separator: ", "))"
+        : !missing.isEmpty
+          ? "without what is in \(missing.joined(separator: ", "))"
+          : report.lacksOwnLog
+            ? "without what was only in its own -wal, if it had one"
+            : "nothing is known to be lost"
     var head = [
       Line(
         isWhole ? .success : .warning,

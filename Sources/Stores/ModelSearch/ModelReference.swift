@@ -95,7 +95,7 @@ public struct ModelReference: Sendable, Equatable {
     }
     guard let status = FileSystem.status(path) else {
       throw CoreDataError(
-        .unreadable, "there is no such model", path: path,
+        .unreadable, "there is no such file or folder", path: path,
         hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
     }
     if SwiftSources.isFile(path) {
@@ -231,7 +231,7 @@ public struct ModelReference: Sendable, Equatable {
       guard let names else {
         if FileSystem.status(path) != nil { try rejectVersion(alsoTried: reason.description) }
         throw CoreDataError(
-          .unreadable, "there is no such model, and \(reason.description)", path: path,
+          .unreadable, "there is no such file or folder, and \(reason.description)", path: path,
           hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
       }
       throw CoreDataError(

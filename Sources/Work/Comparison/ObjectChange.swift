@@ -71,6 +71,30 @@ extension ObjectChange {
   }
 }
 
+extension ObjectChange {
+  /// The same from the second store to the first.
+  package var swapped: ObjectChange {
+    var swapped = self
+    (swapped.a, swapped.b) = (b, a)
+    switch kind {
+    case .insert: swapped.kind = .delete
+    case .delete: swapped.kind = .insert
+    case .update: break
+    }
+    swapped.attributes = attributes.map { change in
+      var change = change
+      (change.old, change.new) = (change.new, change.old)
+      return change
+    }
+    swapped.relationships = relationships.map { change in
+      var change = change
+      (change.added, change.removed) = (change.removed, change.added)
+      return change
+    }
+    return swapped
+  }
+}
+
 extension ObjectChange.AttributeChange {
   /// A value that becomes another.
   package init(_ path: [String], from old: PropertyValue, to new: PropertyValue) {

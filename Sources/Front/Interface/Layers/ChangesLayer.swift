@@ -5,7 +5,7 @@ import Terminal
 
 /// What changed in the store: save by save since it was opened, or against another file.
 struct ChangesLayer: WaitingLayer, ChoosingLayer {
-  private enum Tab: Sendable, CaseIterable {
+  enum Tab: Sendable, CaseIterable {
     case saves, prepared, against
 
     var title: String {
@@ -17,22 +17,25 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
-  private var tab = Tab.saves
+  private(set) var tab = Tab.saves
   /// The save with which the sum of changes begins, by its place among all; `nil` for save by save.
-  private var since: Int?
+  private(set) var since: Int?
   var list = List()
   var task: TaskID?
   /// Backups beside the store, then recent stores; `nil` before anybody looked.
   private var others: [ComparedFile]?
-  private var comparing: String?
+  private(set) var comparing: String?
   /// What the comparison is at.
-  private var doing = ""
-  private var differences: StoreDifferences?
-  private var error: CoreDataError?
+  private(set) var doing = ""
+  /// From the other file to the store.
+  private(set) var differences: StoreDifferences?
+  /// Whether they are shown from the store to the other file.
+  private(set) var isSwapped = false
+  private(set) var error: CoreDataError?
   /// Whether what differs is marked at once.
   private var marksAll = false
   /// The path of the other file while it is typed.
-  private var prompt: PathPrompt?
+  private(set) var prompt: PathPrompt?
 
   init(_ context: Context) {
     differences = context.news.differences
@@ -52,19 +55,22 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     return compare(path, in: &context)
   }
 
-  private func lines(_ context: Context) -> [ChangeLine] {
+  func lines(_ context: Context) -> [ChangeLine] {
     switch tab {
     case .saves:
       since.map { ChangeLine.sum(since: $0, context.news) }
         ?? context.news.saves.flatMap(ChangeLine.lines(of:))
     case .prepared: ChangeLine.lines(of: context.prepared)
     case .against:
-      differences.map(ChangeLine.lines(of:)) ?? (others ?? []).map { .other($0) } + [.typed]
+      shown.map(ChangeLine.lines(of:)) ?? (others ?? []).map { .other($0) } + [.typed]
     }
   }
 
+  /// The differences in the direction that was asked for.
+  private var shown: StoreDifferences? { isSwapped ? differences?.swapped : differences }
+
   /// Those that have something to show; what is prepared has a tab while something is.
-  private func tabs(_ context: Context) -> [Tab] {
+  func tabs(_ context: Context) -> [Tab] {
     Tab.allCases.filter { $0 != .prepared || tab == .prepared || !context.prepared.isEmpty }
   }
 
@@ -98,9 +104,10 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         Binding([.escape], "back", changes("back") { $0.prompt = nil }),
       ]
     }
-    let change = selectedChange(context)
+    let (change, isEmpty) = (selectedChange(context), lines(context).isEmpty)
     var bindings = [
-      Binding([.enter], enter(context), chooses, unless: reasonNotToChoose(context)),
+      Binding(
+        [.enter], enter(context), chooses, unless: reasonNotToChoose(context), footer: !isEmpty),
       Binding(
         [.tab, .right, .left], label: "Tab", tabs(context).map(\.title).joined(separator: ", "),
         Action(key: "nextPane") { state, key in
@@ -117,7 +124,8 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             layer.since = layer.selectedSave(context)
             layer.list = List()
             return []
-          }, unless: selectedSave(context) == nil ? "no other program saved yet" : nil))
+          }, unless: selectedSave(context) == nil ? "no other program saved yet" : nil,
+          footer: !isEmpty))
     }
     if tab == .saves, since != nil {
       bindings.append(
@@ -128,13 +136,27 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
             return []
           }))
     }
+    if tab == .against {
+      bindings.append(
+        Binding(
+          ["x"], "swap OLD and NEW", short: "swap",
+          asks("swap") { layer, context in
+            layer.isSwapped.toggle()
+            layer.list = List(
+              count: layer.lines(context).count, selected: layer.list.selected,
+              height: layer.room(context) ?? 1)
+            return []
+          }, unless: differences == nil ? "compare with another store first" : nil,
+          footer: differences != nil))
+    }
     bindings += [
       Binding(
         ["d"], "old and new values", asks("open") { $0.open(in: &$1) },
-        unless: change == nil && selectedEntry(context) == nil ? "choose an object first" : nil),
+        unless: change == nil && selectedEntry(context) == nil ? "choose an object first" : nil,
+        footer: !isEmpty),
       Binding(
         ["e"], "export", asks("export") { $0.export(in: &$1) },
-        unless: exported(context).isEmpty ? "there is nothing to export" : nil),
+        unless: exported(context).isEmpty ? "there is nothing to export" : nil, footer: !isEmpty),
     ]
     if tab == .against {
       bindings.append(
@@ -153,7 +175,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         Binding(
           [.backspace], "another file",
           asks("back") { layer, context in
-            layer.differences = nil
+            (layer.differences, layer.isSwapped) = (nil, false)
             layer.list = List()
             return layer.findOthers(in: &context)
           }))
@@ -209,12 +231,20 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     }
   }
 
+  /// The object as the store has it.
+  private func own(_ change: ObjectChange) -> ObjectID? {
+    isSwapped && tab == .against ? change.a : change.b
+  }
+
   private var isComparing: Bool { task != nil && comparing != nil }
 
   private func reasonNotToChoose(_ context: Context) -> String? {
     switch selected(context) {
     case .change(let change):
-      change.b == nil ? "it was deleted; d shows what it was" : nil
+      own(change) == nil
+        ? isSwapped && tab == .against
+          ? "the store does not have it; d shows its values" : "it was deleted; d shows what it was"
+        : nil
     case .prepared: nil
     case .other, .typed: isComparing ? "another file is being compared" : nil
     case .heading, .note, nil: "choose an object first"
@@ -256,7 +286,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
       prompt = PathPrompt()
       return .stay()
     case .change(let change):
-      guard let id = change.b else { return .stay() }
+      guard let id = own(change) else { return .stay() }
       if tab == .against, let differences { context.mark(against: differences) }
       return .close(context.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
     case .prepared(let entry):
@@ -283,7 +313,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
 
   private func exported(_ context: Context) -> [ObjectChange] {
     if tab == .prepared { return context.prepared.entries.map(context.prepared.change) }
-    guard tab == .saves else { return differences?.changes ?? [] }
+    guard tab == .saves else { return shown?.changes ?? [] }
     return since.map { context.news.changes(since: $0) }
       ?? context.news.saves.flatMap(\.save.changes)
   }
@@ -322,7 +352,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         }
     case .doing(let what): doing = what
     case .differs(let found):
-      differences = found
+      (differences, isSwapped) = (found, false)
       context.keep(found)
       list = List(count: lines(context).count, selected: lines(context).firstChange)
       if marksAll { context.mark(against: found) }
@@ -335,64 +365,5 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     // Without other stores to offer, one can be typed.
     if comparing == nil { others = others ?? [] } else { self.error = error }
     return []
-  }
-
-  // MARK: Drawing
-
-  func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("What changed", size: body.size).draw(in: &grid, body, theme: theme)
-    guard inside.height > 2 else { return }
-    let tabs = tabs(context).map { other in
-      other == tab
-        ? Span("▸\(other.title)  ", theme[.headerActive]) : Span(" \(other.title)  ", theme[.dim])
-    }
-    grid.write(
-      tabs + [Span(summary(context), theme[error == nil ? .dim : .error])],
-      at: inside.row(0).origin, within: inside.width)
-    let rest = inside.droppingRows(2)
-    if let prompt {
-      prompt.draw(in: &grid, rest, label: "file › ", hint: "", theme: theme)
-      return
-    }
-    let lines = lines(context)
-    list.draw(lines, in: &grid, rest, theme: theme) { line, isSelected in
-      line.spans(isSelected, context, theme)
-    }
-  }
-
-  private func summary(_ context: Context) -> String {
-    let news = context.news
-    switch tab {
-    case .saves:
-      guard !news.saves.isEmpty else {
-        switch news.watch {
-        case .awaited: return "the store is being copied, to compare saves with it"
-        case .postponed(let reason):
-          return "what the first save changes is not known, only of those after it: \(reason)"
-        case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
-        case .begun:
-          return news.unlisted == 0
-            ? "no other program saved since \(news.opened)"
-            : "since \(news.opened)" + news.unlistedWords
-        }
-      }
-      if since != nil { return "the values of that moment → those of now" }
-      return "since \(news.opened), the newest last"
-        + (news.forgotten > 0
-          ? "; \(NumberText.counted(news.forgotten, "older save")) not kept" : "")
-        + news.unlistedWords
-    case .prepared:
-      return context.prepared.isEmpty
-        ? "E on a value changes it, X on a row marks it for deletion: nothing is written before W"
-        : "\(context.prepared.words), not written yet: old → new"
-    case .against:
-      if let error { return "✗ \(error.description)" }
-      if task != nil {
-        return comparing.map { "\(context.known.named($0)): \(doing) …  ^C stops" }
-          ?? "looking for backups …"
-      }
-      return differences.map { "from \(context.known.named($0.path)) to the store as it is" }
-        ?? "compare the store with an earlier or another one"
-    }
   }
 }

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Rescue
 
 /// What was found of deleted objects and of earlier states of objects: a store of its own, which
 /// Browse shows as it shows the store itself.
@@ -28,6 +29,8 @@ package struct Remains: Sendable, Equatable {
 
   /// Those of which something was found, by name.
   package var entities: [Entity]
+  /// Of which entities keys are in no row that were not found either.
+  package var missed: [Undeletion.Missed] = []
   /// Whether deleted rows that were not found were probably wiped: what they may have been in holds zeros.
   package var isWiped: Bool?
   /// What a person should know, as sentences.

@@ -3,7 +3,7 @@ import Rescue
 
 /// What is wrong with a store, as doctor found it, and what can be had of it.
 package struct StoreCondition: Sendable, Equatable {
-  /// What was found, the gravest first.
+  /// What was found, the gravest first; what was deleted comes before faults whose repair takes something from it.
   package var findings: [Finding]
   /// Whether anything can be read, if only by salvaging.
   package var isReadable: Bool
@@ -12,8 +12,18 @@ package struct StoreCondition: Sendable, Equatable {
 
   /// A condition of these findings.
   package init(findings: [Finding] = [], isReadable: Bool = true, isComplete: Bool = true) {
-    (self.findings, self.isReadable, self.isComplete) = (findings, isReadable, isComplete)
+    (self.isReadable, self.isComplete) = (isReadable, isComplete)
+    self.findings = findings
+    if let deletions = findings.firstIndex(where: { $0.kind == .deletions }),
+      let late = findings.firstIndex(where: { $0.isRepaired && $0.kind.takesFromDeletedObjects }),
+      late < deletions
+    {
+      self.findings.insert(self.findings.remove(at: deletions), at: late)
+    }
   }
+
+  /// What shows that objects were deleted; `nil` where nothing does.
+  var deletions: Finding? { findings.first { $0.kind == .deletions } }
 
   /// What doctor shows.
   package init(_ diagnosis: Diagnosis) {
@@ -53,6 +63,10 @@ package struct EntityHolding: Sendable, Equatable {
   package var damaged = 0
   /// Objects that are lost; `nil` where none is.
   package var lost: Loss?
+  /// Keys that were given out and are in no row, of the hierarchy that the entity is at the top of.
+  package var unused: Int?
+  /// What of these was not found when somebody looked; `nil` where everything was.
+  package var missed: Undeletion.Missed?
   /// Objects that were deleted and still stand in the file; `nil` where nobody looked.
   package var deleted: Int?
   /// Older versions of objects; `nil` where nobody looked.

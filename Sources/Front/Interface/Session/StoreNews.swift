@@ -48,6 +48,18 @@ package struct StoreDifferences: Sendable, Equatable {
   ) {
     (self.path, self.counts, self.changes, self.notes) = (path, counts, changes, notes)
   }
+
+  /// The same from the store to the other file.
+  var swapped: StoreDifferences {
+    var swapped = self
+    swapped.counts = counts.map { count in
+      var count = count
+      (count.inserted, count.deleted) = (count.deleted, count.inserted)
+      return count
+    }
+    swapped.changes = changes.map(\.swapped)
+    return swapped
+  }
 }
 
 /// What other programs did to the store since it was opened.

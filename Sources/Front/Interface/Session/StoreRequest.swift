@@ -214,7 +214,7 @@ extension PlacedRows {
 /// A transaction with the time that the clock on the wall showed.
 package struct HistoryEntry: Sendable, Equatable {
   var transaction: HistoryTransaction
-  /// `2024-03-01`
+  /// `2024-03-01  UTC+0100`
   var day: String
   /// `14:02:11`
   var time: String
@@ -223,13 +223,17 @@ package struct HistoryEntry: Sendable, Equatable {
 }
 
 extension HistoryEntry {
-  fileprivate init(_ transaction: HistoryTransaction, localTime: (Double) -> String?) {
+  init(_ transaction: HistoryTransaction, localTime: (Double) -> String?) {
     self.init(transaction: transaction, day: "no date", time: "")
     guard let seconds = transaction.timestamp else { return }
     // `2024-03-01 13:00:00 +0100`, or UTC as `2024-03-01T12:00:00Z`.
     let text = localTime(seconds) ?? CoreDataDate.text(seconds)
     let isWhole = text.count >= 19
-    day = isWhole ? String(text.prefix(10)) : text
+    // Behind the seconds and what they have after the point.
+    let zone = text.dropFirst(19).drop { $0 == "." || $0.isNumber }.filter { $0 != " " }
+    day =
+      isWhole
+      ? text.prefix(10) + (zone.isEmpty ? "" : zone == "Z" ? "  UTC" : "  UTC" + zone) : text
     if isWhole { time = String(text.dropFirst(11).prefix(8)) }
   }
 }

@@ -23,10 +23,10 @@ extension SalvageSource {
         let image = try DatabaseImage(path: path, log: log, journal: journal, isRealigned: true)
         guard let frames = image.log?.applied, frames > 0 else { return nil }
         let start =
-          "\(FileSystem.name(of: log)) was left out, as requested (\(NumberText.counted(frames, "frame")))"
+          "\(FileSystem.name(of: log)) (\(NumberText.counted(frames, "frame"))) was left out"
         if let found = try LogKinship(image, main: main)?.contradiction() {
           note =
-            "\(start): it does not belong to this state of the main file (\(found.words)). What was saved only in the store's own -wal, if there was one, is lost."
+            "\(start), because it does not belong to this state of the main file (\(found.words)). \(SalvageSource.lackedOwnLog)"
           mayBeOwn = false
         } else {
           note = "\(start): what was saved only there is not in what was read."
@@ -34,7 +34,7 @@ extension SalvageSource {
         }
       } catch {
         note =
-          "The -wal was left out, as requested, and could not be looked at: what was saved only there is not in what was read."
+          "The -wal was left out and could not be looked at: what was saved only there is not in what was read."
         mayBeOwn = true
       }
     }

@@ -42,6 +42,8 @@ package struct SalvageSource {
   package private(set) var isPartial = false
   /// Whether rows may be missing from any table though nobody deleted them, and nothing says of which.
   private(set) var hidesRows = false
+  /// Whether another store's -wal was beside the store and was left out: its own one, if it had one, is not there.
+  package private(set) var lacksOwnLog = false
   /// Why rows that no tree references may never have been in this store, as a clause; `nil` where nothing
   /// speaks against them.
   package private(set) var distrust: String?
@@ -115,7 +117,7 @@ package struct SalvageSource {
       let left = LeftOutLog(of: path, journal: journalPath, main: image)
     {
       notes.append(left.note)
-      if left.mayBeOwn { (isPartial, hidesRows) = (true, true) }
+      if left.mayBeOwn { (isPartial, hidesRows) = (true, true) } else { lacksOwnLog = true }
     }
     if let log, image.log?.newest.isEmpty == false {
       let main = try DatabaseImage(path: path, log: nil, journal: journalPath, isRealigned: true)
@@ -128,6 +130,7 @@ package struct SalvageSource {
           notes.append(
             "\(FileSystem.name(of: log)) was left out: it does not belong to the store (\(found.words))."
           )
+          lacksOwnLog = true
         case .none: break
         case .file:
           notes.append(
@@ -213,6 +216,10 @@ package struct SalvageSource {
       }
     }
   }
+
+  /// What is reported where another store's -wal was left out.
+  static let lackedOwnLog =
+    "If the store had a -wal of its own, what was saved only in that one is missing."
 
   /// What is reported of a -wal that may be another store's.
   package static let keysBeyondCounters =

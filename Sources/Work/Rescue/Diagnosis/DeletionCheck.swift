@@ -37,12 +37,12 @@ struct DeletionCheck {
       )
     }
     guard !sentences.isEmpty else { return [] }
-    return [
-      Finding(
-        .deletions, sentences.joined(separator: " "), entity: keys.first?.entity,
-        count: unused > 0 ? unused : nil, in: place,
-        remedy: store.modelSource == .raw ? .undeleteByModel : nil)
-    ]
+    var finding = Finding(
+      .deletions, sentences.joined(separator: " "), entity: keys.first?.entity,
+      count: unused > 0 ? unused : nil, in: place,
+      remedy: store.modelSource == .raw ? .undeleteByModel : nil)
+    for key in keys { finding.keys[key.entity] = key.count }
+    return [finding]
   }
 
   /// Of each hierarchy how many keys up to the last one are in no row, the most first.

@@ -45,6 +45,8 @@ public struct Finding: Sendable, Equatable {
   public var first: [String]
   /// Takes exactly the objects in question, in the words of filters; `nil` where none is known to.
   public var predicate: String?
+  /// Of how many keys of each hierarchy it is, by the entity at its top; empty where it is not about keys.
+  package var keys: [String: Int] = [:]
   /// What was found, in a sentence.
   public var sentence: String
   /// What to do, in a sentence.

@@ -152,7 +152,7 @@ extension FindingKind {
   }
 
   /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
-  var losesFrames: Bool {
+  package var losesFrames: Bool {
     switch self {
     case .walForeign, .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder,
       .walRenamed, .notDownloaded:

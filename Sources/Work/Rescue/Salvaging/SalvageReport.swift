@@ -98,6 +98,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var doubtful = 0
   /// Whether something that belongs to the store is not in what was read: frames of its -wal, or its -journal.
   package var isPartial = false
+  /// Whether another store's -wal was left out, so that what was saved only in the store's own one is missing.
+  package var lacksOwnLog = false
   /// Whether pages of two stores are mixed, so that rows may be the other one's.
   package var isMixed = false
   /// Pages that the file should have and has not, where the schema does not say whose they were.

@@ -110,6 +110,7 @@ package enum StoreSalvage {
         report.unbalanced = copy.unbalanced
         report.misplaced = copy.misplaced + source.pagesOutOfPlace
         (report.isPartial, report.isMixed) = (source.isPartial, source.isMixed)
+        report.lacksOwnLog = source.lacksOwnLog
         report.missingPages = try source.missingPages + source.pagesOfNothing()
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }

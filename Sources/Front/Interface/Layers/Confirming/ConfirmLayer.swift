@@ -37,11 +37,15 @@ struct ConfirmLayer: WaitingLayer {
   func bindings(_ context: Context) -> [Binding] {
     let yes = does("confirm") { .close($1.run($0.confirmation.intent)) }
     return answers(yes, Self.close) + [
+      // Enter alone would confirm by accident; it says which keys answer.
+      Binding(
+        [.enter], "confirm", yes,
+        unless: "y: \(confirmation.yes); n: \(confirmation.no)", footer: false),
       scrolling {
         let (size, height) = $0.size(in: $2.body)
         $0.list.scrollPage(
           $1, count: $0.rows(width: size.width, height: height).count, height: height)
-      }
+      },
     ]
   }
 

@@ -145,6 +145,15 @@ extension Confirmation {
     _ plan: MigrationPlan, _ options: MigrationOptions, pauses: Bool, _ known: Known
   ) -> Confirmation {
     let rows = plan.steps.first?.rows.values.reduce(0, +) ?? 0
+    let losses = plan.losses.filter { $0.values > 0 }
+    // Objects that go are not migrated.
+    let gone = losses.reduce(0) {
+      $0 + ($1.property == nil && !$1.isOfFile && $1.misfit == nil ? $1.values : 0)
+    }
+    let objects =
+      gone > 0 && gone <= rows
+      ? "\(NumberText.grouped(rows - gone)) of \(NumberText.counted(rows, "object"))"
+      : NumberText.counted(rows, "object")
     let names = (plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)).map { "“\($0)”" }
     let way =
       names.count > 2
@@ -152,10 +161,9 @@ extension Confirmation {
       : "from \(names.joined(separator: " to "))"
     var lines = [
       Line(
-        text: "Migrates \(NumberText.counted(rows, "object")) \(way). A new file is made and "
+        text: "Migrates \(objects) \(way). A new file is made and "
           + "verified; it then replaces \(name(known)) by one rename.")
     ]
-    let losses = plan.losses.filter { $0.values > 0 }
     if !losses.isEmpty {
       let some = losses.prefix(4).map { "\($0.counted) of \($0.name)" }.joined(separator: ", ")
       let more = losses.count > 4 ? " and \(losses.count - 4) more" : ""

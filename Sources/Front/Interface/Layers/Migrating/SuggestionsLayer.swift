@@ -4,7 +4,7 @@ import Terminal
 /// Where values or objects could go, the likeliest first.
 struct SuggestionsLayer: ChoosingLayer {
   var title: String
-  /// Where nothing is likely the first line leaves all as it is, so that Enter changes nothing:
+  /// Where nothing is likely the first line maps nothing, so that Enter changes nothing:
   /// `nil`.
   private let lines: [MappingSuggestion?]
   var list: List
@@ -21,7 +21,7 @@ struct SuggestionsLayer: ChoosingLayer {
   func bindings(_ context: Context) -> [Binding] {
     [
       Binding(
-        [.enter], selected == nil ? "leave it as it is" : "map, and plan again", chooses,
+        [.enter], selected == nil ? "map nothing: it is lost" : "map, and plan again", chooses,
         unless: lines.isEmpty ? "nothing in the new version fits it" : nil),
       movement,
       closing(),
@@ -47,7 +47,7 @@ struct SuggestionsLayer: ChoosingLayer {
     let nameWidth = min(
       inside.width / 2, lines.compactMap { $0.map { TextWidth.of($0.name, upTo: 60) } }.max() ?? 0)
     list.draw(lines, in: &grid, rows, theme: theme) { suggestion, isSelected in
-      guard let suggestion else { return [Span("leave it as it is")] }
+      guard let suggestion else { return [Span("map nothing: it is lost")] }
       let isLikely = suggestion == lines.first && suggestion.likeness >= RenameGuess.likely
       return [
         Span(suggestion.name.fitted(to: nameWidth) + "  "),

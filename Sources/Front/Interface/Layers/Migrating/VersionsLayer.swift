@@ -217,7 +217,9 @@ struct VersionsLayer: LayerContent {
   {
     guard !completing.end(task), self.task.end(task) else { return [] }
     if error.kind != .cancelled {
-      problem = error.message + (error.typedHint.map { ". → \($0)" } ?? "")
+      problem =
+        error.message + (error.path.map { ": \($0)" } ?? "")
+        + (error.typedHint.map { ". → \($0)" } ?? "")
       if case .revisions = mode { mode = .versions }
     }
     return []
@@ -287,7 +289,7 @@ extension VersionsLayer {
       x: inside.x, y: inside.y, width: inside.width, height: inside.height - noteHeight)
     list.draw(context.versions, in: &grid, rows, theme: theme) { version, _ in
       var spans = [Span(version.name)]
-      if version.isStores { spans.append(Span("  ✓ this store", theme[.success])) }
+      if version.isStores { spans.append(Span("  ✓ this store’s version", theme[.success])) }
       if version.isCurrent { spans.append(Span("  current", theme[.dim])) }
       switch version.result {
       case .success(let model):

@@ -185,6 +185,8 @@ struct DiffMeaning {
     if comparison.difference.hashesAreEqual {
       sentences.append(
         ("✓ Stores of either version open with the other, without a migration.", .success))
+      sentences.append(
+        ("→ This screen compares models. To compare the objects of two stores: C, then Tab.", .dim))
     } else if comparison.refusals.isEmpty {
       let refused = comparison.appDifferences.filter { $0.outcome == .refused }.map { difference in
         [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")

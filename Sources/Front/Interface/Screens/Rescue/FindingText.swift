@@ -11,9 +11,23 @@ struct FindingText {
   private let hints: Bool
   /// What Enter does about it; `nil` where nothing.
   private let going: String?
+  /// Whether anything shows that objects were deleted.
+  private let hasDeletions: Bool
+  /// What was found of deleted objects; `nil` where nobody looked.
+  private let remains: Remains?
 
-  init(_ finding: Finding, hints: Bool = true, going: String? = nil) {
+  init(
+    _ finding: Finding, hints: Bool = true, going: String? = nil, hasDeletions: Bool = false,
+    remains: Remains? = nil
+  ) {
     (self.finding, self.hints, self.going) = (finding, hints, going)
+    (self.hasDeletions, self.remains) = (hasDeletions, remains)
+  }
+
+  /// Whether a repair would take something from deleted objects that can be restored, or were not looked for.
+  private var comesAfterUndelete: Bool {
+    hasDeletions && finding.isRepaired && finding.kind.takesFromDeletedObjects
+      && remains?.isEmpty != true
   }
 
   /// With the key beside an option that asks for it here.
@@ -31,6 +45,10 @@ struct FindingText {
     for (index, line) in finding.found.enumerated() {
       add(line.words(), index == 0 ? .text : Theme.Role(line))
     }
+    if finding.kind == .deletions, let remains {
+      add("Found: \(remains.summary).", .text)
+      for missed in remains.missed { add(missed.sentence, .warning) }
+    }
     lines.append(("", .text))
     for line in finding.reported { add(line.words(), .text) }
     if !finding.reported.isEmpty { lines.append(("", .text)) }
@@ -46,7 +64,17 @@ struct FindingText {
       } else if finding.action == .salvage {
         add("→ s: salvage it into a new store", .success)
       } else if finding.action == .undelete {
-        add("→ u: look for what is left of them", .success)
+        if remains?.isEmpty == false {
+          add("→ u: restore them into a new store; D: look at them", .success)
+        } else {
+          add("→ u: look for what is left of them", .success)
+        }
+      } else if comesAfterUndelete {
+        add(
+          remains == nil
+            ? "→ u: first, look for deleted objects: these may be references to them"
+            : "→ u: first, restore the deleted objects: these may be references to them", .success)
+        add("→ f: then, repair it in the store, with a backup", .success)
       } else if finding.isRepaired {
         add("→ f: repair it in the store, with a backup", .success)
       } else if finding.command != nil {
@@ -77,11 +105,15 @@ extension Finding {
 /// What can be had of each entity, in columns.
 struct HoldingTable {
   private let holdings: [EntityHolding]
+  /// Whether saves may be missing, of any entity, with the -wal that was not read.
+  private let lacksSaves: Bool
   /// Objects that findings are about, by entity: at most so many, since one may have two faults.
   private let faults: [String: (count: Int, isSum: Bool)]
 
   init(_ holdings: [EntityHolding], _ condition: StoreCondition?) {
     self.holdings = holdings
+    lacksSaves =
+      condition?.findings.contains { $0.severity == .error && $0.kind.losesFrames } == true
     var faults: [String: (count: Int, isSum: Bool)] = [:]
     for finding in condition?.findings ?? [] where finding.severity != .note {
       guard let entity = finding.entity, let count = finding.count, finding.isOfObjects else {
@@ -99,7 +131,17 @@ struct HoldingTable {
 
   /// The titles of the columns of numbers.
   var titles: [String] {
-    ["live", "damaged", "lost (at most)"] + (showsDeleted ? ["deleted", "older"] : [])
+    ["live", "damaged", "lost (at most)"]
+      + (showsDeleted
+        ? ["deleted", "older"] : holdings.contains { $0.unused != nil } ? ["deleted"] : [])
+  }
+
+  /// Cells of each of these columns.
+  var widths: [Int] {
+    let rows = holdings.map(numbers)
+    return titles.enumerated().map { index, title in
+      max(Self.width(title), (rows.compactMap { $0.element(index)?.count }.max() ?? 0) + 2)
+    }
   }
 
   /// The numbers of an entity, as text.
@@ -109,14 +151,29 @@ struct HoldingTable {
     let isSum = faults.map { $0.isSum || holding.damaged > 0 } ?? false
     let lost =
       switch holding.lost {
-      case nil: "0"
+      case nil: lacksSaves ? "unknown" : "0"
       case .atMost(let count)?: NumberText.grouped(count)
       case .unknown?: "unknown"
       }
     func text(_ number: Int?) -> String { number.map(NumberText.grouped) ?? "—" }
-    return [
+    var numbers = [
       NumberText.grouped(holding.live), (isSum ? "≤ " : "") + NumberText.grouped(damaged), lost,
-    ] + (showsDeleted ? [text(holding.deleted), text(holding.older)] : [])
+    ]
+    if showsDeleted {
+      numbers += [text(holding.deleted) + (ofAll(holding) ?? ""), text(holding.older)]
+    } else if titles.count > numbers.count {
+      numbers.append(holding.unused.map { "≤ " + NumberText.grouped($0) } ?? "—")
+    }
+    return numbers
+  }
+
+  /// Of how many deleted objects those are that were found, where not all were: ` of 8`.
+  private func ofAll(_ holding: EntityHolding) -> String? {
+    // The keys of subentities are counted with the entity at the top.
+    guard let missed = holding.missed, missed.keyless == 0, missed.found == holding.deleted else {
+      return nil
+    }
+    return " of " + NumberText.grouped(missed.keys)
   }
 
   /// Whether an entity's row is one to look at.

@@ -114,7 +114,10 @@ extension RescueScreen {
   /// What the details say, of as many columns.
   func details(_ context: Context, width: Int) -> [TextLine] {
     if let finding = selectedFinding {
-      return FindingText(finding, going: ConcernedRows(finding, context)?.title).lines(width: width)
+      return FindingText(
+        finding, going: ConcernedRows(finding, context)?.title,
+        hasDeletions: condition?.deletions != nil, remains: context.remains.remains
+      ).lines(width: width)
     }
     let text =
       condition == nil
@@ -153,7 +156,7 @@ extension RescueScreen {
     }
     let table = HoldingTable(holdings, condition)
     let titles = table.titles
-    let widths = titles.map(HoldingTable.width)
+    let widths = table.widths
     let name = max(8, min(rect.width - 3 - widths.reduce(0, +), 40))
     func cells(_ texts: [String], _ role: Theme.Role) -> [Span] {
       zip(texts, widths).map { text, width in

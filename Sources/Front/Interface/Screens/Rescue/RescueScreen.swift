@@ -120,8 +120,11 @@ extension RescueScreen {
       take(condition, context)
     case .held(let holdings) where task == lookTask:
       lookTask = nil
-      let remains = context.remains.remains
-      self.holdings = holdings.map { own in (remains.map { own.with($0) } ?? own).inOrder }
+      let (remains, keys) = (context.remains.remains, condition?.deletions?.keys ?? [:])
+      self.holdings = holdings.map { own in
+        let own = own.with(unused: keys)
+        return (remains.map { own.with($0) } ?? own).inOrder
+      }
     case .rescuing(let progress) where task == self.task:
       guard case .running(let work, _, let isCancelling) = phase else { break }
       phase = .running(work, progress, isCancelling: isCancelling)
@@ -135,6 +138,11 @@ extension RescueScreen {
         remains.isEmpty ? .warning : .success)
       holdings = holdings?.with(remains).inOrder
       fit(context)
+      // Its details say what was found, and what was not.
+      if let place = condition?.findings.firstIndex(where: { $0.kind == .deletions }) {
+        list.select(place)
+        detailList = List()
+      }
       if isShown, !remains.isEmpty { return context.turnRemains() }
       // If nothing was deleted, the user stays in Browse.
       if isShown, isAskedInBrowse, context.screen == .rescue { context.screen = .browse }
@@ -252,6 +260,16 @@ extension [EntityHolding] {
       var holding = holding
       let found = remains.entities.first { $0.name == holding.entity }
       (holding.deleted, holding.older) = (found?.deleted ?? 0, found?.older ?? 0)
+      holding.missed = remains.missed.first { $0.entity == holding.entity }
+      return holding
+    }
+  }
+
+  /// With the keys that are in no row.
+  fileprivate func with(unused keys: [String: Int]) -> [EntityHolding] {
+    map { holding in
+      var holding = holding
+      holding.unused = keys[holding.entity]
       return holding
     }
   }
@@ -259,7 +277,10 @@ extension [EntityHolding] {
   /// Those of which something is lost or was deleted first, then those with the most objects.
   fileprivate var inOrder: [EntityHolding] {
     func rank(_ holding: EntityHolding) -> (Int, Int, Int, String) {
-      (holding.lost == nil ? 1 : 0, -(holding.deleted ?? 0), -holding.live, holding.entity)
+      (
+        holding.lost == nil ? 1 : 0, -(holding.deleted ?? holding.unused ?? 0), -holding.live,
+        holding.entity
+      )
     }
     return sorted { rank($0) < rank($1) }
   }

@@ -178,10 +178,14 @@ actor RemainsSession {
       Remains.Entity(
         name: $0.name, deleted: $0.deleted, older: $0.older, unsaved: $0.unsaved, lost: $0.lost)
     }
-    let (isWiped, notes) = (found.isWiped, found.notes)
+    let (isWiped, notes, missed) = (found.isWiped, found.notes, found.missed)
     return (
       StoreSource.Remains(path: found.store.files.path, model: found.store.model),
-      { Remains(entities: entities, isWiped: isWiped, notes: notes, store: $0) }
+      {
+        var remains = Remains(entities: entities, isWiped: isWiped, notes: notes, store: $0)
+        remains.missed = missed
+        return remains
+      }
     )
   }
 

@@ -101,9 +101,11 @@ struct HistoryPages: Sendable, Equatable {
       let transaction = entry.transaction
       let author =
         transaction.formerVersion.map { "migrated from \(Self.name(of: $0, facts))" }
-        ?? transaction.author
-      let who = [author, transaction.context, transaction.process ?? transaction.bundle]
-        .compactMap { $0 }.joined(separator: "  ")
+        ?? transaction.author.map { "author \($0)" }
+      let who = [
+        author, transaction.context.map { "context \($0)" },
+        transaction.process.map { "process \($0)" } ?? transaction.bundle.map { "bundle \($0)" },
+      ].compactMap { $0 }.joined(separator: "  ")
       lines.append(
         PanelLine(
           [
@@ -137,16 +139,22 @@ struct HistoryPages: Sendable, Equatable {
   }
 
   private func heading(_ facts: StoreFacts) -> [PanelLine] {
-    guard scope != .all else { return Self.versions(facts) + Self.authors(facts) }
+    guard scope != .all else {
+      return [Self.noValues] + Self.versions(facts) + Self.authors(facts)
+    }
     let name = scope.object.flatMap { names[$0] }
     return [
       PanelLine(
         [
           .init(text: "Only \(subject)", role: .title),
           .init(text: name.map { "  \($0)" } ?? "", role: .string),
-        ], .none)
+        ], .none), Self.noValues,
     ]
   }
+
+  /// Where old values are, which are looked for here.
+  private static let noValues = PanelLine.note(
+    "History keeps no old values; a backup does: C, Tab compares with one.")
 
   /// The log of migrations: when the store left a version.
   private static func versions(_ facts: StoreFacts) -> [PanelLine] {

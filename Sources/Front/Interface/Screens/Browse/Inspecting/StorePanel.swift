@@ -146,7 +146,17 @@ struct StorePanel: LayerContent {
 
   private mutating func move(_ key: Key, in context: inout Context) -> [Effect] {
     var list = list(context)
+    let former = list.selected
     list.handle(key)
+    // Headings and blank lines are passed over, where something else follows.
+    let lines = lines(context)
+    let ahead =
+      list.selected < former
+      ? Array(lines.indices.prefix(list.selected + 1).reversed())
+      : Array(lines.indices.dropFirst(list.selected))
+    if let next = ahead.first(where: { lines.element($0)?.isHeading == false }) {
+      list.select(next)
+    }
     lists[section] = list
     guard section == .history else { return [] }
     return history.wanted(isShown: true, list.count - list.selected, in: &context)
@@ -266,6 +276,11 @@ struct PanelLine: Sendable, Equatable {
     case .none, .deleted: false
     case .object, .rows, .transaction, .moreChanges: true
     }
+  }
+
+  /// Whether it only parts or names other lines.
+  var isHeading: Bool {
+    purpose == .none && pieces.allSatisfy { $0.role == .title || $0.text.isEmpty }
   }
 
   /// The object that the line is about.
