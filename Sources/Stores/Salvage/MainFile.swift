@@ -20,9 +20,7 @@ package final class MainFile: Sendable {
 
   private static let mostZeros = 1 << 28
 
-  /// The pages that the database had by its rollback journal, if they are far more than the files hold; `nil` otherwise.
-  ///
-  /// SQLite fills the file with zeros up to that size when it rolls the journal back. Here they are left out.
+  /// Pages of the database by its rollback journal, if far more than the files hold: SQLite would fill them with zeros.
   package let incrediblePages: Int?
 
   /// Opens a main file.
