@@ -77,7 +77,8 @@ struct ExportRunTests {
     let terminal = TmuxTerminal(
       width: 80, height: 24, folder: demo.folder,
       "cd '\(place)' && NO_COLOR=1 '\(FileSystem.canonical(Shell.strata))' --fresh '\(demo.store)'")
-    #expect(terminal.screen(showing: "▸1 Browse").contains("Browse"))
+    // The palette finds objects once the store is open.
+    #expect(terminal.screen(showing: "▸1 Browse", "row 1 of").contains("Browse"))
     terminal.send(":", "Recipe/p\(key)", "Enter")
     // The palette shows the words, too: the object is there with its properties.
     let object = terminal.screen(showing: "Recipe/p\(key)", "createdAt", "▏ ")

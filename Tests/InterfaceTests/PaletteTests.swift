@@ -83,4 +83,17 @@ struct PaletteTests {
     try session.send("Esc")
     #expect(session.state.layers.isEmpty)
   }
+
+  @Test("an object that was typed while the store was being opened is gone to once it is open")
+  func early() throws {
+    var session = try Session()
+    let store = session.state.store
+    session.state.store = nil
+    try session.send(":")
+    for letter in "Recipe/p12" { try session.send(String(letter)) }
+    session.state.store = store
+    try session.send("⏎")
+    #expect(session.state.notice?.text.contains("no action found") != true)
+    #expect(session.state.layers.isEmpty)
+  }
 }

@@ -22,7 +22,8 @@ struct PaletteLayer: LayerContent {
     [
       Binding(
         [.enter], "do it", does("choose") { $0.choose(in: &$1) },
-        unless: list.isEmpty ? "no action found" : nil),
+        // Not by the list: it is of the time of typing, and the store may have been opened since.
+        unless: entries(context).isEmpty ? "no action found" : nil),
       moving([.up, .down, .pageUp, .pageDown, .control("p"), .control("n")], label: "↑↓ ^P ^N") {
         $0.fit($2)
         $0.list.handle($1)
