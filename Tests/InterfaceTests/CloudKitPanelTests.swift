@@ -55,7 +55,7 @@ struct CloudKitPanelTests {
     let other = try TemporaryFolder()
     var small = try Self.opened(other, width: 80, height: 24)
     try Snapshot.expect(small.screen(), named: "cloudkit-80x24")
-    for _ in 1...24 { try small.send("j") }
+    for _ in 1...18 { try small.send("j") }
     try Snapshot.expect(small.screen(), named: "cloudkit-middle-80x24")
   }
 
