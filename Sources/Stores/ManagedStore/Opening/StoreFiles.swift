@@ -203,6 +203,7 @@ public struct StoreFiles: Sendable, Equatable {
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
     try refuseWhileWritten()
+    if let wrong = incredibleSize(wal) { throw wrong }
     let hasHotJournal = try self.hasHotJournal()
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
@@ -242,7 +243,7 @@ public struct StoreFiles: Sendable, Equatable {
     (connection: Connection, access: Access, snapshot: Snapshot?), Soundness
   ) {
     let failure: CoreDataError
-    if let wrong = try checked() {
+    if let wrong = try checked() ?? incredibleSize(wal) {
       failure = wrong
     } else {
       do {
@@ -256,6 +257,20 @@ public struct StoreFiles: Sendable, Equatable {
     let soundness = try Soundness(salvaging: self, model: model, after: failure)
     guard let connection = soundness.mended?.connection else { throw failure }
     return ((connection, .snapshot, nil), soundness)
+  }
+
+  /// What is wrong with a -wal whose last commit states far more pages for the store than the files hold; `nil` if it is
+  /// not so. SQLite takes memory and time for each of them when it checks the store.
+  package func incredibleSize(_ wal: WriteAheadLog) -> CoreDataError? {
+    let smallestPage = 512
+    guard wal.frames > 0, wal.pages > size / smallestPage * 64 + 65_536 else { return nil }
+    return CoreDataError(
+      .unreadable, code: .persistentStoreOpen,
+      "the -wal is damaged: its last commit states \(NumberText.grouped(wal.pages)) pages for the store, far more than the files hold",
+      path: path,
+      advice:
+        "What the store holds may be saved: see \(.deed("diagnosis"), of: [ShellText.quoted(path)])."
+    )
   }
 
   /// What is wrong with the file's beginning or its length; `nil` where nothing is.

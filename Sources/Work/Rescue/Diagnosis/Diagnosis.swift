@@ -161,6 +161,9 @@ public struct Diagnosis: Sendable {
     } catch let error as CoreDataError {
       return found + [Finding(.walUnreadable, error.message + ".", in: place)]
     }
+    if let wrong = files.incredibleSize(knownLog) {
+      found.append(Finding(.walUnreadable, wrong.message + ".", in: place))
+    }
     let kinship =
       knownLog.frames > 0 && !isInUse
       ? try? LogKinship(of: files.walPath, store: files.path, journal: files.journalPath) : nil
