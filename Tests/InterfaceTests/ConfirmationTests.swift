@@ -220,10 +220,20 @@ struct ConfirmationTests {
     #expect(text.contains("62 objects of Draft"), "\(text)")
   }
 
-  @Test("Enter answers no question, and says which keys do", arguments: Question.allCases)
+  @Test("Enter does not answer the question before the cut-over, which is asked on the screen")
+  func enterBeforeCutover() throws {
+    var session = try Question.cutover.session()
+    let before = session.effects.count
+    try session.send("⏎")
+    #expect(session.effects.count == before)
+  }
+
+  @Test(
+    "Enter answers no question, and says which keys do",
+    arguments: Question.allCases.filter { $0 != .cutover })
   func enter(question: Question) throws {
     var session = try question.session()
-    guard session.state.layers.last?.content is ConfirmLayer else { return }
+    try #require(session.state.layers.last?.content is ConfirmLayer)
     let before = session.effects.count
     try session.send("⏎")
     #expect(session.effects.count == before)

@@ -141,8 +141,8 @@ extension State {
     otherBrowse = BrowseScreen()
   }
 
-  /// Shows the deleted and older rows in Browse, or the store itself again; where nobody looked for
-  /// them, that is done first.
+  /// Shows the deleted and older rows in Browse, or the store itself again; they are looked for
+  /// first if that was not done yet.
   mutating func turnRemains() -> [Effect] {
     guard let found = known.remains.remains else {
       return on(RescueScreen.self) { $0.search(thenShow: true, in: &$1) }

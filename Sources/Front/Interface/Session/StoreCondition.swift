@@ -67,9 +67,9 @@ package struct EntityHolding: Sendable, Equatable {
   package var unused: Int?
   /// What of these was not found when somebody looked; `nil` where everything was.
   package var missed: Undeletion.Missed?
-  /// Objects that were deleted and still stand in the file; `nil` where nobody looked.
+  /// Objects that were deleted and still stand in the file; `nil` if not looked for yet.
   package var deleted: Int?
-  /// Older versions of objects; `nil` where nobody looked.
+  /// Older versions of objects; `nil` if not looked for yet.
   package var older: Int?
 
   /// An entity of which so many objects can be read.

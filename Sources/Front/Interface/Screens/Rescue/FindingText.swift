@@ -13,7 +13,7 @@ struct FindingText {
   private let going: String?
   /// Whether anything shows that objects were deleted.
   private let hasDeletions: Bool
-  /// What was found of deleted objects; `nil` where nobody looked.
+  /// What was found of deleted objects; `nil` if not looked for yet.
   private let remains: Remains?
 
   init(
