@@ -33,20 +33,37 @@ struct JournalFaultTests {
     #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
   }
 
-  @Test("a journal that states far too many pages does not make the store as long as that")
-  func tooManyPages() throws {
+  @Test(
+    "a journal whose header states a wrong number of pages neither fills the store nor cuts it off",
+    arguments: [true, false])
+  func wrongPages(isTooMany: Bool) throws {
     let save = try InterruptedSave()
-    var journal = try FileSystem.read(save.journalPath)
+    let pages = save.saved.count / 4096
+    #expect(try FileSystem.read(save.path).count > save.saved.count)
     // The size of the database before the save.
-    journal.replaceSubrange(16..<20, with: [0x0D, 0x00, 0x00, 0x24])
-    try FileSystem.write(journal, to: save.journalPath)
+    let stated = isTooMany ? 218_103_844 : pages - 9
+    try save.store.change("-journal") { bytes in
+      let word = withUnsafeBytes(of: UInt32(stated).bigEndian) { Array($0) }
+      bytes.replaceSubrange(16..<20, with: word)
+    }
     #expect(try StoreDump.lines(at: save.path) == save.store.lines)
-    let findings = try Diagnosis(of: save.path).findings.filter { $0.severity == .error }
-    #expect(findings.contains { $0.sentence.contains("218,103,844 pages") }, "\(findings)")
+    let diagnosis = try Diagnosis(of: save.path)
+    let first = try #require(diagnosis.findings.first)
+    #expect(first.kind == .journalUnapplied && first.severity == .error)
+    #expect(first.sentence.contains(isTooMany ? "218,103,844 pages" : "\(pages - 9) pages"))
+    #expect(diagnosis.isReadable && diagnosis.count(.error) == 1, "\(diagnosis.findings)")
+    #expect(!diagnosis.findings.contains { $0.kind == .journalHot })
     let output = save.store.folder.path("Saved.sqlite")
-    _ = try StoreSalvage.run(path: save.path, output: output)
+    let report = try StoreSalvage.run(path: save.path, output: output)
     #expect(try StoreDump.lines(at: output) == save.store.lines)
+    #expect(report.isShort && report.notes.contains { $0.contains("\(pages) pages") })
     #expect(try #require(FileSystem.status(output)).size < 10_000_000)
+    // What the save put behind the store's end never was.
+    let plain = try TemporaryFolder()
+    try FileSystem.write(save.saved, to: plain.path("Demo.sqlite"))
+    let expected = try Undeletion(of: plain.path("Demo.sqlite"))
+    let found = try Undeletion(of: save.path)
+    #expect(found.entities == expected.entities && found.missed == expected.missed)
   }
 
   @Test("undelete finds the same as in the store before the save")

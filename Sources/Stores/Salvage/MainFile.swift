@@ -18,11 +18,6 @@ package final class MainFile: Sendable {
   /// The pages that are restored; `nil` where none is.
   private let applied: RollbackJournal?
 
-  private static let mostZeros = 1 << 28
-
-  /// Pages of the database by its rollback journal, if far more than the files hold: SQLite would fill them with zeros.
-  package let incrediblePages: Int?
-
   /// Opens a main file.
   ///
   /// - Parameters:
@@ -36,7 +31,7 @@ package final class MainFile: Sendable {
     shift = moved?.shift
     if let moved {
       journal = nil
-      (size, kept, applied, incrediblePages) = (moved.size, moved.size, nil, nil)
+      (size, kept, applied) = (moved.size, moved.size, nil)
       return
     }
     var journal: RollbackJournal?
@@ -45,17 +40,14 @@ package final class MainFile: Sendable {
     }
     self.journal = journal
     guard let journal, journal.state == .hot else {
-      (size, kept, applied, incrediblePages) = (file.size, file.size, nil, nil)
+      (size, kept, applied) = (file.size, file.size, nil)
       return
     }
     applied = journal
     let page = journal.pageSize
-    kept = min(file.size, journal.initialPages * page)
-    // SQLite makes the file as long as it was. Pages far beyond all that is there would be zeros.
-    let most = (file.size + journal.pages * page) * 64 + Self.mostZeros
-    incrediblePages = journal.initialPages * page > most ? journal.initialPages : nil
-    let initial = incrediblePages == nil ? journal.initialPages * page : file.size
-    let last = (journal.places.keys.filter { $0 * page <= most }.max() ?? 0) * page
+    let initial = journal.initialPages * page
+    kept = min(file.size, initial)
+    let last = (journal.places.keys.max() ?? 0) * page
     // A part of the last page is left as it is.
     size = max(kept + page <= initial ? initial : kept, last)
   }

@@ -36,8 +36,11 @@ public final class RollbackJournal: Sendable {
   public let state: State
   /// Bytes of a page.
   public let pageSize: Int
-  /// Pages that the database had before the transaction.
+  /// Pages that the database had before the transaction; by its first page, or at least as many as the main file has,
+  /// where the header's number cannot be.
   public let initialPages: Int
+  /// The header's number of those pages, if it cannot be: SQLite would cut the store off, or fill it with zeros.
+  public let wrongPages: Int?
   /// Records that a header counts and that are left out, as far as pages can be so many.
   public let missing: Int
   /// Why they are.
@@ -50,8 +53,10 @@ public final class RollbackJournal: Sendable {
   private let file: OpenFile
 
   /// Whether the main file may hold half of a save all the same: SQLite does not roll the journal back, or not
-  /// whole.
-  package var leavesHalf: Bool { state == .damagedHeader || state == .hot && end != .whole }
+  /// whole, or its header is damaged.
+  package var leavesHalf: Bool {
+    state == .damagedHeader || state == .hot && (end != .whole || wrongPages != nil)
+  }
 
   /// How many pages are restored.
   public var pages: Int { places.count }
@@ -76,21 +81,49 @@ public final class RollbackJournal: Sendable {
     self.file = file
     let first = try file.read(at: 0, count: JournalHeader.size)
     let header = JournalHeader(first)
-    initialPages = header.initialPages
     let state = try Self.state(file, first, header, hasMain: main.size > 0)
     self.state = state
     let isSize = FileHeader.isPageSize(header.pageSize)
     let own = isSize ? nil : FileHeader(try main.read(at: 0, count: FileHeader.size)).pageSize
     let pageSize = isSize ? header.pageSize : own ?? 4096
     self.pageSize = pageSize
-    (missing, end, places) =
-      state == .hot ? try Self.records(of: file, header, pageSize: pageSize) : (0, .whole, [:])
+    let stated = header.initialPages
+    guard state == .hot else {
+      (initialPages, wrongPages, missing, end, places) = (stated, nil, 0, .whole, [:])
+      isOfAnotherTime = false
+      return
+    }
+    var records = try Self.records(of: file, header, pageSize: pageSize, of: stated)
+    let most = (main.size + records.places.count * pageSize) * 64 / pageSize + Self.mostZeros
+    // A first page that was not saved is as it was, if all that was saved is there.
+    let ownPage = records.places[1].map { (file, $0) } ?? (records.end == .whole ? (main, 0) : nil)
+    let former = try ownPage.flatMap { try Self.formerPages($0) }.flatMap { $0 > most ? nil : $0 }
+    if stated < former ?? 0 || stated > most {
+      let saved = records.places.keys.filter { $0 <= most }.max() ?? 0
+      (initialPages, wrongPages) = (former ?? max(main.size / pageSize, saved), stated)
+      records = try Self.records(of: file, header, pageSize: pageSize, of: initialPages)
+    } else {
+      (initialPages, wrongPages) = (stated, nil)
+    }
+    (missing, end, places) = records
     isOfAnotherTime =
       try places[1].map { place in
         let before = FileHeader(try file.read(at: place, count: FileHeader.size))
         let now = FileHeader(try main.read(at: 0, count: FileHeader.size))
         return before.isMagic && now.isMagic && now.changeCounter &- before.changeCounter > 1
       } ?? false
+  }
+
+  /// Pages that SQLite may well have to fill with zeros.
+  private static let mostZeros = 1 << 16
+
+  /// How many pages a database has by its first page; `nil` where SQLite does not believe that.
+  private static func formerPages(_ page: (file: OpenFile, place: Int)) throws -> Int? {
+    let header = FileHeader(try page.file.read(at: page.place, count: FileHeader.size))
+    guard header.isMagic, header.pages > 0, header.changeCounter == header.versionValidFor else {
+      return nil
+    }
+    return header.pages
   }
 
   /// How many of the pages are others in a main file as it is; one more where its size is another.
@@ -150,7 +183,7 @@ public final class RollbackJournal: Sendable {
   }
 
   private static func records(
-    of file: OpenFile, _ first: JournalHeader, pageSize: Int
+    of file: OpenFile, _ first: JournalHeader, pageSize: Int, of initialPages: Int
   ) throws -> (missing: Int, end: End, places: [Int: Int]) {
     let (sector, record) = (first.sectorSize, pageSize + 8)
     let locked = lockedByte / pageSize + 1
@@ -163,14 +196,14 @@ public final class RollbackJournal: Sendable {
       let isCounted = header.records != JournalHeader.uncounted
       let count = isCounted ? Int(header.records) : max(0, file.size - sector) / record
       for index in 0..<count {
-        let missing = max(1, min(count - index, first.initialPages - places.count))
+        let missing = max(1, min(count - index, initialPages - places.count))
         let bytes = try file.read(at: place, count: record)
         guard bytes.count >= record - 4 else { return (missing, .cutOff, places) }
         let page = Int(BigEndian.word(bytes, 0))
         // Behind the records stands the name of a common journal, under this number.
         if page == locked, !isCounted { return (0, .whole, places) }
         guard page > 0, page != locked else { return (missing, .noPage, places) }
-        if page <= first.initialPages {
+        if page <= initialPages {
           guard bytes.count == record else { return (missing, .cutOff, places) }
           guard header.checksum(bytes[4..<4 + pageSize]) == BigEndian.word(bytes, 4 + pageSize)
           else { return (missing, .checksum, places) }
@@ -252,13 +285,11 @@ extension RollbackJournal {
     if main.header.isMagic, main.pageSize != found.pageSize {
       return .pageSize(log: found.pageSize, main: main.pageSize)
     }
-    if let place = found.places[1] {
-      let before = FileHeader(try found.read(at: place, count: FileHeader.size))
-      if before.isMagic, before.pages > 0, before.changeCounter == before.versionValidFor,
-        before.pages != found.initialPages
-      {
-        return .journalPages(counted: found.initialPages, stated: before.pages)
-      }
+    let counted = found.wrongPages ?? found.initialPages
+    if let place = found.places[1], let stated = try formerPages((found.file, place)),
+      stated != counted
+    {
+      return .journalPages(counted: counted, stated: stated)
     }
     let image = try DatabaseImage(path: store, log: nil, journal: journal)
     // Half of a save may be all that the main file is.

@@ -91,11 +91,9 @@ public struct StoreFiles: Sendable, Equatable {
         hint: status.kind == .directory ? "Name the store file in it, such as App.sqlite." : nil)
     }
     let main = try main()
-    if let pages = main.incrediblePages {
+    if let miscount = main.journal?.miscount {
       throw CoreDataError(
-        .unreadable, code: .persistentStoreOpen,
-        "the header of the -journal is damaged: it states \(NumberText.grouped(pages)) pages for the store, far more than the files hold, and SQLite would fill the store with zeros up to that size",
-        path: path,
+        .unreadable, code: .persistentStoreOpen, miscount, path: path,
         advice:
           "Do not open the store with another program. What it holds may be saved: see \(.deed("diagnosis"), of: [ShellText.quoted(path)])."
       )

@@ -175,7 +175,7 @@ extension RollbackJournal {
     case .finished: return nil
     case .hot:
       return
-        "A save was not finished: \(NumberText.counted(pages, "page")) of the -journal \(pages == 1 ? "was" : "were") rolled back, as SQLite does.\(shortage)"
+        "A save was not finished: \(NumberText.counted(pages, "page")) of the -journal \(pages == 1 ? "was" : "were") rolled back\(miscount == nil ? ", as SQLite does" : "").\(miscountTold)\(shortage)"
     case .withoutMain:
       return "The -journal was left out: the main file is empty, so SQLite would delete it."
     case .damagedHeader:
@@ -185,6 +185,25 @@ extension RollbackJournal {
       return
         "The -journal was left out: it belongs to a transaction of several databases, and SQLite treats it as committed if \(name) is missing."
     }
+  }
+
+  /// What is wrong with the number of pages in its header, as a clause; `nil` if nothing is.
+  package var miscount: String? {
+    guard let wrongPages else { return nil }
+    let stated = NumberText.counted(wrongPages, "page")
+    let head = "the header of the -journal is damaged: it states \(stated) for the store, "
+    return wrongPages < initialPages
+      ? head
+        + "which had \(NumberText.grouped(initialPages)), and SQLite would cut it off at that size"
+      : head
+        + "far more than the files hold, and SQLite would fill the store with zeros up to that size"
+  }
+
+  /// The same as a sentence behind another.
+  private var miscountTold: String {
+    guard let miscount else { return "" }
+    let taken = NumberText.counted(initialPages, "page")
+    return " But \(miscount): the store was taken to have \(taken)."
   }
 
   /// Why records were left out that a header counts, as a sentence behind another; empty where none was.

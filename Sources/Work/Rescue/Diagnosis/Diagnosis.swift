@@ -101,7 +101,9 @@ public struct Diagnosis: Sendable {
       findings.append(Finding(.mixedPages, sentence, in: place))
     }
     isReadable = store != nil || file.isReadable
-    if store == nil, !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile }) {
+    if store == nil, !isKeptFromSQLite,
+      !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile })
+    {
       let found = Unopened(place: place, files: files, log: knownLog).findings()
       isReadable = !found.isEmpty
       findings += found
@@ -119,6 +121,8 @@ public struct Diagnosis: Sendable {
   }
 
   private var knownLog = WriteAheadLog.absent
+  /// Whether the store is not opened because of what is beside it, though its pages can be read.
+  private var isKeptFromSQLite = false
 
   /// Whether the names of the tables and the model are lost, so that a salvage has to be given a model.
   private static func needsModel(_ files: StoreFiles) -> Bool {
@@ -150,8 +154,9 @@ public struct Diagnosis: Sendable {
       // That of a save that goes on is nobody's to roll back.
       if let journal = main.journal, !isInUse {
         found = JournalLayer(
-          place: place, journal: journal, incrediblePages: main.incrediblePages
+          place: place, journal: journal
         ).findings()
+        isKeptFromSQLite = journal.wrongPages != nil
       }
     } catch let error as CoreDataError {
       return [Finding(.journalUnreadable, error.message + ".", in: place)]
@@ -163,6 +168,7 @@ public struct Diagnosis: Sendable {
     }
     if let wrong = files.incredibleSize(knownLog) {
       found.append(Finding(.walUnreadable, wrong.message + ".", in: place))
+      isKeptFromSQLite = true
     }
     let kinship =
       knownLog.frames > 0 && !isInUse

@@ -110,8 +110,6 @@ extension WriteAheadLog.Unapplied {
 struct JournalLayer {
   let place: StorePlace
   let journal: RollbackJournal
-  /// The pages that it states for the store, if they are far more than the files hold.
-  let incrediblePages: Int?
 
   func findings() -> [Finding] {
     switch journal.state {
@@ -143,19 +141,17 @@ struct JournalLayer {
 
   private func hot() -> [Finding] {
     let pages = NumberText.counted(journal.pages, "page")
+    let head =
+      "A save was interrupted, and the main file may hold half of it. The -journal has the former content of \(pages)"
     var found = [
-      finding(
-        .journalHot,
-        "A save was interrupted, and the main file may hold half of it. The -journal has the former content of \(pages): SQLite restores \(journal.pages == 1 ? "it" : "them"), and all counts here are of the store after that.",
-        count: journal.pages)
+      journal.miscount.map {
+        finding(.journalUnapplied, "\(head), but \($0).", count: journal.pages)
+      }
+        ?? finding(
+          .journalHot,
+          "\(head): SQLite restores \(journal.pages == 1 ? "it" : "them"), and all counts here are of the store after that.",
+          count: journal.pages)
     ]
-    if let pages = incrediblePages {
-      found.append(
-        finding(
-          .journalUnapplied,
-          "The header of the -journal is damaged: it states \(NumberText.grouped(pages)) pages for the store, far more than the files hold. SQLite would fill the store with zeros up to that size.",
-          count: pages))
-    }
     if journal.end != .whole {
       found.append(
         finding(
