@@ -49,10 +49,32 @@ struct ReportTextTests {
     #expect(!salvaged.isLossy)
     let whole = ReportText.text(Report(salvaged, seconds: 4))
     #expect(whole.contains("✓") && whole.contains("nothing is known to be lost"), "\(whole)")
+    // A doubt is no loss, and a row that is known to be lost is more than a doubt.
+    var doubtful = salvaged
+    doubtful.isPartial = true
+    let doubt = ReportText.text(Report(doubtful, seconds: 4))
+    #expect(doubt.contains("may not be all") && !doubt.contains("are lost"), "\(doubt)")
+    doubtful.unreadable = 1
+    #expect(ReportText.text(Report(doubtful, seconds: 4)).contains("some are lost"))
     salvaged.lacksOwnLog = true
     let text = ReportText.text(Report(salvaged, seconds: 4))
     #expect(!text.contains("nothing is known to be lost"), "\(text)")
     #expect(text.contains("without what was only in its own -wal"), "\(text)")
+  }
+
+  @Test("an undeletion of a store with losses has no ✓, and does not name itself")
+  func restoredWithLosses() throws {
+    var salvaged = SampleStore.salvaged
+    (salvaged.opens, salvaged.isPartial) = (true, true)
+    var restored = Restoration.Report(salvage: salvaged)
+    restored.back = ["Recipe": [1, 2, 3]]
+    let text = ReportText.text(Report(restored, seconds: 4))
+    #expect(text.contains("! 3 deleted objects restored") && !text.contains("Earlier states"))
+    restored.salvage.isPartial = false
+    restored.salvage.tables = []
+    #expect(ReportText.text(Report(restored, seconds: 4)).contains("✓ 3 deleted objects"))
+    restored.refused = ["Recipe": [7]]
+    #expect(ReportText.text(Report(restored, seconds: 4)).contains("! 3 deleted objects"))
   }
 
   @Test("the screen after a migration, and the file that w writes from there")

@@ -8,8 +8,8 @@ extension Report {
   package init(_ report: Restoration.Report, seconds: Double) {
     let head = [
       Line(
-        report.count > 0 ? .success : .warning,
-        "\(NumberText.counted(report.count, "deleted object")) restored in \(NumberText.seconds(seconds))"
+        report.count > 0 && !report.isLossy ? .success : .warning,
+        "\(NumberText.counted(report.count, "deleted object")) restored in \(NumberText.seconds(seconds))\(report.isLossy ? "; see below" : "")"
       ),
       Line("the new store: \(report.salvage.outputPath)", as: .code),
       Line("the store is as it was: \(report.salvage.storePath)", as: .detail),
@@ -41,7 +41,7 @@ extension Report {
       [
         Section(head), Section("restored", columns: ["objects"], restored + Self.hints(report)),
         Section(Self.uncertainty(report) + refused + emptied),
-      ] + Report(report.salvage, seconds: seconds).sections.dropFirst()
+      ] + Self.contents(report.salvage)
         + [Section("the first of them, and where they were found", origins)])
   }
 

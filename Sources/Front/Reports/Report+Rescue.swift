@@ -20,15 +20,18 @@ extension Report {
     let objects = NumberText.counted(report.objects, "object")
     let isWhole = report.isWhole && missing.isEmpty && !report.lacksOwnLog
     let loss =
-      report.isLossy
+      report.lacksRows
       ? "some are lost: see below"
-      : !report.isWhole
-        ? "files that they name are missing: see below"
-        : !missing.isEmpty
-          ? "without what is in \(missing.joined(separator: ", "))"
-          : report.lacksOwnLog
-            ? "without what was only in its own -wal, if it had one"
-            : "nothing is known to be lost"
+      : report.isLossy
+        ? report.objects == 0
+          ? "see below" : "they may not be all, or not as they were last: see below"
+        : !report.isWhole
+          ? "files that they name are missing: see below"
+          : !missing.isEmpty
+            ? "without what is in \(missing.joined(separator: ", "))"
+            : report.lacksOwnLog
+              ? "without what was only in its own -wal, if it had one"
+              : "nothing is known to be lost"
     var head = [
       Line(
         isWhole ? .success : .warning,
@@ -40,15 +43,24 @@ extension Report {
       Line("the damaged store is as it was: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
-    let remarks = report.remarks
-    self.init([
-      Section(head),
+    let earlier: Advice =
+      "Earlier states of lost objects may still be in the file\(report.undeletion)"
+    self.init(
+      [Section(head)] + Self.contents(report, report.isLossy ? [Line(.note, earlier)] : []))
+  }
+
+  /// What a new store holds, and what it lacks.
+  ///
+  /// - Parameter notes: what is to be said besides.
+  static func contents(_ report: SalvageReport, _ notes: [Line] = []) -> [Section] {
+    let remarks = report.remarks + notes
+    return [
       Section(
         "objects", columns: ["saved"],
         report.entities.map { Line("\($0.name)", numbers: [NumberText.grouped($0.objects)]) }),
       Section("lost", remarks.filter { $0.mark == .warning }),
       Section("notes", remarks.filter { $0.mark != .warning } + [Line](notes: report.notes)),
-    ])
+    ]
   }
 }
 
@@ -65,6 +77,11 @@ extension Report.Mark {
 }
 
 extension SalvageReport {
+  /// How lost objects are looked for, behind a sentence.
+  fileprivate var undeletion: Advice {
+    undeleteCommand.map { ". To look for them: \($0)" } ?? "."
+  }
+
   /// What was lost, and what was found otherwise than by its tree, as sentences.
   package var remarks: [Report.Line] {
     typealias Line = Report.Line
@@ -147,7 +164,6 @@ extension SalvageReport {
       doubtful,
       "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") different values in an index: one of the two is older, or damaged, and it is not known which. Those in the table were saved."
     )
-    let undeletion: Advice = undeleteCommand.map { ". To look for them: \($0)" } ?? "."
     for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
       remarks.append(
         Line(
@@ -181,13 +197,6 @@ extension SalvageReport {
         Line(
           .warning,
           "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are missing: the hidden folder \(files.folders.own.printable) does not have them. Ask for the whole folder, and put it beside the new store as \(files.folders.new.printable)."
-        ))
-    }
-    if isLossy {
-      remarks.append(
-        Line(
-          .note,
-          "Earlier states of lost objects may still be in the file\(undeletion)"
         ))
     }
     return remarks

@@ -161,21 +161,26 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether everything that is known of is in the new store, files of external data too.
   package var isWhole: Bool { !isLossy && missingFiles == nil }
 
-  /// Whether anything is known to be lost, or nothing was saved.
+  /// Whether anything is known to be lost, or in doubt, or nothing was saved.
   package var isLossy: Bool {
     isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 || !gone.isEmpty
       || !unreadableFiles.isEmpty
   }
 
-  /// Whether the rows that were read are not all that there should be, or are in doubt: it is known before the
-  /// new store is opened.
-  var isShort: Bool {
-    unplaced > 0 || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
-      || !unbalanced.isEmpty
-      || missingPages > 0 || unknownHoles > 0 || !lostTables.isEmpty
+  /// Whether rows are known to be lost: all else that makes a report lossy is a doubt.
+  package var lacksRows: Bool {
+    unplaced > 0 || unreadable > 0 || !missing.isEmpty || missingPages > 0 || unknownHoles > 0
+      || !gone.isEmpty
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }
       }
+  }
+
+  /// Whether the rows that were read are not all that there should be, or are in doubt: it is known before the
+  /// new store is opened.
+  var isShort: Bool {
+    lacksRows || isPartial || misplaced > 0 || doubtful > 0 || !unbalanced.isEmpty
+      || !lostTables.isEmpty
   }
 }
 

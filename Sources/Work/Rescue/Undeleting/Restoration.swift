@@ -33,6 +33,8 @@ package struct Restoration {
     package var first: [Object] = []
     /// Objects that a constraint of the new store refuses, by entity: another has their unique values.
     package var refused: [String: [Int64]] = [:]
+    /// Whether something of the old store is lost or in doubt, or a deleted object could not be put back.
+    package var isLossy: Bool { salvage.isLossy || !refused.isEmpty }
     /// To-one relationships that are empty now since what they named is not there, by entity and
     /// relationship.
     package var emptied: [String: Int] = [:]

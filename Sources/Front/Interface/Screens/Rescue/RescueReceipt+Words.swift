@@ -20,7 +20,7 @@ extension RescueReceipt {
   var isLossy: Bool {
     switch self {
     case .salvaged(let report, _): report.isLossy
-    case .restored(let report, _): report.salvage.isLossy || !report.refused.isEmpty
+    case .restored(let report, _): report.isLossy
     case .repaired(let receipt): receipt.left.contains { $0.severity == .error }
     case .edited: false
     }
@@ -30,7 +30,7 @@ extension RescueReceipt {
   var notice: String {
     switch self {
     case .salvaged(let report, _):
-      "saved\(report.isLossy ? ", with losses" : ""): "
+      "saved\(report.lacksRows ? ", with losses" : report.isLossy ? ", perhaps not all" : ""): "
         + "\(NumberText.counted(report.objects, "object")) in \(report.outputPath)"
     case .restored(let report, _):
       "\(NumberText.counted(report.count, "deleted object")) restored in \(report.salvage.outputPath)"

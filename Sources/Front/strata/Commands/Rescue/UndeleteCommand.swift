@@ -97,9 +97,7 @@ enum UndeleteCommand {
           add in
           try restoration.forEach(of: report) { object in try add { $0.object(object) } }
         }
-        return console.finish(
-          lookedThrough: path,
-          report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
+        return console.finish(lookedThrough: path, report.isLossy ? .no : .done)
       }
       guard only.isEmpty else {
         throw CoreDataError(
