@@ -173,6 +173,8 @@ extension SalvageReport {
             : "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
         ))
     }
+    remarks += lacking.map { Line(.warning, Advice(stringLiteral: $0)) }
+    if let lacks { remarks.append(Line(.note, lacks.advice(ShellText.quoted(outputPath)))) }
     if let first = unreadableFiles.first {
       let count = NumberText.counted(unreadableFiles.count, "file")
       remarks.append(
@@ -200,6 +202,20 @@ extension SalvageReport {
         ))
     }
     return remarks
+  }
+}
+
+extension SalvageReport.Lack {
+  /// What helps a store at a path, as a printed word.
+  fileprivate func advice(_ path: String) -> Advice {
+    switch self {
+    case .unusedTables:
+      "The new store lacks tables that never held anything. To create them: \(.deed("repair-tables"), of: [path])"
+    case .tables:
+      "The new store lacks tables. To create them, empty: \(.deed("repair-tables-forced"), of: [path])"
+    case .columns:
+      "The new store lacks columns: take them from another copy of the store, or add empty ones of these names."
+    }
   }
 }
 

@@ -68,6 +68,7 @@ package enum StoreAnonymization {
       "Salvage it first, and anonymize the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
     )
     try store.requireModel(for: "which columns hold values")
+    try store.refuseMissingTables(.refused)
   }
 
   /// - Returns: the name of the support folder beside the new store; `nil` if there is none.

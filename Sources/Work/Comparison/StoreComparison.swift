@@ -55,6 +55,11 @@ public final class StoreComparison {
         hint: Nearest.hint(
           name, in: known.filter { $0.contains(".") == name.contains(".") }.sorted()))
     }
+    // Of two stores without a model the tables are compared as they are.
+    if a.modelSource == .raw || b.modelSource == .raw, a.modelSource != b.modelSource {
+      throw (a.modelSource == .raw ? a : b).modelNeeded(for: "what its tables hold", .unreadable)
+    }
+    for store in [a, b] { try store.refuseMissingTables(.unreadable) }
     // What is read is checked, or a copy of all that can be read; indexes can be trusted then.
     for store in [a, b] {
       try store.stopping(when: isCancelled) { try store.inspect(isForPlan: false) }
@@ -373,7 +378,7 @@ public final class StoreComparison {
 
   private func compareBookkeeping() throws -> [ComparisonSummary.Bookkeeping] {
     guard let mapping = alignment.mapping, a.modelSource != .raw, b.modelSource != .raw,
-      b.drift.missingTables.isEmpty, b.drift.missingColumns.isEmpty
+      !a.lacksTables, !b.lacksTables
     else {
       return [
         .init(part: "bookkeeping", message: "not compared: no mapping can be inferred", count: 0)

@@ -97,12 +97,7 @@ private struct EditRun {
       "Repair or salvage it first: \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]) lists the repairs."
     )
     try given.requireModel(for: "the rules for its objects")
-    if !given.drift.missingTables.isEmpty || !given.drift.missingColumns.isEmpty {
-      throw CoreDataError(
-        .refused, code: .persistentStoreIncompatibleSchema,
-        given.drift.sentences.first ?? "its tables do not fit its model", path: given.path,
-        advice: "See \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]).")
-    }
+    try given.refuseMissingTables(.refused, evenIfUnused: true)
   }
 
   private func receipt() -> EditReceipt {

@@ -22,12 +22,7 @@ enum MergeChecks {
         "merged",
         "Salvage it first, and merge the result: \(.deed("salvage"), of: [ShellText.quoted(store.path)])."
       )
-      guard store.drift.missingTables.allSatisfy(\.isUnused), store.drift.missingColumns.isEmpty
-      else {
-        throw CoreDataError(
-          .refused, "the store lacks tables or columns of its model", path: store.path,
-          advice: "\(.deed("diagnosis"), of: [ShellText.quoted(store.path)]) shows what helps.")
-      }
+      try store.refuseMissingTables(.refused)
     }
     try options.check(against: new.model)
     if let base = stores.base {

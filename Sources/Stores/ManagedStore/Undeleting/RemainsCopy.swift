@@ -191,6 +191,20 @@ package final class RemainsCopy {
     }
   }
 
+  /// The tables of which rows may be lost, and not deleted: keys that were given out and that no row has may have been
+  /// on pages that cannot be read.
+  package var lossyTables: [String] {
+    entities.indices.filter { place in
+      guard !isFull[place] else { return false }
+      return mayLackAny[place]
+        || losses[place].ranges.contains { range in
+          let last = min(range.upperBound, given[place])
+          return range.lowerBound > .min && range.lowerBound <= last
+            && live[place].missing(after: range.lowerBound - 1, before: last + 1, most: 0) == nil
+        }
+    }.map { entities[$0].name }
+  }
+
   /// Whether an object that is not there may be lost, and not deleted: nothing distinguishes the two where its row
   /// may be one that cannot be read.
   ///

@@ -92,7 +92,7 @@ package struct KeySet: Sendable {
   }
 
   /// The keys between two that are not in it, both left out; `nil` where they are more than `most`.
-  func missing(after lower: Int64, before upper: Int64, most: Int) -> [Int64]? {
+  package func missing(after lower: Int64, before upper: Int64, most: Int) -> [Int64]? {
     guard lower < upper else { return [] }
     var result: [Int64] = []
     var key = lower + 1

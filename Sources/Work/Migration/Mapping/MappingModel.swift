@@ -52,6 +52,12 @@ public struct MappingModel: Sendable, Equatable {
     return places.toDestination[entity]?.first.map { entityMappings[$0] }
   }
 
+  /// The source entities whose objects have a place in the destination; `nil` for all, where nothing changes.
+  package var takenEntities: Set<String>? {
+    guard kind != .none else { return nil }
+    return Set(entityMappings.compactMap { $0.destination == nil ? nil : $0.source })
+  }
+
   /// The mapping that takes the objects of that source entity.
   public func mapping(fromSource entity: String) -> EntityMapping? {
     mappings(fromSource: entity).first

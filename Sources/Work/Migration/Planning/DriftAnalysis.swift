@@ -6,7 +6,7 @@ import SQLite
 ///
 /// Tables are rebuilt from the model, so a column that it does not know goes with its values, and rows
 /// of no entity would be given one: neither may happen unsaid.
-struct DriftAnalysis {
+package struct DriftAnalysis {
   let store: Store
 
   /// Columns with values that the model does not know; allowed as `Entity.ZCOLUMN`.
@@ -37,26 +37,25 @@ struct DriftAnalysis {
   }
 
   /// What brings a missing join table back.
-  private static func advice(_ join: StoreDrift.Join, _ path: String) -> Advice {
+  package static func advice(_ join: StoreDrift.Join, _ path: String) -> Advice {
     let path = [ShellText.quoted(path)]
     return join.isUnused
       ? "It never held a link: an empty table is all that is missing. To create it: \(.deed("repair-tables"), of: path)"
       : "Its rows may still be in the file: \(.deed("salvage"), of: path). To go on without these links: \(.deed("repair-tables-forced"), of: path)"
   }
 
-  /// Rows that belong to no entity of their table, and tables and columns that are not there: their
-  /// values are lost already, and a migration would hide it.
+  private func check(
+    _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: Advice
+  ) -> DataCheck {
+    DataCheck(
+      code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: rows,
+      message: message, hint: hint.text, advice: hint)
+  }
+
+  /// Tables and columns that are not there.
   ///
-  /// - Parameter taken: the entities whose objects a plan takes over; a table of others may be missing.
-  ///   `nil` for all.
-  func checks(taking taken: Set<String>? = nil) throws -> [DataCheck] {
-    func check(
-      _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: Advice
-    ) -> DataCheck {
-      DataCheck(
-        code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: rows,
-        message: message, hint: hint.text, advice: hint)
-    }
+  /// - Parameter taken: the entities whose objects are taken over; a table of others may be missing. `nil` for all.
+  func missing(taking taken: Set<String>?) -> [DataCheck] {
     var checks = store.drift.missingTables.filter { table in
       taken?.contains { store.model.root(of: $0) == table.entity } ?? true
     }.map { table in
@@ -75,14 +74,24 @@ struct DriftAnalysis {
         says: "the column \(column.column) of \(column.table) is missing",
         hint: "Recover it from another copy of the store, or add an empty column of that name.")
     }
-    checks += store.drift.numbers.compactMap { number in
-      guard number.problem == .missing, number.number != nil else { return nil }
-      return check(
-        number.entity, says: "Z_PRIMARYKEY has no row for the entity",
-        hint:
-          "Its keys are counted there: new objects would get keys that are in use. Take another copy of the store."
-      )
-    }
+    return checks
+  }
+
+  /// Rows that belong to no entity of their table, and tables and columns that are not there: their
+  /// values are lost already, and a migration would hide it.
+  ///
+  /// - Parameter taken: as of ``missing(taking:)``.
+  func checks(taking taken: Set<String>? = nil) throws -> [DataCheck] {
+    let checks =
+      missing(taking: taken)
+      + store.drift.numbers.compactMap { number in
+        guard number.problem == .missing, number.number != nil else { return nil }
+        return check(
+          number.entity, says: "Z_PRIMARYKEY has no row for the entity",
+          hint:
+            "Its keys are counted there: new objects would get keys that are in use. Take another copy of the store."
+        )
+      }
     return try checks
       + store.rowsOfUnknownEntities().map { rows in
         check(

@@ -175,7 +175,7 @@ extension StoreMigration {
   static func refuseUnknownModel(of store: Store) throws {
     guard store.modelSource != .raw else {
       // What the store has lost is the likelier reason.
-      if let gap = store.gaps.first {
+      if let gap = store.rowGaps.first {
         throw CoreDataError(
           .refused, code: .migrationMissingSourceModel, "the store's model was lost: \(gap)",
           path: store.path,

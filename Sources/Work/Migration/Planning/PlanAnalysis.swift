@@ -41,8 +41,7 @@ struct PlanAnalysis {
     guard let step = plan.steps.first(where: { $0.mapping.kind != .none }),
       step.policyMappings(plan.policies).isEmpty
     else { return nil }
-    return Set(
-      step.mapping.entityMappings.compactMap { $0.destination == nil ? nil : $0.source })
+    return step.mapping.takenEntities
   }
 
   /// Finds out which columns that the model does not know a plan keeps. For several steps, a trial without

@@ -147,7 +147,7 @@ public enum StoreReset {
     switch state {
     case .compatible where !options.isForced:
       throw CoreDataError(
-        .refused, "the store opens with this model: a reset would only empty it", path: path,
+        .refused, "the store was made with this model: a reset would empty it", path: path,
         advice: "Use \(.force) to set it aside anyway.")
     case .unreadable(let error)
     where error.code == .persistentStoreInvalidType && options.deletesBackup && !options.isForced:

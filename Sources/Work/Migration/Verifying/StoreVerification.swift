@@ -59,10 +59,11 @@ public enum StoreVerification {
     isAttached: Bool = false, _ isCancelled: @escaping () -> Bool,
     _ run: (Verification) throws -> Result
   ) throws -> Result {
-    guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
+    try after.refuseMissingTables(.unreadable, evenIfUnused: true)
+    if let missing = DriftAnalysis(store: before).missing(taking: mapping.takenEntities).first {
       throw CoreDataError(
-        .unreadable, code: .persistentStoreIncompatibleSchema,
-        after.drift.sentences.first ?? "its tables do not fit its model", path: after.path)
+        .unreadable, code: missing.code, missing.message, path: before.path,
+        entity: missing.entity, property: missing.property, advice: missing.advice)
     }
     // Of one version: every entity as it is.
     let mapping =

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// What is wrong with what Core Data keeps for itself: metadata, model cache, numbers, tables.
@@ -94,7 +95,9 @@ struct BookkeepingLayer {
             : "There is no Z_PRIMARYKEY.", count: missing.count, in: place))
     } else if !missing.isEmpty {
       found.append(
-        listed(.entityNumbers, "entities have no row in Z_PRIMARYKEY", missing.map(\.entity)))
+        listed(
+          .entityNumbers, "entity has", "entities have", "no row in Z_PRIMARYKEY",
+          missing.map(\.entity)))
     }
     if !low.isEmpty {
       found.append(
@@ -106,15 +109,16 @@ struct BookkeepingLayer {
     if !unknown.isEmpty {
       found.append(
         listed(
-          .entityNumbers, "rows of Z_PRIMARYKEY name entities that the model does not have",
+          .entityNumbers, "row of Z_PRIMARYKEY names", "rows of Z_PRIMARYKEY name",
+          "entities that the model does not have",
           unknown.map { "\($0.entity) (\($0.number ?? 0))" }))
     }
     let parents = wrong.filter { if case .parent = $0.problem { true } else { false } }
     if !parents.isEmpty {
       found.append(
         listed(
-          .entityNumbers, "rows of Z_PRIMARYKEY name another parent than the model",
-          parents.map(\.entity)))
+          .entityNumbers, "row of Z_PRIMARYKEY names", "rows of Z_PRIMARYKEY name",
+          "another parent than the model", parents.map(\.entity)))
     }
     return found
   }
@@ -166,18 +170,20 @@ struct BookkeepingLayer {
   private func tables() -> [Finding] {
     let drift = store.drift
     var found: [Finding] = []
-    func add(_ kind: FindingKind, _ what: String, _ names: [String]) {
-      if !names.isEmpty { found.append(listed(kind, what, names)) }
+    func add(
+      _ kind: FindingKind, _ one: String, _ many: String, _ what: String, _ names: [String]
+    ) {
+      if !names.isEmpty { found.append(listed(kind, one, many, what, names)) }
     }
     found += missingTables()
     add(
-      .columnMissing, "columns of the model are missing",
+      .columnMissing, "column of the model is", "columns of the model are", "missing",
       drift.missingColumns.map { "\($0.table).\($0.column)" })
     add(
-      .columnUnknown, "columns that the model does not have",
+      .columnUnknown, "column", "columns", "that the model does not have",
       drift.unexpectedColumns.map { "\($0.table).\($0.column)" })
     add(
-      .columnType, "columns are declared with another type than the model's",
+      .columnType, "column is", "columns are", "declared with another type than the model's",
       drift.otherTypes.map { "\($0.table).\($0.column)" })
     for join in drift.joins {
       guard let table = join.found else { continue }
@@ -225,7 +231,9 @@ struct BookkeepingLayer {
       finding(
         joins.filter { !$0.isUnused }.map(name), "the links that it held are lost with it",
         .salvage,
-        "Salvage searches for its rows in the file. Core Data does not open the store."),
+        joins.first { !$0.isUnused }.map {
+          "Core Data does not open the store. \(DriftAnalysis.advice($0, place.path))"
+        } ?? "Core Data does not open the store."),
       finding(
         drift.missingTables.filter(\.isUnused).map(name) + joins.filter(\.isUnused).map(name),
         "it was never used", isRaw ? .repairByModel : .repair,
@@ -243,9 +251,12 @@ struct BookkeepingLayer {
     ]
   }
 
-  private func listed(_ kind: FindingKind, _ what: String, _ names: [String]) -> Finding {
+  private func listed(
+    _ kind: FindingKind, _ one: String, _ many: String, _ what: String, _ names: [String]
+  ) -> Finding {
     Finding(
-      kind, "\(names.count) \(what).", count: names.count, first: Array(names.prefix(5)), in: place)
+      kind, "\(NumberText.counted(names.count, one, plural: many)) \(what).", count: names.count,
+      first: Array(names.prefix(5)), in: place)
   }
 
   /// The entities that rows of a number could be of; none where the store shows for any of these rows which

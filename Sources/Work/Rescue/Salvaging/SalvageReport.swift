@@ -143,6 +143,20 @@ package struct SalvageReport: Sendable, Equatable {
   package var pages: [SalvagedCopy.PageOrigin] = []
   /// What a person should know, as sentences.
   package var notes: [String] = []
+  /// What a new store lacks, so that Core Data does not open it.
+  package enum Lack: Sendable, Equatable {
+    /// Tables that never held anything.
+    case unusedTables
+    /// Tables that may have held something.
+    case tables
+    /// Columns, whether tables as well or not.
+    case columns
+  }
+
+  /// What neither store has of the tables and columns of the model, though it may have held something, as sentences.
+  package var lacking: [String] = []
+  /// What of its model's tables the new store lacks; `nil` if nothing.
+  package var lacks: Lack?
   /// Whether the new store opens with its model, as Core Data would.
   package var isComplete = false
 
@@ -164,7 +178,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether anything is known to be lost, or in doubt, or nothing was saved.
   package var isLossy: Bool {
     isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 || !gone.isEmpty
-      || !unreadableFiles.isEmpty
+      || !lacking.isEmpty || !unreadableFiles.isEmpty
   }
 
   /// Whether rows are known to be lost: all else that makes a report lossy is a doubt.

@@ -272,10 +272,20 @@ package enum StoreSalvage {
       report.entities = try store.counts().sorted { $0.key < $1.key }.map {
         .init(name: $0.key, objects: $0.value)
       }
-      report.isComplete = store.modelSource == .store && store.modelMatches
+      report.isComplete =
+        store.modelSource == .store && store.modelMatches && !store.lacksTables
       report.lacksModel = store.modelSource != .store
       report.unfetchedRows = store.findUnfetchedRows()
-      if !report.lacksModel, !report.isComplete {
+      // What is said of an entity's lost table is more than that the new one has none.
+      var drift = store.drift
+      drift.missingTables.removeAll { report.gone[$0.entity] != nil }
+      report.lacking = drift.losses
+      report.lacks =
+        !store.lacksTables
+        ? nil
+        : !drift.missingColumns.isEmpty
+          ? .columns : report.lacking.isEmpty && report.gone.isEmpty ? .unusedTables : .tables
+      if !report.lacksModel, !store.modelMatches {
         report.notes.append(
           "The model in the new store is not the one that its metadata names: Core Data will ask for a migration, or refuse it."
         )

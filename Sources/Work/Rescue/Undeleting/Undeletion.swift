@@ -52,6 +52,9 @@ package final class Undeletion {
   package let isWiped: Bool?
   /// What a person should know, as sentences.
   package let notes: [String]
+  /// The entities at the top of their hierarchies of which objects may be lost, and not deleted: they are on no page that
+  /// can be read.
+  package let lossy: [String]
   /// Keys of a table that were given out and are in no row.
   package struct Missed: Sendable, Equatable {
     /// The entity at the top of the table's hierarchy.
@@ -148,10 +151,16 @@ package final class Undeletion {
       }
       guard !isCancelled() else { throw ProgressMeter.cancelled.at(path: path) }
       (self.kept, self.missingLinks) = (kept, missingLinks)
+      let lossy = remains.lossyTables.map { remains.schema.table(named: $0)?.root ?? $0 }.sorted()
+      self.lossy = lossy
       let carved = counts.reduce(0) { $0 + ($1.state == .deleted ? $1.carved : 0) }
       notes =
         kept.map(\.sentence) + missed.map(\.sentence) + missingLinks.map(\.sentence)
-        + source.notes + remains.notes
+        + (lossy.isEmpty
+          ? []
+          : [
+            "Objects of \(lossy.joined(separator: ", ")) may be lost instead of deleted: not all of the store can be read. A salvage reports what is lost."
+          ]) + source.notes + remains.notes
         + (carved > 0
           ? [
             "\(NumberText.grouped(carved)) of the deleted objects \(carved == 1 ? "was" : "were") found in unallocated space, each in the latest state that is left there: a later one may have been overwritten."

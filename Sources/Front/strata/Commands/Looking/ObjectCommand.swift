@@ -44,9 +44,17 @@ enum ObjectCommand {
 
   /// The refusal of a reference that names no object.
   static func noObject(_ id: ObjectID, in store: Store) -> CoreDataError {
-    CoreDataError(
-      .usage, "there is no object \(id)", path: store.path,
-      hint: "\(ShellText.command("rows", store.path, id.entity)) lists those there are.")
+    // What is damaged may have had it.
+    store.gaps.isEmpty
+      ? CoreDataError(
+        .usage, "there is no object \(id)", path: store.path, hint: list(id, in: store))
+      : CoreDataError(
+        .unreadable, "the object \(id) is not in what can be read of the store", path: store.path,
+        hint: list(id, in: store))
+  }
+
+  private static func list(_ id: ObjectID, in store: Store) -> String {
+    "\(ShellText.command("rows", store.path, id.entity)) lists those there are."
   }
 
   /// Writes one value to a file of its own.

@@ -106,14 +106,14 @@ enum UndeleteCommand {
       guard let entity else {
         isJSON
           ? console.json { $0.undeletion(undeletion) } : console.report(Report(undeletion))
-        return console.finish(lookedThrough: path, .done)
+        return console.finish(lookedThrough: path, undeletion.lossy.isEmpty ? .done : .no)
       }
       try rows(
         of: entity, filter, in: undeletion, arguments[versions] ? .older : .deleted,
         arguments,
         console)
       for note in undeletion.notes { console.note(note.printable) }
-      return console.finish(lookedThrough: path, .done)
+      return console.finish(lookedThrough: path, undeletion.lossy.isEmpty ? .done : .no)
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: undeletion.store.path)
     }
@@ -191,7 +191,7 @@ extension JSONWriter {
     object("undelete") { json in
       json.fields([
         "store": undeletion.path, "wal": undeletion.logPath, "wiped": undeletion.isWiped,
-        "distrust": undeletion.distrust, "notes": undeletion.notes,
+        "distrust": undeletion.distrust, "notes": undeletion.notes, "lossy": undeletion.lossy,
       ])
       json.objects("entities", undeletion.entities) { entity in
         [

@@ -31,9 +31,15 @@ extension Store {
   /// What of the store's rows is lost or may be, and what an index has that is no row, as sentences; empty for a
   /// whole store.
   public var gaps: [String] {
-    guard let damage, !damage.costsRows else { return rowGaps }
-    return rowGaps + damage.rows.straySentences(entityTables)
+    let rows = rowGaps + schemaGaps
+    guard let damage, !damage.costsRows else { return rows }
+    return rows + damage.rows.straySentences(entityTables)
   }
+
+  /// Tables and columns of the store's own model that it lacks and that may have held something, as sentences.
+  ///
+  /// By a model that did not make the store, anything may be missing.
+  private var schemaGaps: [String] { modelMatches || modelSource == .raw ? drift.losses : [] }
 
   /// The same without what an index alone is wrong about: the rows are as they were then.
   package var rowGaps: [String] {
@@ -110,7 +116,8 @@ extension Store {
     if let placeholder = placeholders.first {
       return "\(placeholder.isLog ? "wal" : "journal"): not downloaded"
     }
-    return gaps.isEmpty ? nil : "wal: older than the store"
+    if !rowGaps.isEmpty { return "wal: older than the store" }
+    return gaps.isEmpty ? nil : "tables or columns missing"
   }
 
   /// What of the bookkeeping was done without, in a few words; `nil` for a store that opens as it is.
@@ -283,13 +290,36 @@ extension Store {
       advice: advice)
   }
 
+  /// Whether tables or columns of its model are missing, and be it some that never held anything.
+  package var lacksTables: Bool { drift.firstMissing(evenIfUnused: true) != nil }
+
+  /// Refuses a store that lacks tables or columns of its model: what is made of the rest would be taken for the whole.
+  ///
+  /// - Parameters:
+  ///   - kind: what the error is, by what was to be done.
+  ///   - isUnused: whether tables count, too, that never held anything.
+  package func refuseMissingTables(
+    _ kind: CoreDataError.Kind, evenIfUnused isUnused: Bool = false
+  ) throws {
+    guard let missing = drift.firstMissing(evenIfUnused: isUnused) else { return }
+    throw CoreDataError(
+      kind, code: .persistentStoreIncompatibleSchema, missing, path: path,
+      advice:
+        "\(.deed("diagnosis"), of: [ShellText.quoted(path)]) shows what is wrong, and what helps.")
+  }
+
   /// Refuses a store that is not read by the model that made it.
   ///
   /// - Parameter rest: what is not known without that.
   package func requireModel(for rest: String) throws {
     guard modelSource == .raw || !modelMatches else { return }
-    throw CoreDataError(
-      .refused, code: .migrationMissingSourceModel,
+    throw modelNeeded(for: rest, .refused)
+  }
+
+  /// That the store cannot be worked on without the model that made it.
+  package func modelNeeded(for rest: String, _ kind: CoreDataError.Kind) -> CoreDataError {
+    CoreDataError(
+      kind, code: .migrationMissingSourceModel,
       "the model that made the store is not known, and with it \(rest)", path: path,
       advice: "Give the model with \(.model, "MODEL").")
   }
