@@ -231,16 +231,16 @@ extension StoreSchema {
   private func compare(
     _ table: Table, _ columns: [DatabaseTables.Column], _ drift: inout StoreDrift
   ) {
-    // SQLite compares names of columns without regard to case.
+    // SQLite compares names of columns without regard to the case of ASCII letters.
     var there: [String: DatabaseTables.Column] = [:]
-    for column in columns { there[column.name.uppercased()] = column }
+    for column in columns { there[column.name.asciiUppercased] = column }
     for name in ["Z_PK", "Z_ENT", "Z_OPT"] where there.removeValue(forKey: name) == nil {
       drift.missingColumns.append(
         .init(table: table.name, column: name, entity: table.root, expected: "INTEGER"))
     }
     for column in table.columns {
       let place = column.content.property
-      guard let found = there.removeValue(forKey: column.name.uppercased()) else {
+      guard let found = there.removeValue(forKey: column.name.asciiUppercased) else {
         if isRenumbered(column, in: &there) { continue }
         drift.missingColumns.append(
           .init(
@@ -388,5 +388,12 @@ extension Store {
       WHERE n IS NOT NULL AND n NOT IN (\(known))
       UNION ALL SELECT NULL, count(*) FROM \(name) WHERE Z_ENT IS NULL
       """
+  }
+}
+
+extension String {
+  /// The same with its ASCII letters as capitals: `ü` and `Ü` stay two names.
+  fileprivate var asciiUppercased: String {
+    String(decoding: utf8.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }, as: UTF8.self)
   }
 }

@@ -30,6 +30,7 @@ struct PlanAnalysis {
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses(unless: try keepsColumns(plan))
+    plan.notes += try lostAppObjects(plan)
     plan.checks += try drift.checks(taking: taken(by: plan))
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
@@ -55,16 +56,38 @@ struct PlanAnalysis {
       let schemas = StepSchemas(store: store, step: step)
       return { schemas.keepsUnknown($0, of: $1, step.strategy) }
     }
-    let trial = EmptyTrial(store: store, steps: steps, meter: meter)
-    let left: DatabaseTables?
-    do {
-      left = try store.reading { try trial.result() }
-    } catch {
-      // Then no column is known to last.
-      try meter.checkCancelled()
-      left = nil
-    }
+    // Without a result no column is known to last.
+    let left = try trial(of: steps)
     return { left?.columns(of: $1).contains($0) == true }
+  }
+
+  /// What the file holds at the end of some steps, without rows; `nil` where that cannot be found out.
+  private func trial(of steps: [MigrationStep]) throws -> DatabaseTables? {
+    do {
+      return try store.reading {
+        try EmptyTrial(store: store, steps: steps, meter: meter).result()
+      }
+    } catch {
+      try meter.checkCancelled()
+      return nil
+    }
+  }
+
+  /// The app's own views and triggers that are not in the result, since they name what is renamed or removed.
+  private func lostAppObjects(_ plan: MigrationPlan) throws -> [String] {
+    let steps = plan.steps.filter { $0.mapping.kind != .none }
+    let own = store.appObjects
+    guard !own.isEmpty, !steps.isEmpty, plan.failures.isEmpty,
+      steps.allSatisfy({ $0.policyMappings(plan.policies).isEmpty })
+    else { return [] }
+    guard let left = try trial(of: steps) else {
+      return [
+        "Whether the app's own views and triggers are in the result is not known: \(own.map(\.name).joined(separator: ", "))."
+      ]
+    }
+    return own.filter { left.sql[$0.name] == nil }.map {
+      "The result is without the app's own \($0.kind) \($0.name): it names a table or a column that is renamed or removed."
+    }
   }
 
   /// How far the steps were gone, to look at the next one.
@@ -251,6 +274,21 @@ extension StepSchemas {
   }
 }
 
+extension Store {
+  /// Views and triggers that are neither SQLite's nor for the model, by name.
+  fileprivate var appObjects: [(kind: String, name: String)] {
+    let trees = Set(schema.rtreeIndexes.flatMap(\.triggers).map(\.name))
+    return database.sql.keys.sorted().compactMap { name in
+      if let table = database.triggers[name] {
+        let isModels =
+          trees.contains(name) || schema.triggerGroups.contains { $0.owns(name, on: table) }
+        return isModels ? nil : ("trigger", name)
+      }
+      return database.tables[name] == nil && database.indexes[name] == nil ? ("view", name) : nil
+    }
+  }
+}
+
 /// The steps of a plan on a store with the same tables and no rows: shows which tables and columns last.
 struct EmptyTrial {
   let store: Store
@@ -289,6 +327,10 @@ struct EmptyTrial {
       {
         // One statement, whatever else the text says.
         try connection.run(sql)
+      }
+      for object in store.appObjects {
+        // One that cannot be made says nothing of those that can.
+        if let sql = store.database.sql[object.name] { try? connection.run(sql) }
       }
       for table in ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
       where store.database.contains(table) {

@@ -188,7 +188,8 @@ struct StructureVerification {
         names.fit(sql)
       else { continue }
       compared += 1
-      if after.sql[name] != sql { failTrigger(name) }
+      guard after.sql[name] != sql else { continue }
+      if after.sql[name] != nil || !names.mayNotFit(sql) { failTrigger(name) }
     }
   }
 

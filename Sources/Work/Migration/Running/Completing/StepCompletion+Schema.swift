@@ -144,6 +144,7 @@ extension StepCompletion {
     let names = SchemaNames(in: database, since: source.database)
     let before = source.schema.triggerGroups
     var made: [SchemaStatement] = []
+    var others: [SchemaStatement] = []
     var claimed: Set<String> = []
     for group in destination.triggerGroups {
       let own = former.filter { group.owns($0.name, on: $0.table) }
@@ -168,9 +169,30 @@ extension StepCompletion {
       guard !before.contains(where: { $0.owns(trigger.name, on: trigger.table) }) else { continue }
       // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
       // make every later write fail, so it is not restored.
-      if database.contains(trigger.table), names.fit(trigger.sql) { made.append(trigger) }
+      if database.contains(trigger.table), names.fit(trigger.sql) { others.append(trigger) }
     }
     for trigger in made { try connection.create(.trigger, trigger.sql) }
+    for trigger in others {
+      try connection.create(.trigger, trigger.sql)
+      // One that waits for the change of a column that is gone would never run.
+      let waits = SchemaText.watchedColumns(ofTrigger: trigger.sql)
+      guard
+        try !waits.isSubset(of: database.columns(of: trigger.table))
+          || breaksWrites(to: trigger.table)
+      else { continue }
+      try connection.execute("DROP TRIGGER main.\(quoted(trigger.name))")
+    }
+  }
+
+  /// Whether a trigger keeps a table from being written to, since what it names is gone.
+  private func breaksWrites(to table: String) throws -> Bool {
+    let name = "main." + quoted(table)
+    let columns = try connection.rows("PRAGMA main.table_info(\(quoted(table)))")
+      .compactMap { $0.count > 1 ? $0[1].text.map(quoted) : nil }
+    let all = columns.map { "\($0) = \($0)" }.joined(separator: ", ")
+    return [
+      "DELETE FROM \(name)", "INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(all)",
+    ].contains(where: namesWhatIsGone)
   }
 
   /// Whether an attribute is kept up just as before: by the same statements, or where none are
@@ -223,7 +245,9 @@ extension StepCompletion {
       made.append(name)
     }
     // One that goes may take others with it.
-    while let broken = made.firstIndex(where: isBroken) {
+    while let broken = made.firstIndex(where: {
+      namesWhatIsGone("SELECT * FROM main.\(quoted($0))")
+    }) {
       try connection.execute("DROP VIEW main.\(quoted(made.remove(at: broken)))")
     }
   }
@@ -237,10 +261,11 @@ extension StepCompletion {
     }
   }
 
-  /// One that calls a function of its app cannot be prepared here either, and yet is sound.
-  private func isBroken(view name: String) -> Bool {
+  /// Whether a statement cannot be prepared for a table or a column that is gone. One that calls a function of its app
+  /// cannot be prepared here either, and yet is sound.
+  private func namesWhatIsGone(_ sql: String) -> Bool {
     do {
-      _ = try connection.prepare("SELECT * FROM main.\(quoted(name))")
+      _ = try connection.prepare(sql)
       return false
     } catch {
       let message = (error as? SQLiteError)?.message ?? ""
@@ -254,10 +279,20 @@ struct SchemaNames {
   private let known: Set<String>
   /// Tables of the former state.
   private let gone: Set<String>
+  /// Columns that a table had and has no more, though another may have one of the name.
+  private let goneColumns: Set<String>
 
   init(in database: DatabaseTables, since former: DatabaseTables) {
     known = Set(database.tables.keys).union(database.tables.values.lazy.joined().map(\.name))
     gone = Set(former.tables.keys).subtracting(known)
+    goneColumns = former.tables.keys.reduce(into: []) {
+      $0.formUnion(former.columns(of: $1).subtracting(database.columns(of: $1)))
+    }
+  }
+
+  /// Whether a statement names a column that a table has no more: it may be that table's, or another's.
+  func mayNotFit(_ sql: String) -> Bool {
+    SchemaText.words(of: sql).contains(where: goneColumns.contains)
   }
 
   /// Whether every table and column that an index or trigger names is still there.
@@ -284,6 +319,18 @@ enum SchemaText {
   /// The words of a statement, names without their quotes.
   static func words(of sql: String) -> [String] {
     sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+  }
+
+  /// The columns for whose change a trigger waits, by its `UPDATE OF a, b ON`; none where it waits for any.
+  static func watchedColumns(ofTrigger sql: String) -> Set<String> {
+    let words = words(of: sql)
+    guard
+      let place = words.indices.dropLast().first(where: {
+        words[$0].uppercased() == "UPDATE" && words[$0 + 1].uppercased() == "OF"
+      }),
+      let end = words[place...].firstIndex(where: { $0.uppercased() == "ON" })
+    else { return [] }
+    return Set(words[(place + 2)..<max(place + 2, end)])
   }
 
   /// What an index is of, as its statement has it, whatever the index is called; `nil` for a statement
