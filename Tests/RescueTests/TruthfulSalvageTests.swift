@@ -62,6 +62,32 @@ struct TruthfulSalvageTests {
       })
   }
 
+  @Test("a table that is gone comes back with its rows and indexes, and what came back is no loss")
+  func goneTableUndeleted() throws {
+    func schema(_ path: String) throws -> Set<String> {
+      let rows = try Connection(path: path, mode: .immutable).rows(
+        "SELECT type || ' ' || name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+      return Set(rows.compactMap { $0.first?.text })
+    }
+    let lines = try StoreDump.lines(at: path)
+    let before = try schema(path)
+    try change("PRAGMA secure_delete = OFF; DROP TABLE ZSTEP")
+    #expect(before.contains("index ZSTEP_ZRECIPE_INDEX"))
+    _ = try salvage()
+    #expect(try schema(folder.path("Saved.sqlite")) == before)
+    let output = folder.path("Back.sqlite")
+    let report = try Restoration(Undeletion(of: path)).run(.all(entity: nil), output: output)
+    #expect(report.restored.keys.sorted() == ["Step"] && report.salvage.gone == [:])
+    #expect(try !report.isLossy && schema(output) == before && StoreDump.lines(at: output) == lines)
+    let some = folder.path("Some.sqlite")
+    let first = try #require(report.back["Step"]?.first)
+    let one = try Restoration(Undeletion(of: path)).run(
+      .only([ObjectID(entity: "Step", key: first)]), output: some)
+    #expect(one.isLossy && one.salvage.gone["Step"] == (report.restored["Step"] ?? 0) - 1)
+    let lost = one.salvage.remarks.filter { $0.mark == .warning }.map(\.text.typed)
+    #expect(lost.allSatisfy { !$0.contains("strata undelete") }, "\(lost)")
+  }
+
   @Test("the same of a store without a model, with a command that can be pasted")
   func goneTableWithoutModel() throws {
     let most = try Connection(path: path, mode: .immutable).value(

@@ -170,7 +170,9 @@ extension SalvageReport {
           .warning,
           needsModel
             ? "\(entity.printable): the CREATE statement of its table is lost, and keys up to p\(NumberText.grouped(most)) were given out. To save its rows, salvage again with \(.commandModel, "MODEL")."
-            : "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
+            : isOfUndeletion
+              ? "\(entity.printable): its table is missing, and \(NumberText.counted(most, "key that was given out is", plural: "keys that were given out are")) in no row that was found."
+              : "\(entity.printable): its table is missing, and keys up to p\(NumberText.grouped(most)) were given out. Its rows may still be on free pages\(undeletion)"
         ))
     }
     remarks += lacking.map { Line(.warning, Advice(stringLiteral: $0)) }

@@ -154,11 +154,19 @@ extension SalvagedCopy {
   func makeStatedIndexes() throws {
     if source.isSchemaWhole {
       makeObjects("index")
+      try makeIndexesOfLackedTables()
     } else if let sibling {
       try make(sibling.statements("index"))
     } else if let schema {
       try make(schema.indexStatements().map { ($0.name, $0.sql) } + indexesOfHistory)
     }
+  }
+
+  /// Makes those of tables that the store lacks, though the list of its tables is whole.
+  private func makeIndexesOfLackedTables() throws {
+    guard let schema, source.isSchemaWhole else { return }
+    try make(
+      schema.indexStatements().filter { source.lacksTable($0.table) }.map { ($0.name, $0.sql) })
   }
 
   func makeIndexes() throws {
@@ -178,6 +186,7 @@ extension SalvagedCopy {
       for index in trees.foundIndexes where index.entries != rows[index.table] {
         try connection.execute("REINDEX \(quoted(index.name))")
       }
+      try makeIndexesOfLackedTables()
     } else {
       try makeStatedIndexes()
     }
@@ -192,6 +201,8 @@ extension SalvagedCopy {
   package func makeTriggers() throws {
     if source.isSchemaWhole {
       makeObjects("trigger")
+      let lacked = schema?.triggerGroups.flatMap(\.statements) ?? []
+      try make(lacked.filter { source.lacksTable($0.table) }.map { ($0.name, $0.sql) })
     } else if let sibling {
       try make(sibling.statements("trigger"))
     } else if let schema {

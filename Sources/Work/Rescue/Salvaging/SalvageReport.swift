@@ -112,6 +112,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var openKeys: [String: Int] = [:]
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
+  /// Whether their rows were looked for, too: ``gone`` counts those that were not found.
+  package var isOfUndeletion = false
   /// Whether statements that make tables are lost, or it is not known whose links can be, and no model was at hand.
   package var needsModel = false
   /// Whether the links of ``undecided`` are without the names of relationships, since no model was at hand.

@@ -97,6 +97,13 @@ package struct Restoration {
       report = try add(chosen, to: copy, empty)
     }
     report.salvage = salvage
+    report.salvage.isOfUndeletion = true
+    // Of a table that is missing, every object was looked for among the deleted ones.
+    for (root, keys) in salvage.gone {
+      let back = report.back.filter { undeletion.model.root(of: $0.key) == root }
+      let left = keys - back.values.reduce(0) { $0 + $1.count }
+      report.salvage.gone[root] = left > 0 ? left : nil
+    }
     report.salvage.notes =
       report.renamed.sorted { $0.key < $1.key }.map { entity, count in
         "\(NumberText.counted(count, "object")) of \(entity) \(count == 1 ? "was restored under a new key, because the old one is" : "were restored under new keys, because the old ones are") unknown: references to \(count == 1 ? "it" : "them") were not restored."
