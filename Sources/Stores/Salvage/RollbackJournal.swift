@@ -136,13 +136,13 @@ public final class RollbackJournal: Sendable {
     return count
   }
 
-  /// Whether a journal would be rolled back, determined by its beginning and its end.
+  /// Whether SQLite rolls a journal back, determined by its beginning and its end.
   ///
   /// - Throws: `CoreDataError` where a file cannot be read.
-  package static func isHot(_ path: String, besideMainOf bytes: Int) throws -> Bool {
+  package static func state(of path: String, besideMainOf bytes: Int) throws -> State {
     let file = try OpenFile(path)
     let first = try file.read(at: 0, count: JournalHeader.size)
-    return try state(file, first, JournalHeader(first), hasMain: bytes > 0) == .hot
+    return try state(file, first, JournalHeader(first), hasMain: bytes > 0)
   }
 
   /// A page that was saved.

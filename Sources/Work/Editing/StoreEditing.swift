@@ -96,8 +96,14 @@ private struct EditRun {
       "kept",
       "Repair or salvage it first: \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]) lists the repairs."
     )
+    try StoreMigration.refuseUnreadLogs(of: given)
     try given.requireModel(for: "the rules for its objects")
     try given.refuseMissingTables(.refused, evenIfUnused: true)
+    if let misnamed = given.drift.misnamed.sentences.first {
+      throw CoreDataError(
+        .refused, code: .persistentStoreIncompatibleSchema, misnamed, path: given.path,
+        advice: "See \(.deed("diagnosis"), of: [ShellText.quoted(given.path)]).")
+    }
   }
 
   private func receipt() -> EditReceipt {
@@ -119,6 +125,8 @@ private struct EditRun {
       } catch is Nothing {}
     }
     receipt.seconds = meter.elapsed
+    // The list is of use to a person who may yet close the program that has the store open.
+    try StoreReplacement(.edit, of: given.path).refuseHindered()
     return receipt
   }
 
@@ -196,7 +204,7 @@ private struct EditRun {
     let file = try FileSystem.createEmpty(path)
     try meter.begin(.copy)
     try source.connection.clone(source.files, readAs: source.access, to: file, meter)
-    let list = try ChangeList()
+    let list = try ChangeList(of: source.connection)
     try meter.begin(.edit)
     try apply(source, path, list, &receipt)
     guard !list.isEmpty else { throw Nothing() }

@@ -159,7 +159,7 @@ extension StoreMerge {
         connection = try stores.new.connection.clone(to: path)
         try prepare(connection)
         // In a transaction no database takes its settings.
-        list = try ChangeList()
+        list = try ChangeList(of: connection)
         try list.attach(to: connection)
         map = try ObjectMap(connection, stores, entities)
         try connection.execute("BEGIN")

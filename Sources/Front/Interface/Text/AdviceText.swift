@@ -48,6 +48,7 @@ extension Advice {
     "reset": "strata reset STORE --model MODEL",
     "rows": "strata rows STORE ENTITY --where PREDICATE",
     "rules": "strata lint --rules", "salvage": "strata salvage STORE --output FILE",
+    "store-comparison": "strata compare A B",
     "stored-model": "strata model STORE", "undeletion": "strata undelete STORE",
     "undeletion-of": "strata undelete STORE ENTITY",
     "undeletion-versions": "strata undelete STORE ENTITY --versions",

@@ -55,15 +55,39 @@ public struct StoreFiles: Sendable, Equatable {
   /// Whether a -journal beside the store would be rolled back by the next program that opens it.
   ///
   /// - Throws: ``CoreDataError`` for one that is there and cannot be read.
-  package func hasHotJournal() throws -> Bool {
+  package func hasHotJournal() throws -> Bool { try journalState() == .hot }
+
+  /// What SQLite does with the -journal; `nil` where there is none, or an empty one.
+  private func journalState() throws -> RollbackJournal.State? {
     guard let status = try FileSystem.present(journalPath), status.kind == .file, status.size > 0
-    else { return false }
-    return try RollbackJournal.isHot(
-      journalPath, besideMainOf: FileSystem.status(path)?.size ?? 0)
+    else { return nil }
+    return try RollbackJournal.state(
+      of: journalPath, besideMainOf: FileSystem.status(path)?.size ?? 0)
   }
 
-  /// Whether the -journal holds pages of a change that was not finished.
-  package var hasUnfinishedChange: Bool { (FileSystem.status(journalPath)?.size ?? 0) > 512 }
+  /// Whether the -journal is of a change that was not finished, or cannot be read: beside another file it
+  /// would be applied to that. An app that keeps the journal's file (`PERSIST`) leaves a finished one.
+  package var hasUnfinishedChange: Bool {
+    do {
+      return try journalState().map { $0 != .finished } ?? false
+    } catch {
+      return true
+    }
+  }
+
+  /// What is said of such a store where another file is to take its place.
+  package static let unfinishedChange =
+    "the store's last change was cut off: a -journal is beside it"
+
+  /// Rolls back what the -journal is of, as the next program does that opens the store: for a copy that nobody
+  /// else knows. The store must have been opened, which refuses what SQLite should not be given.
+  ///
+  /// - Throws: `SQLiteError` where SQLite cannot.
+  package func rollBack() throws {
+    let connection = try Connection(path: path, mode: .readWrite)
+    defer { connection.close() }
+    _ = try connection.value("SELECT count(*) FROM sqlite_master")
+  }
 
   /// The main file as SQLite finds it, with the -journal beside it.
   ///

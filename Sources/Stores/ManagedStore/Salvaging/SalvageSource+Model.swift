@@ -246,7 +246,7 @@ struct RenamedJournal {
     let own = store + "-journal"
     let isThere = try FileSystem.present(own)?.kind == .file
     let size = FileSystem.status(store)?.size ?? 0
-    guard try !isThere || !RollbackJournal.isHot(own, besideMainOf: size) else { return }
+    guard try !isThere || RollbackJournal.state(of: own, besideMainOf: size) != .hot else { return }
     let folder = FileSystem.parent(of: store) ?? "."
     var fitting: [StrayLog] = []
     for stray in StrayLog.all(beside: store)

@@ -1,6 +1,11 @@
 import ManagedModel
 
 extension StoreSchema {
+  /// The schema with the names that a real store has, and the join tables that were not found in it.
+  package func fitted(to database: DatabaseTables) -> (schema: StoreSchema, missing: [JoinTable]) {
+    columnsFitted(to: database).joinsFitted(to: database)
+  }
+
   /// Finds the join table of each many-to-many relationship among the tables of a real store, and in it
   /// the columns by their names: a migration in place renames a table to the other side's name and
   /// leaves its columns where they stand.
@@ -8,7 +13,9 @@ extension StoreSchema {
   /// The computed name comes first, then any table that has the computed columns. What another program
   /// left under former entity IDs or under a relationship's former name is found by the names without
   /// their numbers. A relationship whose table is nowhere keeps the computed one.
-  package func fitted(to database: DatabaseTables) -> (schema: StoreSchema, missing: [JoinTable]) {
+  private func joinsFitted(
+    to database: DatabaseTables
+  ) -> (schema: StoreSchema, missing: [JoinTable]) {
     var found: [Int: JoinTable] = [:]
     var taken: Set<String> = []
     for (place, join) in joins.enumerated() where !taken.contains(join.name) {

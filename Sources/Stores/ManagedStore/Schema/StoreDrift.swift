@@ -85,6 +85,20 @@ public struct StoreDrift: Sendable, Equatable {
     public var isUnused = false
   }
 
+  /// A column whose name carries another entity ID than the one that Core Data computes it with.
+  public struct ColumnName: Sendable, Equatable {
+    /// The table's name in SQLite.
+    public var table: String
+    /// The entity that declares the relationship.
+    public var entity: String
+    /// The relationship that the column is for.
+    public var relationship: String
+    /// The name that Core Data computes for the column.
+    public var expected: String
+    /// The name that the table has it under.
+    public var found: String
+  }
+
   /// Tables that entities need and the store does not have.
   public var missingTables: [Table] = []
   /// Columns that the model asks for and the tables do not have.
@@ -101,11 +115,24 @@ public struct StoreDrift: Sendable, Equatable {
   /// they are, but Core Data does not find them.
   public var joins: [Join] = []
 
+  /// Columns under the name of another entity ID, found by the rest of their names: these are read as they
+  /// are, but Core Data does not find them.
+  public var columnNames: [ColumnName] = []
+
   /// A drift of nothing.
   public init() {}
 
   /// Whether nothing is wrong.
   public var isEmpty: Bool { sentences.isEmpty }
+
+  /// What is read as it is and Core Data does not find: a join table or a column under another name than it
+  /// computes.
+  public var misnamed: StoreDrift {
+    var result = StoreDrift()
+    result.joins = joins.filter { $0.found != nil }
+    result.columnNames = columnNames
+    return result
+  }
 
   /// Everything that is off, a sentence each.
   public var sentences: [String] {
@@ -132,6 +159,9 @@ public struct StoreDrift: Sendable, Equatable {
       result.append(
         "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store. A migration or a repair renames them."
       )
+    }
+    result += columnNames.map {
+      "The column \($0.table).\($0.found) is for \($0.entity).\($0.relationship); Core Data looks for \($0.expected), and does not open the store. A migration or a repair renames it."
     }
     return result
   }
@@ -185,7 +215,7 @@ extension StoreSchema {
   /// the last key of each table.
   ///
   /// - Parameters:
-  ///   - expected: join tables as a fresh store would have them; `self` has those found.
+  ///   - expected: tables and columns as a fresh store would have them; `self` has those found.
   ///   - missing: join tables that were not found.
   func drift(
     of database: DatabaseTables, expected: StoreSchema, missing: [JoinTable],
@@ -201,6 +231,15 @@ extension StoreSchema {
         continue
       }
       compare(table, columns, &drift)
+    }
+    for (found, fresh) in zip(tables, expected.tables) {
+      for (column, asked) in zip(found.columns, fresh.columns) where column.name != asked.name {
+        let place = asked.content.property
+        drift.columnNames.append(
+          .init(
+            table: found.name, entity: place.entity, relationship: place.name,
+            expected: asked.name, found: column.name))
+      }
     }
     let absent = Set(missing.map(\.name))
     for (found, fresh) in zip(joins, expected.joins) {
@@ -241,7 +280,6 @@ extension StoreSchema {
     for column in table.columns {
       let place = column.content.property
       guard let found = there.removeValue(forKey: column.name.asciiUppercased) else {
-        if isRenumbered(column, in: &there) { continue }
         drift.missingColumns.append(
           .init(
             table: table.name, column: column.name, entity: place.entity, property: place.name,
@@ -260,29 +298,6 @@ extension StoreSchema {
       drift.unexpectedColumns.append(
         .init(table: table.name, column: column.name, found: column.type))
     }
-  }
-
-  /// Columns whose names carry an entity number keep the old one when the numbers shift.
-  private func isRenumbered(
-    _ column: Column, in there: inout [String: DatabaseTables.Column]
-  ) -> Bool {
-    switch column.content {
-    case .attribute, .toOne, .toOneOrder: return false
-    case .toOneEntity, .owner, .ownerOrder: break
-    }
-    let rest = Self.unnumbered(column.name)
-    guard let match = there.keys.first(where: { Self.unnumbered($0) == rest && $0 != rest }) else {
-      return false
-    }
-    there[match] = nil
-    return true
-  }
-
-  /// `Z12_OWNER` and `Z_FOK_12OWNER` without the number.
-  private static func unnumbered(_ name: String) -> String {
-    let prefix = name.hasPrefix("Z_FOK_") ? "Z_FOK_" : "Z"
-    let rest = name.dropFirst(prefix.count)
-    return prefix + "#" + rest.drop { $0.isASCII && $0.isNumber }
   }
 
   private func wrongNumbers(

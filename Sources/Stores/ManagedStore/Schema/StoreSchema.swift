@@ -70,7 +70,7 @@ package struct StoreSchema: Sendable, Equatable {
   package let model: Model
   /// Z_ENT of each entity.
   package let numbers: [String: Int64]
-  package private(set) var tables: [Table] = []
+  package internal(set) var tables: [Table] = []
   package private(set) var joins: [JoinTable] = []
   /// The order in which a new store gets its tables.
   let statements: [ModelWalk.Statement]

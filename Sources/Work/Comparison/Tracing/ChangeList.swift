@@ -28,11 +28,12 @@ package final class ChangeList {
   /// How many of the changed objects have another order key, and are else as they were.
   package private(set) var moved = 0
 
-  /// An empty list.
-  package init() throws {
+  /// An empty list of what is changed in a copy of a store, whose text encoding it takes on.
+  package init(of store: Connection) throws {
     folder = try PrivateFolder(.disk)
     path = folder.path + "/list"
     let connection = try Connection(path: path, mode: .create, isDefensive: false)
+    try connection.adoptEncoding(of: store)
     try connection.execute(
       """
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;

@@ -91,7 +91,7 @@ public struct CompatibilityExplanation: Sendable {
         from: "", to: "", source: before, destination: after, mapping: mapping)
       let plan = try StoreMigration.plan(
         store, MigrationRequest(steps: [step], to: .init(model: model, name: "", path: "")))
-      checks = plan.checks
+      checks = plan.checks + DriftAnalysis(store: store).names()
     } catch {
       refusal = CoreDataError(error, or: .failed).at(path: store.path)
     }

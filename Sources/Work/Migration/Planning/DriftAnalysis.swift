@@ -101,6 +101,30 @@ package struct DriftAnalysis {
       }
   }
 
+  /// Join tables and columns that a migration reads under the names that they have, and that Core Data does
+  /// not find: the app does not open the store, and does not migrate it.
+  func names() -> [DataCheck] {
+    let (drift, path) = (store.drift.misnamed, [ShellText.quoted(store.path)])
+    func check(_ entity: String, _ property: String, _ found: String, _ expected: String)
+      -> DataCheck
+    {
+      let hint: Advice = "A repair renames it: \(.deed("repair"), of: path)"
+      return DataCheck(
+        code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: 0,
+        message: "it is kept in \(found), and Core Data looks for \(expected)", hint: hint.text,
+        advice: hint)
+    }
+    return drift.joins.map { join in
+      let names = [join.found == join.expected ? nil : join.expected] + join.columns
+      return check(
+        join.entity, join.relationship, join.found ?? "",
+        names.compactMap { $0 }.joined(separator: ", "))
+    }
+      + drift.columnNames.map {
+        check($0.entity, $0.relationship, "\($0.table).\($0.found)", $0.expected)
+      }
+  }
+
   /// Whether a plan takes over objects at an end of a join table.
   private func isTaken(_ join: StoreDrift.Join, _ taken: Set<String>?) -> Bool {
     guard let taken else { return true }

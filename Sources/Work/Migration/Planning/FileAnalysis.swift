@@ -6,7 +6,21 @@ extension StoreMigration {
   /// What refuses every migration of a store that was looked at as a whole, whatever it references: damages of
   /// its file, and tables, columns and numbers of entities that do not fit its own model.
   package static func standingChecks(of store: Store) throws -> [DataCheck] {
-    try FileAnalysis(store: store).known + DriftAnalysis(store: store).checks()
+    let file = FileAnalysis(store: store)
+    return try file.known + file.unfinished + file.unapplied + DriftAnalysis(store: store).checks()
+  }
+
+  /// Refuses a store beside which a -wal or a -journal lies whose content is not in it, or not for certain: who
+  /// changes the store goes by what was read, and takes the file away.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused.
+  package static func refuseUnreadLogs(of store: Store) throws {
+    let file = FileAnalysis(store: store)
+    guard let first = (file.missing + file.unapplied).first else { return }
+    throw CoreDataError(
+      .refused, code: .persistentStoreOpen, "\(first.entity): \(first.message)", path: store.path,
+      advice: first.advice
+        ?? "See \(.deed("diagnosis"), of: [ShellText.quoted(store.path)]). \(first.hint)")
   }
 }
 
@@ -19,10 +33,8 @@ struct FileAnalysis {
   func losses() -> [Loss] {
     var losses: [Loss] = []
     let frames = store.unappliedFrames
-    if frames > 0 || store.wal.isOlderThanStore {
-      var loss = Loss(
-        entity: Loss.logName, values: frames > 0 ? frames : store.wal.frames,
-        suggestion: store.gaps.first)
+    if frames > 0 {
+      var loss = Loss(entity: Loss.logName, values: frames, suggestion: store.gaps.first)
       loss.isOfLog = true
       losses.append(loss)
     }
@@ -48,8 +60,40 @@ struct FileAnalysis {
   /// The same of what has been looked at so far.
   var known: [DataCheck] { missing + damages }
 
+  /// What ``losses()`` has, as what stands in the way of who does not allow it.
+  fileprivate var unapplied: [DataCheck] {
+    losses().map { loss in
+      DataCheck(
+        code: .persistentStoreOpen,
+        entity: FileSystem.name(of: store.path) + (loss.isOfLog ? "-wal" : "-journal"),
+        property: nil, rows: 0,
+        message:
+          "\(NumberText.counted(loss.values, loss.isOfLog ? "frame" : "page")) of it would be lost",
+        hint: loss.suggestion ?? "")
+    }
+  }
+
+  /// A -wal that the main file has gone on without: SQLite applies it, and reads and keeps the older rows.
+  private var older: [DataCheck] {
+    guard store.wal.isOlderThanStore else { return [] }
+    let hint: Advice =
+      "The main file by itself is the newer state. A salvage leaves the -wal out: \(.deed("salvage"), of: [ShellText.quoted(store.path)])"
+    return [
+      DataCheck(
+        code: .persistentStoreOpen, entity: FileSystem.name(of: store.path) + "-wal", property: nil,
+        rows: 0,
+        message:
+          "its \(NumberText.counted(store.wal.frames, "frame")) are older than the store, and would take the place of newer rows",
+        hint: hint.text, advice: hint)
+    ]
+  }
+
   /// A -wal or a -journal that is not downloaded: it does not fit the store that a migration makes.
-  private var missing: [DataCheck] {
+  fileprivate var missing: [DataCheck] {
+    older + notDownloaded
+  }
+
+  private var notDownloaded: [DataCheck] {
     store.placeholders.map { placeholder in
       DataCheck(
         code: .persistentStoreOpen, entity: FileSystem.name(of: placeholder.file), property: nil,
@@ -57,6 +101,16 @@ struct FileAnalysis {
         hint: CloudPlaceholder.advice(placeholder.file)
           + " If it cannot be downloaded, delete the placeholder \(placeholder.name).")
     }
+  }
+
+  /// A change that was cut off: the store is not replaced then, though its result can be written elsewhere.
+  fileprivate var unfinished: [DataCheck] {
+    guard store.files.hasUnfinishedChange else { return [] }
+    return [
+      DataCheck(
+        code: .persistentStoreOpen, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
+        message: StoreFiles.unfinishedChange, hint: "Let the app open the store once.")
+    ]
   }
 
   private var damages: [DataCheck] {

@@ -41,6 +41,9 @@ struct Cutover {
     case merged
     /// They go along with the old store as they are, whatever they hold.
     case moved
+    /// They go, and the old store is kept as its main file is: of another store, they are no part of it, and
+    /// SQLite would write their pages into it.
+    case dropped
   }
 
   struct Outcome: Equatable {
@@ -76,6 +79,7 @@ struct Cutover {
     let discarded =
       handover.aside.filter {
         discardsOld || (backupPath == nil && !FileSystem.isSame($0.from, support))
+          || (logs == .dropped && isLog($0, of: handover.names))
       }
       // The copy of the old store, where that cannot have a second name.
       + handover.bring.filter { move in
@@ -114,6 +118,10 @@ struct Cutover {
     return outcome
   }
 
+  private func isLog(_ move: Handover.Move, of names: StoreNames) -> Bool {
+    StoreSuffix.companions.contains { FileSystem.isSame(move.from, names.store + $0) }
+  }
+
   /// Private until now, the new file becomes what the old one is.
   private func giveAttributes() -> [String] {
     if let attributesPath, FileIdentity(of: attributesPath) != nil {
@@ -141,6 +149,12 @@ struct Cutover {
       guard backupPath != nil || hasLogs else { break }
       for suffix in StoreSuffix.all {
         handover.setAside(names.store + suffix, as: other + suffix)
+      }
+    case .dropped:
+      let gone = names.undone(withSupport: false)
+      handover.setAside(names.store, as: backupPath.map(FileSystem.name) ?? gone)
+      for suffix in StoreSuffix.companions {
+        handover.setAside(names.store + suffix, as: gone + suffix)
       }
     }
     if let supportPath { handover.setAside(support, as: FileSystem.name(of: supportPath)) }
@@ -223,7 +237,7 @@ extension Cutover {
       try requireSame()
       switch cutover.logs {
       case .moved where !cutover.fingerprint.exists: kind = .none
-      case .moved:
+      case .moved, .dropped:
         kind = .file(try HeldStoreLock(path))
         try requireSame()
       case .merged:
@@ -252,7 +266,7 @@ extension Cutover {
       try connection.execute("BEGIN EXCLUSIVE; COMMIT")
       try requireSame()
       // It would be applied to the new file, and cut that to the size of the old one.
-      guard FileSystem.status(path + "-journal").map({ $0.size == 0 }) ?? true else {
+      guard !StoreFiles(path: path).hasUnfinishedChange else {
         throw CoreDataError(
           .failed, code: .persistentStoreOpen, "there is a -journal beside the store", path: path,
           advice: "Let the app open the store once, or write elsewhere with \(.output).")

@@ -213,8 +213,10 @@ package struct StoreReplacement {
         check: meter.checkCancelled, before: before
       ).run()
     }
+    let log = try WriteAheadLog(besideStore: target)
     var cutover = Cutover(
-      storePath: target, result: file, fingerprint: fingerprint, logs: .merged,
+      storePath: target, result: file, fingerprint: fingerprint,
+      logs: log.unapplied?.reason == .foreign ? .dropped : .merged,
       backupPath: backup, attributesPath: target)
     if !added.isEmpty {
       let staged = journal.workPath + MigrationJournal.externalSuffix
@@ -305,7 +307,22 @@ extension StoreReplacement {
       .refused, code: .migrationManagerDestinationStore,
       "not enough space: about \(NumberText.bytes(needed)) are needed and \(NumberText.bytes(free)) are free",
       path: output ?? storePath,
-      advice: "Free some space, or write elsewhere with \(.output).")
+      advice: "Free some space, or \(elsewhere).")
+  }
+
+  /// How the result is written elsewhere. A plan and a rehearsal of a migration are asked as well, which take no
+  /// output of their own.
+  private var elsewhere: Advice {
+    deed == .migration
+      ? "write the result elsewhere: \(.deed("migration"), of: [ShellText.quoted(storePath)]) \(.output, of: ["FILE"])"
+      : "write the result elsewhere with \(.output)"
+  }
+
+  /// Refuses what a run would refuse before it begins: for one that is only tried.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused.
+  package func refuseHindered() throws {
+    if let first = hindrances().first { throw first }
   }
 
   /// What would refuse a run before it begins, as things are now; found by looking alone.
@@ -343,8 +360,8 @@ extension StoreReplacement {
     if StoreFiles(path: path).hasUnfinishedChange {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal is beside it", path: storePath,
-        advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
+        StoreFiles.unfinishedChange, path: storePath,
+        advice: "Let the app open the store once, or \(elsewhere).")
     }
   }
 }

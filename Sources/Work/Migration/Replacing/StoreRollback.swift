@@ -266,8 +266,7 @@ struct RollbackRun {
     if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal is beside it",
-        path: given, advice: "Let the app open the store once, or use \(.force).")
+        StoreFiles.unfinishedChange, path: given, advice: "Let the app open the store once, or use \(.force).")
     }
   }
 

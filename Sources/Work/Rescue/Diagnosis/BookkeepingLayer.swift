@@ -194,6 +194,13 @@ struct BookkeepingLayer {
           "The links of \(join.entity).\(join.relationship) are in the table \(table); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")).",
           entity: join.entity, property: join.relationship, count: 1, first: [table], in: place))
     }
+    found += drift.columnNames.map {
+      Finding(
+        .columnName,
+        "The column \($0.table).\($0.found) is for \($0.entity).\($0.relationship); Core Data looks for \($0.expected).",
+        entity: $0.entity, property: $0.relationship, count: 1, first: ["\($0.table).\($0.found)"],
+        in: place)
+    }
     return found
   }
 

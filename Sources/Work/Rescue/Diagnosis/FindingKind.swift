@@ -57,6 +57,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case columnUnknown = "column-unknown"
   case columnType = "column-type"
   case joinName = "join-name"
+  case columnName = "column-name"
   case indexMissing = "index-missing"
   case triggers
   case history

@@ -1,6 +1,7 @@
 import Files
 import Migration
 import SQLite
+import Salvage
 
 /// Something that a repair changed.
 package struct RepairChange: Sendable, Equatable {
@@ -26,11 +27,18 @@ package final class RepairLog {
   /// Open once the repair is done with it.
   private var reader: Connection?
 
-  init() throws {
+  /// - Parameter store: the store that is repaired, whose text encoding the log takes on: SQLite reads databases of one
+  ///   encoding only through one connection.
+  init(of store: String) throws {
     folder = try PrivateFolder()
     path = folder.path + "/changes"
     // A private file of this program's own, without a journal.
     let connection = try Connection(path: path, mode: .create, isDefensive: false)
+    switch FileHeader(try FileSystem.read(store, limit: FileHeader.size)).encoding {
+    case .utf8: break
+    case .utf16LittleEndian: try connection.execute("PRAGMA encoding = 'UTF-16le'")
+    case .utf16BigEndian: try connection.execute("PRAGMA encoding = 'UTF-16be'")
+    }
     try connection.execute(
       """
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;

@@ -198,7 +198,7 @@ extension FindingKind {
   package var repair: Repair {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
-      .entityUnknown, .joinName, .indexMissing, .triggers, .history, .historyColumns,
+      .entityUnknown, .joinName, .columnName, .indexMissing, .triggers, .history, .historyColumns,
       .toOneDangling, .joinDangling, .joinNull, .oneToOne, .order, .externalOrphaned:
       .certain
     case .uniqueness, .externalMissing, .tableMissing: .choice

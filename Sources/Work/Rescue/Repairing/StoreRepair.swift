@@ -57,7 +57,7 @@ package enum StoreRepair {
     }
     try DeletionGuard(plan: plan, options: options).check(isCancelled: isCancelled)
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
-    let log = try RepairLog()
+    let log = try RepairLog(of: FileSystem.canonical(path))
     if RepairRoom.movesFilesAlone(plan.kinds), options.output == nil {
       return try tidy(path, options, &receipt, log)
     }
@@ -108,6 +108,7 @@ package enum StoreRepair {
 
   /// All of it on a private copy.
   private static func rehearse(_ run: RepairRun, _ path: String) throws -> RepairRun.Done {
+    try StoreReplacement(.repair, of: path).refuseHindered()
     let folder = try PrivateFolder()
     return try withExtendedLifetime(folder) {
       try run.make(
@@ -289,6 +290,7 @@ struct RepairRun {
       EntityMending(work).run, { try UniquenessMending(work)?.run() },
       LinkMending(work).run, OneToOneMending(work).run, OrderMending(work).run,
       ExternalMending(work).run, JoinNameMending(work).run,
+      ColumnNameMending(work: work).run,
       MissingIndexMending(work: work).run,
     ]
     for step in steps {

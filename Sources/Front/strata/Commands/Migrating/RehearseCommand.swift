@@ -106,14 +106,24 @@ struct Rehearsal {
   func migrate(
     _ copy: String, _ report: @escaping (MigrationProgress) -> Void
   ) throws -> Result {
-    let plan = try request.plan(for: copy, copiedFrom: path)
+    var plan = try request.plan(for: copy, copiedFrom: path)
+    var notes: [String] = []
+    let files = StoreFiles(path: copy)
+    // The app's store is rolled back when the app opens it, and before it is migrated.
+    if try files.hasHotJournal() {
+      try files.rollBack()
+      plan = try request.plan(for: copy, copiedFrom: path)
+      notes.append(
+        "The store's last change was cut off: its -journal was rolled back in the copy, as the app rolls it back."
+      )
+    }
     planned(plan)
     let unused = try request.unusedAllowances(of: plan)
     var options = request.options
     options.keepsBackup = false
     options.output = nil
     var result = Result()
-    result.notes = unused
+    result.notes = notes + unused
     if plan.isNothingToDo {
       result.faults = plan.faults(allowing: options.allowedLosses)
     } else {
@@ -161,6 +171,10 @@ struct Rehearsal {
     // What looks like its log under another name is reported for the copy as well.
     for stray in StrayLog.all(beside: source.path) {
       try copy(source.folder + "/" + stray.name, folder + "/" + stray.name)
+    }
+    // So is one that is not downloaded.
+    for placeholder in CloudPlaceholder.companions(ofStore: source.path) {
+      try copy(source.folder + "/" + placeholder.name, folder + "/" + placeholder.name)
     }
     try SupportTree.copy(
       of: source, to: target.supportFolder, isToStay: false,

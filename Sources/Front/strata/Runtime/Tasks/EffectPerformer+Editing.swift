@@ -8,7 +8,7 @@ extension EffectPerformer {
   func checked(_ order: EditOrder, _ id: TaskID) async throws -> EditCheck {
     try await Self.onQueue("strata.edit.check") { [path, source, mailbox] in
       // A program that has the store open will have it open when the question is answered.
-      if let hindrance = StoreReplacement(.edit, of: path).hindrances().first { throw hindrance }
+      try StoreReplacement(.edit, of: path).refuseHindered()
       var options = StoreEditing.Options()
       options.isRehearsal = true
       var objects = CheckedObjects(of: order.edit)

@@ -262,6 +262,33 @@ struct JoinNameMending {
   }
 }
 
+/// Columns whose names carry another entity ID get the names that Core Data looks for.
+struct ColumnNameMending {
+  let work: RepairWork
+
+  func run() throws {
+    guard work.kinds.contains(.columnName) else { return }
+    let names = work.source.drift.columnNames
+    func rename(_ table: String, _ name: String, to other: String) throws {
+      try work.connection.execute(
+        """
+        ALTER TABLE main.\(quoted(table)) RENAME COLUMN \(quoted(name)) TO \(quoted(other))
+        """)
+    }
+    // One's name may be another's until now: all are put aside before any is made.
+    for (number, name) in names.enumerated() {
+      try rename(name.table, name.found, to: "strata_column_\(number)")
+    }
+    for (number, name) in names.enumerated() {
+      try rename(name.table, "strata_column_\(number)", to: name.expected)
+      try work.note(
+        RepairChange(
+          kind: FindingKind.columnName.rawValue, entity: name.entity, property: name.relationship,
+          old: "\(name.table).\(name.found)", new: "\(name.table).\(name.expected)"))
+    }
+  }
+}
+
 /// Indexes of the model that were never made are made, as SwiftData makes them in a new store.
 struct MissingIndexMending {
   let work: RepairWork
