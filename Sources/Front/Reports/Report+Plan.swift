@@ -127,7 +127,7 @@ extension Report {
     guard !isLossAlone else { return losses }
     let why = PlanVerdict(plan, allowing: allowed).reason.map { ": \($0)" } ?? ""
     return losses + [Line(.error, "\(PlanVerdict.cannot)\(why)")]
-      + (failures.isEmpty ? [] : remedy.map { [Line($0, depth: 1)] } ?? [])
+      + (failures.contains(where: \.lacksValue) ? remedy.map { [Line($0, depth: 1)] } ?? [] : [])
   }
 
   /// What accepts the losses that are left; empty where none is.

@@ -239,6 +239,9 @@ public struct DataCheck: Sendable, Equatable {
   /// where none is known.
   public var predicate: String?
 
+  /// Whether a value is missing that a recipe, or an edit of the mapping, can compute.
+  package var lacksValue: Bool { code == .migration && property != nil }
+
   /// The hint with what it names kept apart; `nil` where it names nothing.
   package var advice: Advice?
 

@@ -239,8 +239,13 @@ struct NextStep {
       return NextStep(
         "o chooses another version; there is nothing to do here", .dim, isOfMapping: false)
     case .failing:
+      let failures = plan.failures
+      let rows = "\(tab)⏎ shows the rows of a failing check"
       return NextStep(
-        "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning)
+        failures.contains(where: \.lacksValue)
+          ? "\(rows), = computes the value that is missing"
+          : failures.contains { $0.rows > 0 }
+            ? "\(rows), which says what helps" : "the failing check says what helps", .warning)
     case .losing:
       return mapping.canMapLosses(context)
         ? NextStep("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)

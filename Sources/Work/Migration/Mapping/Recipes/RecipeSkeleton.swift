@@ -134,7 +134,7 @@ extension RecipeSkeleton {
       let step = plan.steps.first { step in
         step.destination.entity(named: check.entity) != nil
       }
-      guard plan.steps.count == 1, check.code == .migration, let step,
+      guard plan.steps.count == 1, check.lacksValue, let step,
         let property = check.property,
         step.mapping.kind == .inferred || step.mapping.kind == .recipe,
         request.documents.recipes.allSatisfy({ $0.path == MappingEdits.name }),

@@ -158,7 +158,10 @@ struct ExternalCheck {
       .externalSize, empty,
       "\(NumberText.counted(empty.count, "file of external data has", plural: "files of external data have")) 0 bytes."
     )
-    let orphaned = files.filter { $0.state == .orphaned }
+    // What a backup or another store beside it references stays.
+    let unnamed = files.filter { $0.state == .orphaned }
+    let sharing = unnamed.isEmpty ? nil : SupportSharing(of: store.files.path)
+    let orphaned = unnamed.filter { sharing?.isNamed($0.name) == false }
     add(
       .externalOrphaned, orphaned,
       "\(NumberText.counted(orphaned.count, "file of external data is", plural: "files of external data are")) unreferenced."
