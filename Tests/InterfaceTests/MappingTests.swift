@@ -416,7 +416,7 @@ struct MappingTests {
       })
     try session.send(.failed(task, CoreDataError(.failed, "the disk is full")))
     let text = session.screen().description
-    #expect(text.contains("the disk is full") && text.contains("The store is as it was"))
+    #expect(text.contains("the disk is full") && text.contains("The store is unchanged"))
   }
 
   @Test("--mapping and --via go into the plan and into the command line")

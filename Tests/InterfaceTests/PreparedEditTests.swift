@@ -267,7 +267,7 @@ struct PreparedEditTests {
     #expect(screen.contains("D──1") && screen.contains("d──2"))
     #expect(session.state.known.prepared.edit.deletions == [Self.first])
     try session.send("j", "X")
-    #expect(session.state.notice?.text.contains("it goes along with Recipe/p1") == true)
+    #expect(session.state.notice?.text.contains("it is deleted with Recipe/p1") == true)
     try session.send("k", "X")
     #expect(session.state.known.prepared.isEmpty)
   }

@@ -22,7 +22,7 @@ package enum AtomicMetadata {
     let contents = try AtomicContents(path: path)
     let refusal = CoreDataError(
       .refused, "the metadata hold more than a property list can, and would not stay as they are",
-      path: path, hint: "Make a store of the SQLite type of it, and repair that.")
+      path: path, hint: "Convert it to an SQLite store, and repair that.")
     guard contents.isMetadataPlain else { throw refusal }
     var values = contents.metadata ?? [:]
     values["NSStoreModelVersionHashes"] = .dictionary(

@@ -6,7 +6,7 @@ import ManagedStore
 /// Changes of objects that a person has prepared: nothing of them is written yet.
 struct PreparedEdits: Sendable, Equatable {
   /// Why a prepared value cannot be taken out of the store.
-  static let notWritten = "it is prepared, and not in the store yet"
+  static let notWritten = "it is prepared, but not in the store yet"
 
   /// What a property is to hold.
   enum Change: Sendable, Equatable {
@@ -341,7 +341,7 @@ extension State {
   mutating func dropPrepared(unlessFor former: StoreSummary?, _ store: StoreSummary) {
     guard !known.prepared.isEmpty, let former, !former.isAlike(store) else { return }
     notice = Notice(
-      "\(known.prepared.words) of the former store were dropped: the store is another one now",
+      "\(known.prepared.words) of the former store were discarded: this is another store now",
       .warning)
     forgetPrepared()
   }

@@ -52,8 +52,8 @@ package enum RescueWork: Sendable, Equatable {
     switch self {
     case .salvage, .restore: "nothing was left of the new store"
     case .search: "the store was only read"
-    case .repair: "the store is as it was"
-    case .edit: "the store is as it was, and the changes are still prepared"
+    case .repair: "the store is unchanged"
+    case .edit: "the store is unchanged, and the changes are still prepared"
     }
   }
 

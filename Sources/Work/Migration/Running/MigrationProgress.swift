@@ -124,7 +124,7 @@ package final class ProgressMeter {
   /// What is thrown then.
   package static let cancelled = CoreDataError(
     .cancelled, code: .migrationCancelled, "cancelled",
-    hint: "Nothing was changed: the store is as it was.")
+    hint: "The store is unchanged.")
 
   /// Goes on to a step of a chain, with parts of its own.
   package func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
