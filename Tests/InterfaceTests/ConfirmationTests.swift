@@ -136,7 +136,7 @@ struct ConfirmationTests {
       case .repair: try session.send("f", "⏎")
       default: continue
       }
-      #expect(session.screen().description.contains("looking at the folder"))
+      #expect(session.screen().description.contains("checking the folder"))
       try session.send("y", "y")
       #expect(Self.changes(session).isEmpty)
       #expect(session.state.notice?.text.contains("the folder is still being checked") == true)

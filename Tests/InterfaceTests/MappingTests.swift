@@ -173,7 +173,7 @@ struct MappingTests {
       session.state.notice?.text.hasSuffix("nothing new in the destination fits Person.name")
         == true
     )
-    #expect(session.screen().description.contains("nothing new takes it"))
+    #expect(session.screen().description.contains("nothing in the new version fits"))
   }
 
   @Test("R rehearses as if the open losses were accepted")

@@ -195,9 +195,10 @@ struct MergeLayerTests {
     }
     try session.send("x")
     let text = session.screen().description
-    #expect(text.contains("✗ the stores are of two versions") && text.contains("Migrate one first"))
+    #expect(
+      text.contains("✗ the stores have different versions") && text.contains("Migrate one first"))
     try session.send("M")
-    #expect(session.state.notice?.text.contains("cannot be merged so") == true)
+    #expect(session.state.notice?.text.contains("cannot be merged with these choices") == true)
     try session.send("x")
     #expect(session.screen().description.contains("reading both stores …  ^C stops"))
     try session.send("^C")

@@ -40,7 +40,9 @@ struct EditVerification {
         deletions += 1
         guard let id = change.a, let number = before.schema.numbers[id.entity],
           try list.tellsDeletion(of: number, id.key)
-        else { throw failed("\(change.a.map { "\($0)" } ?? "an object") was deleted without a request") }
+        else {
+          throw failed("\(change.a.map { "\($0)" } ?? "an object") was deleted without a request")
+        }
       case .update:
         updates += 1
         try verify(change)

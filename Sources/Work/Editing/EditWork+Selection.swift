@@ -141,7 +141,8 @@ extension EditWork {
         ).first?.map { $0.integer ?? 0 } ?? []
       guard compared.last == 0 else {
         throw CoreDataError(
-          .failed, "verification failed: \(compared.last ?? 0) references are not what was requested",
+          .failed,
+          "verification failed: \(compared.last ?? 0) references are not what was requested",
           entity: selection.entity, property: link.relationship,
           hint: "The store is unchanged. Please report this.")
       }

@@ -262,7 +262,7 @@ private struct EditRun {
         throw CoreDataError(
           .refused,
           "another program saved objects that are to be changed or deleted since the edit was checked",
-          hint: "Check again to see what it would do now. The store was not changed.")
+          hint: "Check again to see what it would do now. The store is unchanged.")
       }
       guard !list.isEmpty else { return }
       try history.raiseVersions()

@@ -114,7 +114,9 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
     if task != nil { return "the preview is being made" }
     if output.isEmpty { return "the new store needs a name" }
     // What was stopped is begun again.
-    if let error { return error.kind == .cancelled ? nil : "the stores cannot be merged with these choices" }
+    if let error {
+      return error.kind == .cancelled ? nil : "the stores cannot be merged with these choices"
+    }
     guard let report else { return "there is no preview yet" }
     if !report.unpaired.isEmpty { return "objects are not paired: see below" }
     if report.undecided > 0 {

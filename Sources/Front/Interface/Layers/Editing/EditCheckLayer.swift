@@ -65,6 +65,7 @@ extension MessageLayer {
     self.init(error)
     title = "✗ \(words) cannot be written" + (error.code.map { ": error \($0)" } ?? "")
     paragraphs.append(
-      "The changes are still prepared: C lists them; there x removes one, and u undoes the last one.")
+      "The changes are still prepared: C lists them; there x removes one, and u undoes the last one."
+    )
   }
 }

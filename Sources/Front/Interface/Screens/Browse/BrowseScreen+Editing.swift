@@ -88,7 +88,9 @@ extension BrowseScreen {
     if case .attribute(let type) = column.kind {
       let attribute = store.layout.table(of: object.entity)?.attribute(named: column.name)?
         .attribute
-      if attribute?.isDerived == true { return .none("it is a derived attribute: computed from others") }
+      if attribute?.isDerived == true {
+        return .none("it is a derived attribute: computed from others")
+      }
       guard type != .composite, attribute != nil else { return .none("it cannot be set") }
     }
     return .property(column)

@@ -27,10 +27,10 @@ struct MigrateOutlook {
       item("…", .dim, "counting losses, checking the rows")
       add(steps: outline.steps, isCounted: outline.isCounted)
     } else if let plan = mapping.plan, !plan.isNothingToDo {
-      if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }
+      if plan.losses.isEmpty { item("✓", .success, "no loss was found") }
       add(plan.losses)
-      if plan.failures.isEmpty {
-        item("✓", .success, "the rows satisfy every rule that is new in this version")
+      if plan.checks.isEmpty {
+        item("✓", .success, "no row was found that breaks a rule of this version")
       }
       add(plan.checks)
       add(pathOf: plan)
@@ -70,10 +70,10 @@ struct MigrateOutlook {
 
   private mutating func add(lastTry error: CoreDataError) {
     if error.kind == .cancelled {
-      item("!", .warning, "You stopped the last attempt; the store was not changed.")
+      item("!", .warning, "You stopped the last attempt; the store is unchanged.")
     } else {
       item(
-        "✗", .error, "The last attempt failed: \(error.message). The store was not changed.")
+        "✗", .error, "The last attempt failed: \(error.message). The store is unchanged.")
       if let hint = error.typedHint { item("→", .text, hint) }
       if error.isStale || error.code == .migrationMissingSourceModel {
         item("→", .text, "P plans again from the current store; ! shows the log.")

@@ -10,7 +10,7 @@ extension MigrateScreen {
       MigrationProgressView(
         verb: "migrating", steps: context.planned.plan?.steps ?? [], progress: progress,
         foot: isCancelling
-          ? Span("stopping … the store is not changed", theme[.warning])
+          ? Span("stopping … the store stays unchanged", theme[.warning])
           : Span(
             "the original is not changed before the last step; ^C stops", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
@@ -18,7 +18,7 @@ extension MigrateScreen {
       MigrationProgressView(
         verb: "rolling back to \(name)", progress: progress,
         foot: isCancelling
-          ? Span("stopping … the store is not changed", theme[.warning])
+          ? Span("stopping … the store stays unchanged", theme[.warning])
           : Span("the current store is kept; ^C stops before a file is moved", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .verified:

@@ -122,7 +122,7 @@ extension MigrateScreen {
     // The plan still says what another try would do.
     finish(.failed(error), in: &context)
     if error.kind == .cancelled {
-      context.notice = Notice("\(error.message); the store was not changed", .warning)
+      context.notice = Notice("\(error.message); the store is unchanged", .warning)
     } else {
       context.show(MessageLayer(error))
     }
@@ -157,7 +157,7 @@ extension MigrateScreen {
       phase = .rollingBack(progress, to: name, isCancelling: true)
     default: return nil
     }
-    context.notice = Notice("stopping; the store is not changed", .warning)
+    context.notice = Notice("stopping; the store stays unchanged", .warning)
     return [.cancel(task)]
   }
 
