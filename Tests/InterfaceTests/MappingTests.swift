@@ -401,7 +401,7 @@ struct MappingTests {
     try session.send("^C")
     #expect(session.effects.last == .cancel(task))
     try session.send(.answer(task, .migrated(SampleStore.receipt)))
-    #expect(session.screen().description.contains("✓ Rehearsed; the store was not changed"))
+    #expect(session.screen().description.contains("✓ Rehearsed; the store is unchanged"))
     try session.send("Esc")
     #expect(session.state.migrate.phase == .ready, "it was no migration")
   }

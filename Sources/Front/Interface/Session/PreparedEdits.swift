@@ -266,23 +266,6 @@ extension PreparedEdits.Value {
 
   /// What leads from the old value to the text of the new one: a reference's text has an arrow already.
   var arrow: String { if case .toOne(_?) = change { "" } else { "→ " } }
-
-  /// What the property holds once it is written; of a to-many the objects that are known.
-  var new: PropertyValue {
-    switch change {
-    case .attribute(.bytes(let bytes)):
-      return .data(DataValue(location: .row, count: bytes.count, bytes: bytes))
-    case .attribute(let value): return .value(value)
-    case .toOne(let id): return .toOne(id)
-    case .toMany(let links):
-      guard case .toMany(let many) = old else { return old }
-      let gone = Set(links.removed)
-      return .toMany(
-        ToMany(
-          count: many.count + links.added.count - links.removed.count,
-          first: links.order ?? many.first.filter { !gone.contains($0) } + links.added))
-    }
-  }
 }
 
 extension PreparedEdits {

@@ -220,8 +220,8 @@ package struct EditOrder: Sendable, Equatable {
   package var rehearsed: Int?
 
   /// A list of changes, counted in words.
-  package init(edit: StoreEdit, words: String, confirmedDeletions: Int? = nil) {
-    (self.edit, self.words, self.confirmedDeletions) = (edit, words, confirmedDeletions)
+  package init(edit: StoreEdit, words: String) {
+    (self.edit, self.words) = (edit, words)
   }
 }
 

@@ -243,7 +243,7 @@ struct NextStep {
         "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning)
     case .losing:
       return mapping.canMapLosses(context)
-        ? NextStep("\(tab)r maps a loss to something new, a accepts it, A accepts all", .warning)
+        ? NextStep("\(tab)r maps a loss, a accepts it, A accepts all", .warning)
         : NextStep(
           "\(tab)a accepts a loss, A accepts all; nothing in the new version fits", .warning)
     case .hindered(let error):
