@@ -25,7 +25,7 @@ extension Confirmation {
     lines.append(
       Line(
         label: "Rules",
-        text: "✓ the model's rules are kept; predicates and the app's own code are not checked",
+        text: "✓ kept; predicates and the app's own code are not checked",
         role: .success))
     if let mirrored = receipt.mirrored {
       lines.append(Line(label: "iCloud", text: mirrored.sentence, role: .warning))

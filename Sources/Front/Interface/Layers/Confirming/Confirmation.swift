@@ -251,7 +251,7 @@ extension Confirmation {
       title: "Salvage into a new store?",
       lines: [
         Line(
-          text: "Everything that can still be read \(order.words)"
+          text: "What can still be read \(order.words)"
             + "goes into a new store. \(name(known)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "salvage", no: "write nothing", intent: .rescue(.salvage(order)),
@@ -264,7 +264,7 @@ extension Confirmation {
       title: "Restore into a new store?",
       lines: [
         Line(
-          text: "The new store gets everything in \(name(known)), and \(order.choice.words). "
+          text: "The new store gets what \(name(known)) has, and \(order.choice.words). "
             + "\(name(known)) is only read."),
         Line(label: "New", text: order.output),
       ], yes: "restore", no: "write nothing", intent: .rescue(.restore(order)),
