@@ -35,7 +35,7 @@ struct RehearseTests {
     let run = try rehearse()
     #expect(run.status == .done, "\(run.err)")
     #expect(run.out.contains("✓ rehearsed “Recipes” → “Recipes 2” in "))
-    #expect(run.out.contains("the store itself is as it was"))
+    #expect(run.out.contains("the store is unchanged"))
     #expect(try FileSystem.read(store) == before)
     #expect(StoreFingerprint(of: store) == fingerprint)
     #expect(try FileSystem.list(place.stores) == names)

@@ -157,7 +157,7 @@ struct EditRuleTests {
     let odd = try scene.edit("Item/p1", "day=1e17")
     #expect(
       odd.receipt.notes == [
-        "Item/p1.day is no date that an app can show: 1e+17 seconds, about 3,168,873,851 years after 2001"
+        "Item/p1.day is not a date that an app can show: 1e+17 seconds, about 3,168,873,851 years after 2001"
       ])
     #expect(
       try scene.connection().value("SELECT ZDAY FROM ZITEM WHERE Z_PK = 1")?.integer
@@ -167,7 +167,7 @@ struct EditRuleTests {
     #expect(many.receipt.notes.count == 2, "\(many.receipt.notes)")
     #expect(
       many.receipt.notes.first
-        == "Item/p3.day is no date that an app can show: 1709251200000.0 seconds, about 54,164 years after 2001; as milliseconds since 1970 it would be 2024-03-01T00:00:00Z; 2 other objects have one as well",
+        == "Item/p3.day is not a date that an app can show: 1709251200000.0 seconds, about 54,164 years after 2001; as milliseconds since 1970 it would be 2024-03-01T00:00:00Z; 2 other objects have one as well",
       "\(many.receipt.notes)")
   }
 

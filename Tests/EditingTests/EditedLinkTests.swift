@@ -66,7 +66,7 @@ struct EditedLinkTests {
     #expect(try scene.value("Person/p2", "items") == "Item/p3 Item/p5 Item/p2")
     #expect(
       done.receipt.verified.contains {
-        $0.what == "values and references that were asked for" && $0.count == 2
+        $0.what == "requested values and references" && $0.count == 2
       })
   }
 

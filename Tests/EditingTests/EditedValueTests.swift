@@ -128,7 +128,7 @@ struct EditedValueTests {
       done.receipt.notes == [
         "Item/p1.price is stored as \(kept): SQLite keeps about 15 digits of a decimal"
       ])
-    #expect(done.receipt.verified.first { $0.what.contains("asked for") }?.count == 1)
+    #expect(done.receipt.verified.first { $0.what.contains("requested") }?.count == 1)
     for price in ["-0012.340", "1.25e2", "0.1", "null"] {
       #expect(try scene.edit("Item/p1", "price=\(price)").receipt.notes == [], "\(price)")
     }

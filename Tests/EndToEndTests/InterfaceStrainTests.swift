@@ -27,8 +27,8 @@ struct InterfaceStrainTests {
     terminal.sendAtOnce("y", "C-c")
     let stopped = terminal.screen(
       showing: "You stopped the last attempt",
-      "You stopped the last attempt; the store is as it was.")
-    #expect(stopped.contains("You stopped the last attempt; the store is as it was."), "\(stopped)")
+      "You stopped the last attempt; the store is unchanged.")
+    #expect(stopped.contains("You stopped the last attempt; the store is unchanged."), "\(stopped)")
     #expect(demo.fingerprint == before)
     terminal.send("!")
     let log = terminal.screen(showing: "Log", "migrating to", "! cancelled (134120)")

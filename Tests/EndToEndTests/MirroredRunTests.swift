@@ -113,11 +113,11 @@ struct MirroredRunTests {
     screen.send("'\(other)'", "Enter")
     _ = screen.screen(showing: "Draft  1 deleted")
     screen.send("M")
-    _ = screen.screen(showing: "Make one store of two", "paired by")
+    _ = screen.screen(showing: "Merge two stores", "paired by")
     screen.send("j", "j", "Enter")
     let preview = screen.screen(
       showing: "can be merged; nothing was written", "the app will upload")
-    #expect(preview.contains("Make one store of two"))
+    #expect(preview.contains("Merge two stores"))
     screen.send("Escape")
     _ = screen.screen(showing: "What changed")
     screen.send("Escape")

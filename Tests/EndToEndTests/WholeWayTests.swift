@@ -91,7 +91,7 @@ struct WholeWayTests {
     // Rehearse: nothing is put in place.
     terminal.send("R")
     let rehearsed = terminal.screen(
-      showing: "Rehearsed; the store was not changed", "✓ rehearsed “Recipes” → “Recipes 3”")
+      showing: "Rehearsed; the store is unchanged", "✓ rehearsed “Recipes” → “Recipes 3”")
     #expect(rehearsed.contains("✓ rehearsed “Recipes” → “Recipes 3”"), "\(rehearsed)")
     #expect(demo.fingerprint == before)
     terminal.send("q")

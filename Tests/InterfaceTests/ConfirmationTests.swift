@@ -136,7 +136,7 @@ struct ConfirmationTests {
       case .repair: try session.send("f", "⏎")
       default: continue
       }
-      #expect(session.screen().description.contains("looking at the folder"))
+      #expect(session.screen().description.contains("checking the folder"))
       try session.send("y", "y")
       #expect(Self.changes(session).isEmpty)
       #expect(session.state.notice?.text.contains("the folder is still being checked") == true)
@@ -202,7 +202,7 @@ struct ConfirmationTests {
     }
     try session.send("5", "f", "⏎")
     let text = session.screen().description
-    #expect(text.contains("Backup   none") && text.contains("no more than now"), "\(text)")
+    #expect(text.contains("Backup   none") && text.contains("no additional space"), "\(text)")
     try session.send("y")
     #expect(Self.changes(session).count == 1)
   }
@@ -286,7 +286,7 @@ struct RecoveryTests {
     #expect(Self.recoveries(session).isEmpty && session.state.layers.isEmpty)
     #expect(
       session.state.notice?.text
-        == "nothing was changed; the next migrate, repair, reset or rollback does it")
+        == "nothing was changed; the next migrate, repair, reset or rollback recovers first")
   }
 
   @Test("a run that is under way is no question")

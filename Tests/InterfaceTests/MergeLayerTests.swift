@@ -140,7 +140,7 @@ struct MergeLayerTests {
     let text = session.screen().description
     #expect(text.contains("┌ Merged ") && text.contains("✓ merged: Recipes-merged.sqlite"))
     try session.send("M")
-    #expect(session.state.notice?.text.contains("it is done") == true)
+    #expect(session.state.notice?.text.contains("the merge is done") == true)
     try session.send("o")
     #expect(session.effects.contains(.choose("Recipes-merged.sqlite")))
   }
@@ -189,15 +189,16 @@ struct MergeLayerTests {
         .failed(
           id,
           CoreDataError(
-            .refused, "the stores are of two versions of the model", path: "Old.sqlite",
+            .refused, "the stores have different versions of the model", path: "Old.sqlite",
             hint: "Migrate one first."))
       ]
     }
     try session.send("x")
     let text = session.screen().description
-    #expect(text.contains("✗ the stores are of two versions") && text.contains("Migrate one first"))
+    #expect(
+      text.contains("✗ the stores have different versions") && text.contains("Migrate one first"))
     try session.send("M")
-    #expect(session.state.notice?.text.contains("cannot be merged so") == true)
+    #expect(session.state.notice?.text.contains("cannot be merged with these choices") == true)
     try session.send("x")
     #expect(session.screen().description.contains("reading both stores …  ^C stops"))
     try session.send("^C")

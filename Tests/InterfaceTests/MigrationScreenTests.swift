@@ -67,7 +67,7 @@ struct MigrationScreenTests {
     }
     try session.send("^C")
     #expect(session.effects.last == .cancel(id))
-    #expect(session.screen().description.contains("the store stays as it was"))
+    #expect(session.screen().description.contains("the store stays unchanged"))
     try session.send(.failed(id, CoreDataError(.cancelled, "cancelled")))
     #expect(!session.state.migrate.isRunning)
     try session.send("^C")

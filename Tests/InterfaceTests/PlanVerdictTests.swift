@@ -51,4 +51,19 @@ struct PlanVerdictTests {
       #expect(session.screen().description.contains("✓ can migrate") == (reason == nil))
     }
   }
+
+  @Test("rows that break a rule of which a migration only warns are not said to satisfy the rules")
+  func warned() throws {
+    var check = Self.check
+    check.isWarning = true
+    let plan = try SampleStore.plan(checks: [check], losses: [])
+    var session = try Session(width: 120, height: 36, plan: plan)
+    try session.send("4")
+    let screen = session.screen().description
+    #expect(screen.contains("!  Recipe.title: missing values"), "\(screen)")
+    #expect(!screen.contains("satisfy") && !screen.contains("breaks a rule"), "\(screen)")
+    var sound = try Session(width: 120, height: 36, plan: SampleStore.plan(losses: []))
+    try sound.send("4")
+    #expect(sound.screen().description.contains("no row was found that breaks a rule"))
+  }
 }

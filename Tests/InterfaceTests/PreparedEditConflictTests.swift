@@ -98,11 +98,11 @@ struct PreparedEditConflictTests {
     try session.send("j", "X")
     #expect(session.state.known.prepared.deletions.map(\.object) == [PreparedEditTests.first])
     #expect(
-      session.state.notice?.text.contains("it goes along with Recipe/p1") == true,
+      session.state.notice?.text.contains("it is deleted with Recipe/p1") == true,
       "\(session.state.notice?.text ?? "")")
     try session.send("l", "E")
     #expect(session.state.layers.isEmpty)
-    #expect(session.state.notice?.text.contains("it goes along with Recipe/p1") == true)
+    #expect(session.state.notice?.text.contains("it is deleted with Recipe/p1") == true)
     try session.send("k", "X", "j")
     #expect(session.state.known.prepared.isEmpty)
   }

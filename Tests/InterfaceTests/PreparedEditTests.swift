@@ -204,7 +204,7 @@ struct PreparedEditTests {
     #expect(session.screen().description.contains("there is no Person/p999"))
     try session.send("⏎")
     #expect(session.state.known.prepared.isEmpty && session.state.layers.count == 1)
-    #expect(session.state.notice?.text.contains("no Person is found") == true)
+    #expect(session.state.notice?.text.contains("no Person was found") == true)
     #expect(!session.screen().description.contains("strata "))
   }
 
@@ -267,7 +267,7 @@ struct PreparedEditTests {
     #expect(screen.contains("D──1") && screen.contains("d──2"))
     #expect(session.state.known.prepared.edit.deletions == [Self.first])
     try session.send("j", "X")
-    #expect(session.state.notice?.text.contains("it goes along with Recipe/p1") == true)
+    #expect(session.state.notice?.text.contains("it is deleted with Recipe/p1") == true)
     try session.send("k", "X")
     #expect(session.state.known.prepared.isEmpty)
   }
@@ -277,7 +277,7 @@ struct PreparedEditTests {
     var session = try Self.prepared()
     try session.send("X")
     #expect(session.state.known.prepared.edit.objects.isEmpty)
-    #expect(session.state.notice?.text.contains("what was prepared for them is dropped") == true)
+    #expect(session.state.notice?.text.contains("what was prepared for them is discarded") == true)
     try session.send("u")
     #expect(session.state.known.prepared.edit.objects.count == 1)
     #expect(session.state.known.prepared.edit.deletions.isEmpty)

@@ -297,7 +297,7 @@ struct RescueTests {
     try session.send("3")
     session.answers = false
     try session.send("5", "4", "⏎")
-    #expect(session.state.notice?.text.contains("5 Rescue is still looking") == true)
+    #expect(session.state.notice?.text.contains("5 Rescue is still checking") == true)
     session.answers = true
     try session.send("5", "^C", "s", "⏎", "y", "4", "⏎")
     #expect(session.state.notice?.text.contains("the salvage is running") == true)

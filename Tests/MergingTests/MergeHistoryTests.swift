@@ -100,7 +100,7 @@ struct MergeHistoryTests {
         })
     }
     #expect(refusal?.kind == .failed, "\(refusal?.message ?? "")")
-    #expect(refusal?.message.contains("differs from the one that it comes from") == true)
+    #expect(refusal?.message.contains("differs from its source") == true)
     #expect(FileIdentity(of: library.output) == nil)
   }
 

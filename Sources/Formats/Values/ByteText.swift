@@ -135,6 +135,25 @@ package enum UUIDText {
     number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") - 10 + number
   }
 
+  /// A new UUID.
+  package static func random() -> String { text(randomBytes()) }
+
+  /// The bytes of a new UUID.
+  package static func randomBytes() -> [UInt8] {
+    version4((0..<16).map { _ in UInt8.random(in: 0...255) })
+  }
+
+  /// Sixteen bytes as a UUID of version 4 (RFC 9562), as `UUID()` and Core Data make them.
+  package static func version4(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.enumerated().map { place, byte in
+      switch place {
+      case 6: byte & 0x0F | 0x40
+      case 8: byte & 0x3F | 0x80
+      default: byte
+      }
+    }
+  }
+
   /// The sixteen bytes; `nil` for other text.
   package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count == 36 else { return nil }

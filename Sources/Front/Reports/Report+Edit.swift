@@ -7,7 +7,7 @@ extension Report {
   package init(_ receipt: EditReceipt) {
     let notes = Section([Line](notes: receipt.notes))
     guard !receipt.isNothing else {
-      self.init([Section([Line("nothing to do: the store is as was asked")]), notes])
+      self.init([Section([Line("nothing to do: the store already has these values")]), notes])
       return
     }
     let isDone = receipt.resultPath != nil

@@ -121,7 +121,7 @@ extension Report {
           .warning,
           merge.transaction == nil
             ? "NEW is mirrored to iCloud and keeps no history: the app will not upload the \(merge.words) by itself"
-            : "NEW is mirrored to iCloud: the app will upload the \(merge.words) to all devices, those that were added as new ones"
+            : "NEW is mirrored to iCloud: the app will upload the \(merge.words) to all devices, added objects as new ones"
         ))
     }
     return lines + [Line](notes: merge.notes)

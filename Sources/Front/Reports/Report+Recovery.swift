@@ -12,7 +12,7 @@ extension Report {
         "\(NumberText.counted(report.count, "deleted object")) restored in \(NumberText.seconds(seconds))\(report.isLossy ? "; see below" : "")"
       ),
       Line("the new store: \(report.salvage.outputPath)", as: .code),
-      Line("the store is as it was: \(report.salvage.storePath)", as: .detail),
+      Line("the store is unchanged: \(report.salvage.storePath)", as: .detail),
     ]
     var restored = [Line](counts: report.restored, .added)
     if report.links > 0 {

@@ -40,7 +40,7 @@ extension Report {
       report.isComplete
         ? Line(.success, "it opens with the model in it")
         : Line(.warning, "Core Data will not open it as it is: see the notes"),
-      Line("the damaged store is as it was: \(report.storePath)", as: .detail),
+      Line("the damaged store is unchanged: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
     let earlier: Advice =

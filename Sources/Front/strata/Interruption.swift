@@ -75,7 +75,7 @@ enum Interruption {
     guard isRequested else { return }
     throw CoreDataError(
       .cancelled, code: .migrationCancelled, "cancelled",
-      hint: "Nothing was changed: the store is as it was.")
+      hint: "The store is unchanged.")
   }
 }
 

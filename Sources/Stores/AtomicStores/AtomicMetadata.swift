@@ -22,7 +22,7 @@ package enum AtomicMetadata {
     let contents = try AtomicContents(path: path)
     let refusal = CoreDataError(
       .refused, "the metadata hold more than a property list can, and would not stay as they are",
-      path: path, hint: "Make a store of the SQLite type of it, and repair that.")
+      path: path, hint: "Convert it to an SQLite store, and repair that.")
     guard contents.isMetadataPlain else { throw refusal }
     var values = contents.metadata ?? [:]
     values["NSStoreModelVersionHashes"] = .dictionary(
@@ -138,18 +138,6 @@ package enum AtomicMetadata {
 
   /// A property list in XML.
   private static func text(_ value: PropertyListValue) -> String {
-    func escaped(_ text: String) -> String {
-      var result = ""
-      for character in text.unicodeScalars {
-        switch character {
-        case "<": result += "&lt;"
-        case ">": result += "&gt;"
-        case "&": result += "&amp;"
-        default: result.unicodeScalars.append(character)
-        }
-      }
-      return result
-    }
     return switch value {
     case .null: "<string></string>"
     case .boolean(let flag): flag ? "<true/>" : "<false/>"
@@ -158,11 +146,13 @@ package enum AtomicMetadata {
     case .real(let number): "<real>\(number)</real>"
     case .date(let seconds): "<date>\(CoreDataDate.text(seconds.rounded(.down)))</date>"
     case .data(let bytes): "<data>\(ByteText.base64(bytes))</data>"
-    case .string(let text): "<string>\(escaped(text))</string>"
+    case .string(let text): "<string>\(text.escapedForXML)</string>"
     case .array(let elements): "<array>\(elements.map(text).joined())</array>"
     case .dictionary(let fields):
       "<dict>"
-        + fields.sorted { $0.key < $1.key }.map { "<key>\(escaped($0.key))</key>\(text($0.value))" }
+        + fields.sorted { $0.key < $1.key }.map {
+          "<key>\($0.key.escapedForXML)</key>\(text($0.value))"
+        }
         .joined() + "</dict>"
     }
   }

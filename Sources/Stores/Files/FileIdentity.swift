@@ -61,7 +61,7 @@ package final class VerifiedFile {
     CoreDataError(
       .failed, code: .migration, "the finished file is no longer the one that was verified",
       path: path,
-      hint: "Another program changed it. The store is as it was; try again.")
+      hint: "Another program changed it. The store is unchanged; try again.")
   }
 }
 

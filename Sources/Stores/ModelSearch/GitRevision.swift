@@ -162,10 +162,7 @@ package struct GitRevision {
       let names = try blobs(of: try commit()).keys
       let folders = names.compactMap { name -> String? in
         let parts = name.split(separator: "/").map(String.init)
-        let isModel = { (part: String) in
-          [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom"].contains(where: part.hasSuffix)
-        }
-        guard let last = parts.firstIndex(where: isModel) else { return nil }
+        guard let last = parts.firstIndex(where: ModelBundle.isModel) else { return nil }
         return parts[...last].joined(separator: "/")
       }
       return Set(folders).sorted()

@@ -39,6 +39,11 @@ extension ModelBundle {
     path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
   }
 
+  /// Whether the name is that of a bundle, or of a single version.
+  package static func isModel(_ path: String) -> Bool {
+    isBundle(path) || path.hasSuffix(".xcdatamodel") || path.hasSuffix(".mom")
+  }
+
   /// The file of an .xcdatamodel that has the model: `contents`, or else Xcode 3's `elements`.
   package static func sourceFile(in folder: String) -> String {
     !FileSystem.isFile(folder + "/contents") && FileSystem.isFile(folder + "/" + elements)

@@ -157,8 +157,9 @@ final class Pseudonyms {
   /// Another UUID of the same version and variant.
   func uuid(_ bytes: [UInt8]) -> [UInt8] {
     let digits = uuid(digits: bytes.flatMap { [Int($0 >> 4), Int($0 & 15)] })
-    return stride(from: 0, to: digits.count - 1, by: 2).map {
-      UInt8(digits[$0] << 4 | digits[$0 + 1])
+    return stride(from: 0, to: digits.count - 1, by: 2).map { place -> UInt8 in
+      let high = digits[place] << 4
+      return UInt8(high | digits[place + 1])
     }
   }
 

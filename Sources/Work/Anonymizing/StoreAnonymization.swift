@@ -162,6 +162,6 @@ package enum StoreAnonymization {
   private static func mismatch(_ what: String, _ path: String) -> CoreDataError {
     CoreDataError(
       .failed, "verification failed: the new store does not have the \(what) of the original",
-      path: path, hint: "Nothing was kept of it. The store is as it was.")
+      path: path, hint: "Nothing was kept of it. The store is unchanged.")
   }
 }

@@ -78,7 +78,7 @@ package struct AssignmentText {
     let text = text.trimmed
     guard !text.isEmpty else {
       throw CoreDataError(
-        .usage, "no object is named", entity: entity, property: relationship.name,
+        .usage, "no object was given", entity: entity, property: relationship.name,
         hint: "To empty it, write \(relationship.name)=null.")
     }
     if text == "null" || text == "[]" { return [] }
@@ -91,7 +91,7 @@ package struct AssignmentText {
     let ids = try names.map { try object($0, in: relationship, of: entity) }
     guard Set(ids).count == ids.count else {
       throw CoreDataError(
-        .usage, "an object is named twice", entity: entity, property: relationship.name)
+        .usage, "an object appears twice", entity: entity, property: relationship.name)
     }
     return ids
   }
@@ -109,7 +109,7 @@ package struct AssignmentText {
     }
     guard layout.model.isKind(id.entity, of: relationship.destination) else {
       throw CoreDataError(
-        .usage, "\(id) is no \(relationship.destination)", entity: entity,
+        .usage, "\(id) is not an object of \(relationship.destination)", entity: entity,
         property: relationship.name)
     }
     return id
@@ -148,7 +148,7 @@ package struct AssignmentText {
       if isData { return .bytes(bytes) }
       guard let decoded = String(validating: bytes, as: UTF8.self) else {
         throw CoreDataError(
-          .usage, "the file is no UTF-8 text", path: String(given.dropFirst()), entity: entity,
+          .usage, "the file is not UTF-8 text", path: String(given.dropFirst()), entity: entity,
           property: attribute.name)
       }
       if attribute.type == .string { return .string(decoded) }

@@ -39,7 +39,7 @@ struct EditExpectations {
       "\(first.object).\(first.property) was saved by another program since its change was prepared: it is now \(now.words)",
       entity: first.object.entity, property: first.property,
       hint:
-        "\(also)Prepare the change once more from what is there now, or take it back. The store is as it was."
+        "\(also)Prepare the change again from the current value, or undo it. The store is unchanged."
     )
   }
 

@@ -35,7 +35,7 @@ extension EditRules {
       let oddity = CoreDataDate.oddity(seconds)
     else { return nil }
     let others = found.count - 1
-    return "\(first).\(entry.attribute.name) is no date that an app can show: \(oddity)"
+    return "\(first).\(entry.attribute.name) is not a date that an app can show: \(oddity)"
       + (others > 0
         ? "; \(NumberText.counted(others, "other object")) \(others == 1 ? "has" : "have") one as well"
         : "")

@@ -119,7 +119,7 @@ struct EditRules {
         ? "\(names) would have \(message)"
         : "\(NumberText.counted(found.count, "object")) would have \(message) (first: \(names))",
       entity: entity, property: property,
-      hint: "The app could not save that. Nothing was changed: the store is as it was.")
+      hint: "The app could not save that. The store is unchanged.")
   }
 
   private func checkCount(_ entry: EntityTable.RelationshipColumns, _ table: EntityTable) throws {
@@ -250,7 +250,7 @@ struct EditedConstraints {
         ? "\(count) would have the same \(what), \(rule): \(shown)"
         : "\(count) would have the same \(what) as another, \(rule) (first: \(shown))",
       entity: entity, property: names.joined(separator: ", "),
-      hint: "The app could not save that. Nothing was changed: the store is as it was.")
+      hint: "The app could not save that. The store is unchanged.")
   }
 }
 

@@ -40,7 +40,9 @@ struct EditVerification {
         deletions += 1
         guard let id = change.a, let number = before.schema.numbers[id.entity],
           try list.tellsDeletion(of: number, id.key)
-        else { throw failed("\(change.a.map { "\($0)" } ?? "an object") was deleted unasked") }
+        else {
+          throw failed("\(change.a.map { "\($0)" } ?? "an object") was deleted without a request")
+        }
       case .update:
         updates += 1
         try verify(change)
@@ -55,8 +57,8 @@ struct EditVerification {
       throw failed("\(part.part): \(part.message)")
     }
     let verified: [MigrationReceipt.Verified] = [
-      .init(what: "values and references that were asked for", count: asked.count),
-      .init(what: "objects that differ, all of them in the list", count: updates + deletions),
+      .init(what: "requested values and references", count: asked.count),
+      .init(what: "objects that differ, all of them listed", count: updates + deletions),
     ]
     return (verified.filter { $0.count > 0 }, asked.rounded)
   }
@@ -64,7 +66,7 @@ struct EditVerification {
   private func failed(_ what: String) -> CoreDataError {
     CoreDataError(
       .failed, code: .migration, "verification failed: \(what)", path: before.path,
-      hint: "The store is as it was. Please report this: the edit did not do what it listed.")
+      hint: "The store is unchanged. Please report this: the edit did not do what it listed.")
   }
 
   private func verify(_ change: ObjectChange) throws {
@@ -74,11 +76,11 @@ struct EditVerification {
       let name = attribute.path.joined(separator: ".")
       let isDerived = before.model.attribute(named: attribute.path[0], of: id.entity)?.isDerived
       guard told.contains(name) || isDerived == true else {
-        throw failed("\(id).\(name) changed, and is not in the list")
+        throw failed("\(id).\(name) changed, but is not in the list")
       }
     }
     for relationship in change.relationships where !told.contains(relationship.name) {
-      throw failed("\(id).\(relationship.name) changed, and is not in the list")
+      throw failed("\(id).\(relationship.name) changed, but is not in the list")
     }
   }
 
@@ -110,14 +112,14 @@ struct EditVerification {
     for object in edit.objects where !object.assignments.isEmpty {
       let cursor = try ObjectCursor(seeking: after, entity: object.id.entity)
       guard let found = try cursor.object(object.id.key) else {
-        throw failed("\(object.id) is gone")
+        throw failed("\(object.id) is missing")
       }
       // Of several assignments of one property the last one holds.
       for (index, assignment) in object.assignments.enumerated() {
         let later = object.assignments.dropFirst(index + 1)
         guard !later.contains(where: assignment.isOverridden) else { continue }
         guard try holds(assignment, in: found, cursor.table) else {
-          throw failed("\(object.id).\(assignment.property) is not what was asked for")
+          throw failed("\(object.id).\(assignment.property) is not what was requested")
         }
         if let kept = rounded(assignment, in: found, cursor.table) {
           notes.append(

@@ -54,7 +54,7 @@ extension EditWork {
     } catch let error as SQLiteError where error.isEvaluation {
       throw CoreDataError(
         .refused, "an expression fails: \(error.message)", entity: selection.entity,
-        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
+        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is unchanged.")
     }
     try link(selection, table, without: gone)
   }
@@ -73,7 +73,7 @@ extension EditWork {
       let relationship = schema.model.relationship(named: link.relationship, of: selection.entity)
       guard let relationship, !relationship.isToMany else {
         throw CoreDataError(
-          .usage, "only a to-one can be set of many objects", entity: selection.entity,
+          .usage, "only a to-one can be set for several objects", entity: selection.entity,
           property: link.relationship,
           hint: "A to-many is changed object by object: tags+=Tag/p3.")
       }
@@ -84,7 +84,7 @@ extension EditWork {
           .refused,
           "\(rows.count) objects cannot reference the same one: its inverse \(back.name) is to-one",
           entity: selection.entity, property: link.relationship,
-          hint: "The store is as it was.")
+          hint: "The store is unchanged.")
       }
       for (count, row) in rows.enumerated() {
         if count % 100 == 0 { try meter.checkCancelled() }
@@ -125,7 +125,7 @@ extension EditWork {
         throw CoreDataError(
           .failed, "verification failed: \(wrong) values are not what the expression gives",
           entity: selection.entity, property: column.attribute.name,
-          hint: "The store is as it was. Please report this.")
+          hint: "The store is unchanged. Please report this.")
       }
       // Objects that were deleted as well have no value.
       count += Int(all)
@@ -141,9 +141,10 @@ extension EditWork {
         ).first?.map { $0.integer ?? 0 } ?? []
       guard compared.last == 0 else {
         throw CoreDataError(
-          .failed, "verification failed: \(compared.last ?? 0) references are not what was asked",
+          .failed,
+          "verification failed: \(compared.last ?? 0) references are not what was requested",
           entity: selection.entity, property: link.relationship,
-          hint: "The store is as it was. Please report this.")
+          hint: "The store is unchanged. Please report this.")
       }
       count += Int(compared.first ?? 0)
     }

@@ -76,7 +76,7 @@ struct EditWork {
       throw CoreDataError(
         .usage, "there is no \(id)", path: source.path, entity: id.entity,
         hint: number.flatMap { source.entityNames[$0] }.map {
-          "The object of that key is \(ObjectID(entity: $0, key: id.key))."
+          "The object with that key is \(ObjectID(entity: $0, key: id.key))."
         } ?? "Find the object with strata search or strata rows.")
     }
   }
@@ -92,7 +92,7 @@ struct EditWork {
     let reach = try DeletionReach(of: edit.deletions, in: schema, related: related)
     if let object = edit.objects.first(where: { reach.objects.contains($0.id) }) {
       throw CoreDataError(
-        .refused, "\(object.id) is to be changed and deleted at once", entity: object.id.entity,
+        .refused, "\(object.id) is to be both changed and deleted", entity: object.id.entity,
         hint: "Leave out one of the two.")
     }
     let unlinking = StageUnlinking(schema: schema, connection: connection)
@@ -160,7 +160,7 @@ struct EditWork {
     if let other = others.first(where: gone.contains) {
       throw CoreDataError(
         .refused, "\(other) is to be deleted by the same edit", entity: id.entity, property: name,
-        hint: "Leave out one of the two. The store is as it was.")
+        hint: "Leave out one of the two. The store is unchanged.")
     }
     for other in others {
       do { try requireThere(other) } catch var error as CoreDataError {

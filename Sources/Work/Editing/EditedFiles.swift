@@ -26,7 +26,7 @@ final class EditedFiles {
     else { return try attribute.column(of: value, in: entity) }
     let place = try folder ?? PrivateFolder(.disk)
     folder = place
-    let name = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+    let name = UUIDText.random()
     let file = try Folder(place.path).create(name)
     try file.append(bytes)
     FileAttributes.makeOrdinary(file)

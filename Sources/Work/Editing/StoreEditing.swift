@@ -174,7 +174,7 @@ private struct EditRun {
       guard meter.pausing({ confirmation(sofar) }) else {
         throw CoreDataError(
           .cancelled, code: .migrationCancelled, "the changes were discarded", path: given.path,
-          hint: "Nothing was changed: the store is as it was.")
+          hint: "The store is unchanged.")
       }
     }
     try meter.checkCancelled()
@@ -239,7 +239,7 @@ private struct EditRun {
         throw CoreDataError(
           .refused, code: .validationUniqueness,
           "two objects would be equal under a uniqueness constraint: \(error.message)",
-          hint: "The app could not save that. Nothing was changed: the store is as it was.")
+          hint: "The app could not save that. The store is unchanged.")
       }
       try trace.stop()
       try trace.tell()
@@ -265,7 +265,7 @@ private struct EditRun {
         throw CoreDataError(
           .refused,
           "another program saved objects that are to be changed or deleted since the edit was checked",
-          hint: "Check it once more to see what it would do now. The store is as it was.")
+          hint: "Check again to see what it would do now. The store is unchanged.")
       }
       guard !list.isEmpty else { return }
       try history.raiseVersions()
@@ -275,7 +275,7 @@ private struct EditRun {
     if let problem = try IntegrityCheck.problems(askingSQLite: connection, most: 1).first {
       throw CoreDataError(
         .failed, code: .migration, "verification failed: the edited store is damaged: \(problem)",
-        hint: "The store is as it was.")
+        hint: "The store is unchanged.")
     }
     receipt.verified.append(.init(what: VerificationReport.integrity, count: 1))
     try connection.execute("DETACH DATABASE listed; DETACH DATABASE src")
@@ -302,9 +302,9 @@ private struct EditRun {
     guard isConfirmed else {
       throw CoreDataError(
         .refused,
-        "the app would delete \(NumberText.counted(mirrored.deletions, "object")) on all devices, and that was not confirmed",
+        "the app would delete \(NumberText.counted(mirrored.deletions, "object")) on all devices, which was not confirmed",
         advice:
-          "Look at them in a dry run first, and confirm with \(.confirmedDeletions, of: ["\(mirrored.deletions)"]). The store is as it was."
+          "See them in a dry run first, and confirm with \(.confirmedDeletions, of: ["\(mirrored.deletions)"]). The store is unchanged."
       )
     }
   }

@@ -48,9 +48,9 @@ struct FileVerification {
       guard isEqual else {
         throw CoreDataError(
           .failed,
-          "verification failed: a file of external data differs from the one that it comes from (\(entity.name)/p\(row[0].integer ?? 0))",
+          "verification failed: a file of external data differs from its source (\(entity.name)/p\(row[0].integer ?? 0))",
           entity: entity.name, property: attribute.name,
-          hint: "Nothing was kept of it. Both stores are as they were.")
+          hint: "The result was removed. Both stores are unchanged.")
       }
     }
   }

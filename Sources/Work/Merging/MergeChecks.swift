@@ -28,7 +28,7 @@ enum MergeChecks {
     if let base = stores.base {
       for store in [old, new] where store.metadata.uuid != base.metadata.uuid {
         throw CoreDataError(
-          .usage, "this is not the copy that both stores come from: its UUID is another",
+          .usage, "this is not the copy that both stores come from: its UUID differs",
           path: base.path, hint: "The UUID of \(store.path) is \(store.metadata.uuid).")
       }
       try base.takeEncoding(of: new)
@@ -41,8 +41,8 @@ enum MergeChecks {
     throw CoreDataError(
       .refused, code: .persistentStoreIncompatibleVersionHash,
       isBase
-        ? "the copy that both stores come from is of another version of the model"
-        : "the stores are of two versions of the model", path: store.path,
+        ? "the copy that both stores come from has another version of the model"
+        : "the stores have different versions of the model", path: store.path,
       advice:
         "Migrate one first, and merge the result: \(.deed("migration"), of: words) \(.mergeOutput, of: [migrated(store.path)])"
     )
@@ -79,7 +79,7 @@ enum MergeChecks {
       report.undecided == 1
       ? "1 object differs" : "\(NumberText.grouped(report.undecided)) objects differ"
     return CoreDataError(
-      .refused, "\(count) between the stores, and nothing says which one counts",
+      .refused, "\(count) between the stores, and nothing decides which one wins",
       path: report.oldPath,
       advice:
         "\(.mergeRehearsal) lists them. \(.mergePreference, "new") takes the newer store’s values, \(.mergePreference, "old") the older store’s, \(.mergePreference, "ENTITY=ATTRIBUTE:newest") those of the later date."

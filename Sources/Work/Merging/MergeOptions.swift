@@ -62,7 +62,8 @@ package struct MergeOptions: Sendable {
       }
       guard attribute.type == .date || attribute.type.isNumber else {
         throw CoreDataError(
-          .usage, "the newest cannot be told by this attribute", entity: entity, property: name,
+          .usage, "this attribute cannot show which object is newer", entity: entity,
+          property: name,
           hint: "Name an attribute that is a date or a number.")
       }
     }

@@ -180,7 +180,7 @@ struct MergeVerification {
     guard count == 0 else {
       throw CoreDataError(
         .failed, "verification failed: the result does not have the \(what) (\(count))",
-        entity: entity.name, hint: "Nothing was kept of it. Both stores are as they were.")
+        entity: entity.name, hint: "The result was removed. Both stores are unchanged.")
     }
   }
 
@@ -211,7 +211,7 @@ struct MergeVerification {
       throw CoreDataError(
         .failed,
         "verification failed: the result has a fault that neither store has: \(what.printable) (\(count))",
-        hint: "Nothing was kept of it. Both stores are as they were.")
+        hint: "The result was removed. Both stores are unchanged.")
     }
   }
 }

@@ -98,21 +98,17 @@ final class MergedFiles {
       // As in the older store: the value names a file that is not there, nor is it another one.
       told.report.missingFiles += 1
       if case .missing = new.place(of: name) { return }
-      try set(attribute, of: entity, r, to: Self.freshName(), in: column, for: name)
+      try set(attribute, of: entity, r, to: UUIDText.random(), in: column, for: name)
     case .unreadable(let error):
       var refusal = error
       refusal.kind = .refused
       throw refusal
     case .file(let file):
-      let other = Self.freshName()
+      let other = UUIDText.random()
       try copy(file, as: other)
       told.report.files += 1
       try set(attribute, of: entity, r, to: other, in: column, for: name)
     }
-  }
-
-  private static func freshName() -> String {
-    UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
   }
 
   private func set(

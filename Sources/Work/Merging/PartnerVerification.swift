@@ -98,6 +98,6 @@ struct PartnerVerification {
     CoreDataError(
       .failed, "verification failed: a one-to-one \(what)", entity: end.entity.name,
       property: end.reference.name,
-      hint: "Nothing was kept of it. Both stores are as they were.")
+      hint: "The result was removed. Both stores are unchanged.")
   }
 }

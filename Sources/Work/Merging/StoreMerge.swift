@@ -267,7 +267,7 @@ extension StoreMerge {
             ? "1 key belongs to different objects"
             : "\(NumberText.grouped(pairing.splitKeys)) keys belong to different objects"
           told.report.notes.append(
-            "\(pairing.entity) may have grown apart: \(keys) in the two stores, and others may have been taken for one object. The copy that both stores come from settles it."
+            "\(pairing.entity) may have grown apart: \(keys) in the two stores, and other keys may wrongly have been taken for one object. The copy that both stores come from decides it."
           )
         }
         if pairing.by == .none, count.old > 0, count.new > 0 { told.report.unpaired.append(count) }
@@ -275,7 +275,7 @@ extension StoreMerge {
       for name in old.keys.sorted() where !isIncluded(name) {
         guard let count = old[name], count > 0 else { continue }
         told.report.notes.append(
-          "\(name): \(NumberText.counted(count, "object")) of the older store left out, as only other entities were asked for."
+          "\(name): \(NumberText.counted(count, "object")) of the older store left out: only other entities were requested."
         )
       }
     }

@@ -105,7 +105,7 @@ struct MappedFailureTests {
       #expect(error?.kind == .refused && error?.code == 134110, "\(mapping)")
       #expect(error?.message.hasPrefix("in the mapping “M”: an expression fails: ") == true)
       #expect(error?.entity == "A" && error?.property == property, "\(mapping)")
-      #expect(error?.hint?.hasSuffix("The store is as it was.") == true)
+      #expect(error?.hint?.hasSuffix("The store is unchanged.") == true)
     }
   }
 

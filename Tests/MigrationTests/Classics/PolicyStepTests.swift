@@ -157,7 +157,7 @@ struct PolicyStepTests {
       case "known":
         #expect(error?.kind == .failed && error?.code == 134170)
         #expect(error?.message == "the policy of “AToA” failed in \(place): too short (title)")
-        #expect(error?.hint == "Lengthen it. Nothing was changed: the store is as it was.")
+        #expect(error?.hint == "Lengthen it. The store is unchanged.")
       default:
         #expect(error?.kind == .failed && error?.code == 134170)
         #expect(error?.message == "the policy of “AToA” failed in \(place): it broke")

@@ -77,7 +77,7 @@ struct CompiledModelReader {
     entity.isAbstract = object["NSIsAbstract"].boolean ?? false
     entity.className = object["NSClassNameForEntity"].string
     entity.renamingIdentifier = CompiledPropertyReader.renaming(object, name: name)
-    entity.versionHashModifier = CompiledPropertyReader.nonEmpty(object["NSVersionHashModifier"])
+    entity.versionHashModifier = object["NSVersionHashModifier"].nonEmptyString
     entity.userInfo = try properties.userInfo(object)
     entity.uniquenessConstraints = try names(object["NSUniqueTuples"])
     entity.compoundIndexes = try names(object["NSCompoundIndexes"])

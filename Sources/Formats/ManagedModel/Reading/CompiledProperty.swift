@@ -81,8 +81,8 @@ struct CompiledPropertyReader {
     attribute.isTransient = object["NSIsTransient"].boolean ?? false
     attribute.isIndexed = object["NSIsIndexed"].boolean ?? false
     attribute.renamingIdentifier = Self.renaming(object, name: name)
-    attribute.versionHashModifier = Self.nonEmpty(object["NSVersionHashModifier"])
-    attribute.valueTransformerName = Self.nonEmpty(object["NSValueTransformerName"])
+    attribute.versionHashModifier = object["NSVersionHashModifier"].nonEmptyString
+    attribute.valueTransformerName = object["NSValueTransformerName"].nonEmptyString
     attribute.userInfo = try userInfo(object)
     let flags = object["NSFlagsKey"].integer ?? 0
     attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
@@ -203,7 +203,7 @@ struct CompiledPropertyReader {
       warn("“\(entity).\(name)” has the unknown delete rule \(rule)")
     }
     relationship.renamingIdentifier = Self.renaming(object, name: name)
-    relationship.versionHashModifier = Self.nonEmpty(object["NSVersionHashModifier"])
+    relationship.versionHashModifier = object["NSVersionHashModifier"].nonEmptyString
     relationship.userInfo = try userInfo(object)
     return relationship
   }
@@ -266,11 +266,7 @@ struct CompiledPropertyReader {
 
   /// Archives always carry a renaming identifier: the name, when the model sets none.
   static func renaming(_ object: ArchivedObject, name: String) -> String? {
-    nonEmpty(object["NSRenamingIdentifier"]).flatMap { $0 == name ? nil : $0 }
-  }
-
-  static func nonEmpty(_ value: ArchivedValue) -> String? {
-    value.string.flatMap { $0.isEmpty ? nil : $0 }
+    object["NSRenamingIdentifier"].nonEmptyString.flatMap { $0 == name ? nil : $0 }
   }
 
   private mutating func warn(_ sentence: String) {

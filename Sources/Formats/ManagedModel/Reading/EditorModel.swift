@@ -75,9 +75,9 @@ private struct EditorModelReader {
     var entity = Entity(name, parent: parent)
     entity.isAbstract =
       values["XD_PSK_isAbstract"]?.boolean ?? object["_isAbstract"].boolean ?? false
-    entity.renamingIdentifier = Self.nonEmpty(values["XD_PSK_elementID"])
-    entity.versionHashModifier = Self.nonEmpty(values["XD_PSK_versionHashModifier"])
-    entity.className = Self.nonEmpty(values["XD_PSK_entityClassName"])
+    entity.renamingIdentifier = values["XD_PSK_elementID"]?.nonEmptyString
+    entity.versionHashModifier = values["XD_PSK_versionHashModifier"]?.nonEmptyString
+    entity.className = values["XD_PSK_entityClassName"]?.nonEmptyString
     let constraints = values["XDPMUniquenessConstraints"]?.references ?? []
     try charge(constraints.count)
     entity.uniquenessConstraints = try constraints.map { constraint throws(CoreDataError) in
@@ -100,8 +100,8 @@ private struct EditorModelReader {
     let values = try self.values(of: object)
     let isOptional = values["XD_PPSK_isOptional"]?.boolean ?? false
     let isTransient = values["XD_PPSK_isTransient"]?.boolean ?? false
-    let modifier = Self.nonEmpty(values["XD_PPSK_versionHashModifier"])
-    let renaming = Self.nonEmpty(values["XD_PPSK_elementID"])
+    let modifier = values["XD_PPSK_versionHashModifier"]?.nonEmptyString
+    let renaming = values["XD_PPSK_elementID"]?.nonEmptyString
     switch object.className {
     case "XDPMAttribute":
       let number = values["XD_PAttK_attributeType"]?.integer ?? 0
@@ -116,8 +116,8 @@ private struct EditorModelReader {
       attribute.allowsExternalBinaryDataStorage =
         values["XD_PAttK_allowsExternalBinaryDataStorage"]?.boolean ?? false
       attribute.isIndexed = values["XD_PPSK_isIndexed"]?.boolean ?? false
-      attribute.valueTransformerName = Self.nonEmpty(values["XD_PAttK_valueTransformerName"])
-      attribute.defaultValue = Self.nonEmpty(values["XD_PAttK_defaultValueAsString"]).flatMap {
+      attribute.valueTransformerName = values["XD_PAttK_valueTransformerName"]?.nonEmptyString
+      attribute.defaultValue = values["XD_PAttK_defaultValueAsString"]?.nonEmptyString.flatMap {
         DefaultValueText.value($0, as: attribute.type)
       }
       check(values, known: Self.attributeKeys)
@@ -170,10 +170,6 @@ private struct EditorModelReader {
   /// A key that newer versions of Xcode write may enter the hash in a way not known here.
   private mutating func check(_ values: [String: ArchivedValue], known: Set<String>) {
     if !values.keys.allSatisfy(known.contains) { isComplete = false }
-  }
-
-  private static func nonEmpty(_ value: ArchivedValue?) -> String? {
-    value?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private static func count(_ value: ArchivedValue?) -> UInt32 {

@@ -160,6 +160,9 @@ extension ArchivedValue {
   /// The text of a string; `nil` for anything else.
   package var string: String? { plain.string }
 
+  /// The text of a string that is not empty.
+  package var nonEmptyString: String? { string.flatMap { $0.isEmpty ? nil : $0 } }
+
   /// The truth value; a number is true where it is not 0, as NSNumber has it.
   package var boolean: Bool? { plain.boolean }
 

@@ -96,7 +96,7 @@ extension PromptLayer {
     _ order: SalvageOrder, after problem: CoreDataError? = nil, _ known: Known
   ) -> PromptLayer {
     let text =
-      "Everything that can still be read \(order.words)goes into a new store; \(known.storePath) is only read. Path of the new store:"
+      "What can still be read \(order.words)goes into a new store; \(known.storePath) is only read. Path of the new store:"
     return PromptLayer(
       "Salvage into", order.output,
       Offer(
@@ -109,7 +109,7 @@ extension PromptLayer {
     _ order: RestoreOrder, after problem: CoreDataError? = nil, _ known: Known
   ) -> PromptLayer {
     let text =
-      "The new store gets everything in the store, and \(order.choice.words). \(known.storePath) is only read. Path of the new store:"
+      "The new store gets what the store has, and \(order.choice.words). \(known.storePath) is only read. Path of the new store:"
     return PromptLayer(
       "Restore into", order.output,
       Offer(

@@ -24,7 +24,7 @@ struct SearchLayer: LayerContent {
     [
       Binding([.enter], "keep", does("confirm") { _, _ in .close() }),
       Binding(
-        [.escape], former.isEmpty ? "everything again" : "as before",
+        [.escape], former.isEmpty ? "show all" : "cancel",
         does("cancel") { .close($1.giveUpSearch($0.former, in: $0.target)) }),
     ]
   }

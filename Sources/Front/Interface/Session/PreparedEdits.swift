@@ -6,7 +6,7 @@ import ManagedStore
 /// Changes of objects that a person has prepared: nothing of them is written yet.
 struct PreparedEdits: Sendable, Equatable {
   /// Why a prepared value cannot be taken out of the store.
-  static let notWritten = "it is prepared, and not in the store yet"
+  static let notWritten = "it is prepared, but not in the store yet"
 
   /// What a property is to hold.
   enum Change: Sendable, Equatable {
@@ -266,23 +266,6 @@ extension PreparedEdits.Value {
 
   /// What leads from the old value to the text of the new one: a reference's text has an arrow already.
   var arrow: String { if case .toOne(_?) = change { "" } else { "→ " } }
-
-  /// What the property holds once it is written; of a to-many the objects that are known.
-  var new: PropertyValue {
-    switch change {
-    case .attribute(.bytes(let bytes)):
-      return .data(DataValue(location: .row, count: bytes.count, bytes: bytes))
-    case .attribute(let value): return .value(value)
-    case .toOne(let id): return .toOne(id)
-    case .toMany(let links):
-      guard case .toMany(let many) = old else { return old }
-      let gone = Set(links.removed)
-      return .toMany(
-        ToMany(
-          count: many.count + links.added.count - links.removed.count,
-          first: links.order ?? many.first.filter { !gone.contains($0) } + links.added))
-    }
-  }
 }
 
 extension PreparedEdits {
@@ -341,7 +324,7 @@ extension State {
   mutating func dropPrepared(unlessFor former: StoreSummary?, _ store: StoreSummary) {
     guard !known.prepared.isEmpty, let former, !former.isAlike(store) else { return }
     notice = Notice(
-      "\(known.prepared.words) of the former store were dropped: the store is another one now",
+      "\(known.prepared.words) of the former store were discarded: this is another store now",
       .warning)
     forgetPrepared()
   }

@@ -52,8 +52,8 @@ package enum RescueWork: Sendable, Equatable {
     switch self {
     case .salvage, .restore: "nothing was left of the new store"
     case .search: "the store was only read"
-    case .repair: "the store is as it was"
-    case .edit: "the store is as it was, and the changes are still prepared"
+    case .repair: "the store is unchanged"
+    case .edit: "the store is unchanged, and the changes are still prepared"
     }
   }
 
@@ -220,8 +220,8 @@ package struct EditOrder: Sendable, Equatable {
   package var rehearsed: Int?
 
   /// A list of changes, counted in words.
-  package init(edit: StoreEdit, words: String, confirmedDeletions: Int? = nil) {
-    (self.edit, self.words, self.confirmedDeletions) = (edit, words, confirmedDeletions)
+  package init(edit: StoreEdit, words: String) {
+    (self.edit, self.words) = (edit, words)
   }
 }
 

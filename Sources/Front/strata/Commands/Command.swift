@@ -136,8 +136,8 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
       "Refused: values would be lost, a check failed, or there is no migration path. With several stores, the most serious status is returned."
     case .unreadable: "The input is unreadable or damaged."
     case .failed:
-      "It failed, or another program holds the store; the store is as it was."
-    case .cancelled: "Cancelled; the store is as it was."
+      "It failed, or another program holds the store; the store is unchanged."
+    case .cancelled: "Cancelled; the store is unchanged."
     }
   }
 }

@@ -101,7 +101,6 @@ enum CommandLineTool {
       strata STORE --help lists the options of the first three.
 
 
-
       """
     for group in Command.Group.allCases {
       var label = group.rawValue

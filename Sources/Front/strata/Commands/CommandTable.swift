@@ -5,7 +5,7 @@ import ModelSearch
 
 /// Every subcommand; usage, help, the manual, completions and the README's table come from this list.
 enum CommandTable {
-  static let commands = [
+  static let commands: [Command] = [
     InfoCommand.command, StoresCommand.command, RowsCommand.command, ObjectCommand.command,
     SearchCommand.command, FrequenciesCommand.command, HistoryCommand.command, DumpCommand.command,
     CloudKitCommand.command,

@@ -146,7 +146,7 @@ enum EditCommand {
     guard !given.isEmpty else {
       throw CoreDataError(
         .usage, "nothing to set was given for \(id)", path: store.path,
-        hint: "Write title='New title' behind it. To delete it: --delete \(id).")
+        hint: "Write title='New title' after it. To delete it: --delete \(id).")
     }
     let texts = AssignmentText(store) { path in
       do { return try FileSystem.read(path, limit: 1 << 29) } catch {
@@ -170,7 +170,7 @@ enum EditCommand {
     guard let predicate = arguments[predicate], !sets.isEmpty else {
       throw CoreDataError(
         .usage, "--where and --set belong together",
-        hint: "All objects are taken by --where TRUEPREDICATE.")
+        hint: "To select all objects, use --where TRUEPREDICATE.")
     }
     var selection = StoreEdit.Selection(entity, where: predicate, [])
     let texts = AssignmentText(store) { _ in [] }

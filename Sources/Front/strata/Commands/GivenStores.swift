@@ -236,7 +236,7 @@ enum GivenStores {
     _ form: AtomicStoreForm, _ path: String, _ command: Command, _ arguments: Arguments
   ) throws {
     let conversion =
-      "Make a store of the SQLite type of it: "
+      "Convert it to an SQLite store: "
       + ShellText.command("convert", path, "--output", "NEW.sqlite")
     if let refusal = command.atomicRefusal {
       throw CoreDataError(

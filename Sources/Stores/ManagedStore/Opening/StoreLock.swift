@@ -35,7 +35,7 @@ package enum StoreLock {
     CoreDataError(
       .failed, code: .persistentStoreOpen,
       "another program\(user.map { " (process \($0))" } ?? "") is using the \(what)", path: path,
-      hint: "Close it and \(deed) again. The store is as it was.")
+      hint: "Close it and \(deed) again. The store is unchanged.")
   }
 
   private static func holder(of path: String, start: off_t, length: off_t, type: Int16) -> Int? {

@@ -140,7 +140,7 @@ package struct SalvagedBookkeeping {
   package func completeMetadata(with model: Model) throws -> [Change] {
     guard (try? StoreMetadata(connection, path: "")) == nil else { return [] }
     let old = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text
-    let uuid = old ?? StoreWriter.newUUID()
+    let uuid = old ?? UUIDText.random()
     try connection.run("DELETE FROM Z_METADATA")
     try StoreCreation.writeMetadata(of: model, uuid: uuid, connection)
     return [Change(place: .metadata(keepsUUID: old != nil), old: old, new: uuid)]

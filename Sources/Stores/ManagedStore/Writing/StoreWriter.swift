@@ -61,7 +61,7 @@ public final class StoreWriter {
     try NewStorePlace.require(path)
     try EntityNumbering.requireRoom(for: model, path: path)
     self.path = path
-    self.uuid = uuid ?? Self.newUUID()
+    self.uuid = uuid ?? UUIDText.random()
     let files = StoreFiles(path: path)
     dataNames = (
       FileSystem.name(of: files.supportFolder), FileSystem.name(of: files.externalDataFolder)
@@ -277,9 +277,6 @@ public final class StoreWriter {
     try output.finish(with: [dataNames.support])
   }
 
-  /// An identity that no other store has.
-  static func newUUID() -> String { uuidText((0..<16).map { _ in UInt8.random(in: 0...255) }) }
-
   private func insertion(of entity: String, _ connection: Connection) throws -> EntityInsertion {
     if let known = insertions[entity] { return known }
     let made = try EntityInsertion(entity, schema: schema, connection: connection)
@@ -314,13 +311,7 @@ public final class StoreWriter {
 
   /// A UUID made of what it names, so that the same objects give the same files.
   private func externalName(entity: String, key: Int64, attribute: String) -> String {
-    Self.uuidText(Digest.sha256(Array("\(uuid)/\(entity)/\(key)/\(attribute)".utf8)).prefix(16))
-  }
-
-  private static func uuidText(_ bytes: some Sequence<UInt8>) -> String {
-    var bytes = Array(bytes)
-    bytes[6] = bytes[6] & 0x0F | 0x40
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    return UUIDText.text(bytes)
+    let digest = Digest.sha256(Array("\(uuid)/\(entity)/\(key)/\(attribute)".utf8))
+    return UUIDText.text(UUIDText.version4(digest.prefix(16)))
   }
 }

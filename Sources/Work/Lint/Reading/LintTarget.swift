@@ -27,7 +27,9 @@ struct LintTarget {
     let reference = ModelReference(text)
     var path = reference.path.withoutSlash
     // Within a bundle it is the bundle that is meant.
-    if path == ".", Self.isModel(FileSystem.canonical(path)) { path = FileSystem.canonical(path) }
+    if path == ".", ModelBundle.isModel(FileSystem.canonical(path)) {
+      path = FileSystem.canonical(path)
+    }
     self.path = path
     guard reference.version == nil else {
       try read(path, version: reference.version ?? "")
@@ -42,7 +44,7 @@ struct LintTarget {
     if SwiftSources.isFile(path) {
       models = [LintedModel(path: path, try SwiftSources.models(at: path))]
       look(inFile: path, status.size)
-    } else if status.kind != .directory || Self.isModel(path) {
+    } else if status.kind != .directory || ModelBundle.isModel(path) {
       models = [try Self.model(at: path)]
       // Mapping models lie beside a bundle, or in a folder beside it.
       for folder in [FileSystem.parent(of: path) ?? "."] { lookBeside(folder, depth: 0) }
@@ -87,10 +89,6 @@ struct LintTarget {
     }
   }
 
-  static func isModel(_ path: String) -> Bool {
-    ModelBundle.isBundle(path) || path.hasSuffix(".xcdatamodel") || path.hasSuffix(".mom")
-  }
-
   /// The model of a bundle, of a .xcdatamodel or of a file.
   private static func model(at path: String) throws -> LintedModel {
     let files =
@@ -114,7 +112,7 @@ struct LintTarget {
   static func models(at path: String, revision: String) throws -> [LintedModel] {
     let git = GitRevision(revision, of: path)
     var models: [LintedModel] = []
-    if isModel(path) || SwiftSources.isFile(path) {
+    if ModelBundle.isModel(path) || SwiftSources.isFile(path) {
       let (files, source) = try git.contents()
       if let source, !source.versions.isEmpty { return [LintedModel(path: path, source)] }
       return files.isEmpty ? [] : [try LintedModel(path: path, files: files)]
@@ -146,7 +144,7 @@ struct LintTarget {
           hint: "Give the folder that the models are in.")
       }
       guard let status = FileSystem.status(path) else { continue }
-      if Self.isModel(name) {
+      if ModelBundle.isModel(name) {
         do { models.append(try Self.model(at: path)) } catch let error as CoreDataError {
           // One that cannot be read hides no other.
           var empty = LintedModel(path: path, versionsUnreadable: error)
@@ -170,7 +168,7 @@ struct LintTarget {
       let path = name.within(folder)
       if Self.isMapping(name) {
         mappings.append(path)
-      } else if depth == 0, !Self.isModel(name), FileSystem.isDirectory(path),
+      } else if depth == 0, !ModelBundle.isModel(name), FileSystem.isDirectory(path),
         FileSystem.target(ofLink: path) == nil
       {
         lookBeside(path, depth: 1)

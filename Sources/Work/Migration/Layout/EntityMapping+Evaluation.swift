@@ -15,7 +15,7 @@ extension EntityMapping {
         .refused, code: .migration,
         "in the mapping “\(name)”: an expression fails: \(error.message)",
         entity: destination ?? source, property: property(),
-        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
+        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is unchanged.")
     }
   }
 }

@@ -79,8 +79,8 @@ extension EvaluatedDefault {
   /// What the expression makes now; `nil` for what only the running app can compute.
   func value(for type: AttributeType) -> AttributeValue? {
     switch (kind, type) {
-    case (.uuid, .uuid): .uuid(Self.newUUID())
-    case (.uuid, .string): .string(UUIDText.text(Self.newUUID()))
+    case (.uuid, .uuid): .uuid(UUIDText.randomBytes())
+    case (.uuid, .string): .string(UUIDText.random())
     case (.now, .date): .date(CoreDataDate.now)
     case (.integer(let range), .integer16), (.integer(let range), .integer32),
       (.integer(let range), .integer64):
@@ -100,14 +100,6 @@ extension EvaluatedDefault {
     }
     return
       "\(name): the default \(expression) is evaluated once, as SwiftData does: \(all ?? "all objects get the same value")."
-  }
-
-  private static func newUUID() -> [UInt8] {
-    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
-    // Version 4 of RFC 9562, as UUID() makes them.
-    bytes[6] = bytes[6] & 0x0F | 0x40
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    return bytes
   }
 }
 

@@ -227,7 +227,7 @@ final class PolicyRun {
   private func step(
     _ name: String, _ entityMapping: EntityMapping, _ id: ObjectID? = nil, _ body: () throws -> Void
   ) throws {
-    let unchanged = "Nothing was changed: the store is as it was."
+    let unchanged = "The store is unchanged."
     do {
       try body()
     } catch let error as SQLiteError where error.isInterrupted {

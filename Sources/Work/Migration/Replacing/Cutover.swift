@@ -296,7 +296,7 @@ extension Cutover {
             .failed, code: .persistentStoreOpen,
             "the store's \(suffix) cannot be removed, and SQLite would apply it to the new file: \(error.message)",
             path: path + suffix,
-            hint: "The store's content is as it was. Fix what prevents its removal, and try again.")
+            hint: "The store's content is unchanged. Fix what prevents its removal, and try again.")
         }
       }
       return connection

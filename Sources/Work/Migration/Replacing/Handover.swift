@@ -121,7 +121,7 @@ struct Handover: Equatable {
   private func taken(_ name: String) -> CoreDataError {
     CoreDataError(
       .failed, "a file of the backup's name appeared meanwhile", path: path(name),
-      hint: "The store is as it was. Try again.")
+      hint: "The store is unchanged. Try again.")
   }
 
   /// What taking back left.

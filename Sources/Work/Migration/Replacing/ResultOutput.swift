@@ -40,7 +40,7 @@ struct ResultOutput {
       guard names.file(names.store) == nil else {
         throw CoreDataError(
           .failed, "the output appeared meanwhile", path: path,
-          hint: "Name a file that does not exist. The store is as it was.")
+          hint: "Name a file that does not exist. The store is unchanged.")
       }
       try handover.commit()
     } catch {
@@ -134,6 +134,6 @@ extension Handover {
     }
     throw CoreDataError(
       .refused, "an external data file of that name, with other content, is there already",
-      path: names.path(to), hint: "Move it away, or name another output. The store is as it was.")
+      path: names.path(to), hint: "Move it away, or name another output. The store is unchanged.")
   }
 }

@@ -101,7 +101,7 @@ public enum StoreReset {
     if fingerprint.exists { _ = try HeldStoreLock(path) }
     let (state, isMergeable) = look(at: path, model: model)
     try refuse(state, options, given)
-    let uuid = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+    let uuid = UUIDText.random()
     do {
       let fresh = try make(journal.workPath, model: model, uuid: uuid)
       let names = journal.names

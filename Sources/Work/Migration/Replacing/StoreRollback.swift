@@ -324,7 +324,7 @@ struct RollbackRun {
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
         .failed, code: .migration, "the clone differs from the backup",
-        path: backup.path, hint: "The store is as it was. Is a program using the backup?")
+        path: backup.path, hint: "The store is unchanged. Is a program using the backup?")
     }
     return file
   }

@@ -69,7 +69,7 @@ package enum SupportTree {
     guard FileIdentity(of: target) == nil else {
       throw CoreDataError(
         .refused, "a support folder of that name is there already", path: target,
-        hint: "Move it away, or name another output. The store is as it was.")
+        hint: "Move it away, or name another output. The store is unchanged.")
     }
     return target
   }
@@ -106,13 +106,13 @@ package enum SupportTree {
           throw CoreDataError(
             .refused, "a link leads out of the store's support folder and is not followed",
             path: path,
-            hint: "Put the file that it names in its place, or remove it. The store is as it was.")
+            hint: "Put the file that it names in its place, or remove it. The store is unchanged.")
         }
         notes.append("\(path) is a link to \(target), and was copied as a link.")
       case .other:
         throw CoreDataError(
           .refused, "the support folder has something that is neither a file, a folder nor a link",
-          path: folder.path(of: name), hint: "Move it away. The store is as it was.")
+          path: folder.path(of: name), hint: "Move it away. The store is unchanged.")
       case .file, nil: continue
       }
     }
@@ -171,7 +171,7 @@ package enum SupportTree {
         if links, source.link(name, to: name, in: made) { continue }
         throw CoreDataError(
           .refused, "the support folder has something that is neither a file, a folder nor a link",
-          path: source.path(of: name), hint: "Move it away. The store is as it was.")
+          path: source.path(of: name), hint: "Move it away. The store is unchanged.")
       }
     }
     try FileAttributes.copy(from: .folder(source), to: made)

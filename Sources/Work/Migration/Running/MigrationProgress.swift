@@ -124,7 +124,7 @@ package final class ProgressMeter {
   /// What is thrown then.
   package static let cancelled = CoreDataError(
     .cancelled, code: .migrationCancelled, "cancelled",
-    hint: "Nothing was changed: the store is as it was.")
+    hint: "The store is unchanged.")
 
   /// Goes on to a step of a chain, with parts of its own.
   package func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
@@ -152,12 +152,11 @@ package final class ProgressMeter {
   }
 
   /// Adds to what the present part has done.
-  package func advance(by count: Int, bytes: Int = 0) throws {
+  package func advance(by count: Int) throws {
     let current = progress.current
     guard progress.parts.indices.contains(current) else { return try checkCancelled() }
     progress.parts[current].done += count
     if progress.parts[current].kind == .entity { progress.rows += count }
-    progress.bytesWritten += bytes
     send(always: false)
     try checkCancelled()
   }

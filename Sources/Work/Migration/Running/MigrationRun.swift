@@ -68,7 +68,7 @@ struct MigrationRun {
     guard isConfirmed else {
       throw CoreDataError(
         .cancelled, code: .migrationCancelled, "the result was discarded", path: plan.storePath,
-        hint: "Nothing was changed: the store is as it was.")
+        hint: "The store is unchanged.")
     }
   }
 

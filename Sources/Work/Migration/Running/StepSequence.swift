@@ -168,7 +168,7 @@ struct StepSequence {
     if error.isConstraint {
       return CoreDataError(
         .failed, code: .migrationConstraintViolation, "constraint violation: \(error.message)",
-        path: path, hint: "The store is as it was.")
+        path: path, hint: "The store is unchanged.")
     }
     return CoreDataError(sqlite: error, path: path, kind: .failed)
   }

@@ -54,7 +54,7 @@ struct StageEdit {
     if let problem = try IntegrityCheck.problems(askingSQLite: connection, most: 1).first {
       throw CoreDataError(
         .failed, code: .migration, "the edited store is damaged: \(problem)",
-        hint: "The store is as it was.")
+        hint: "The store is unchanged.")
     }
     try connection.closeAsLogged()
     let edited = try Store(
@@ -94,7 +94,7 @@ struct StageEdit {
     throw CoreDataError(
       .refused, code: .migration, "\(phase.rawValue) leaves \(rule.message), in \(rows.count) rows",
       entity: rule.entity, property: rule.property,
-      hint: "Let \(phase.rawValue) set it. The store is as it was.")
+      hint: "Let \(phase.rawValue) set it. The store is unchanged.")
   }
 
   private func translated(_ error: any Error) -> CoreDataError {
@@ -106,7 +106,7 @@ struct StageEdit {
       .failed, code: known.code ?? .migration,
       "\(phase.rawValue) of the stage at “\(version)” failed: \(known.message)"
         + (place.isEmpty ? "" : " (\(place))"), entity: known.entity, property: known.property,
-      hint: "The store is as it was.")
+      hint: "The store is unchanged.")
   }
 
   /// The rules of the next version, of the data that a handler left.
@@ -116,7 +116,7 @@ struct StageEdit {
     let checks = try StepAnalysis(step, of: store).checks()
     guard let check = checks.first(where: { !$0.isWarning }) else { return }
     throw check.refusal(
-      " after the stage’s code", advice: "Let willMigrate set it right. The store is as it was.")
+      " after the stage’s code", advice: "Let willMigrate set it right. The store is unchanged.")
   }
 
   /// Counts of the receipt, as the handler left them.

@@ -211,7 +211,7 @@ public struct VerificationReport: Sendable, Equatable {
     throw CoreDataError(
       .failed, code: .migration, "verification failed: \(difference.message)",
       entity: difference.entity, property: difference.property,
-      hint: "The store is as it was. Please report this: \(reason).")
+      hint: "The store is unchanged. Please report this: \(reason).")
   }
 
   /// Links of each relationship in `main`.

@@ -66,8 +66,8 @@ public struct ModelVersions: Sendable, Equatable {
         hint: "Give a .xcdatamodeld or .momd, or a folder of models.")
     }
     var reading = Reading()
-    if status.kind == .directory, !Self.isModel(path) {
-      for name in try FileSystem.list(path) where Self.isModel(name) {
+    if status.kind == .directory, !ModelBundle.isModel(path) {
+      for name in try FileSystem.list(path) where ModelBundle.isModel(name) {
         reading.read(path + "/" + name)
       }
       if reading.found.isEmpty, reading.unreadable.isEmpty { reading.read(bundle: path) }
@@ -114,10 +114,6 @@ public struct ModelVersions: Sendable, Equatable {
       best = (version, matching, of)
     }
     return best
-  }
-
-  private static func isModel(_ name: String) -> Bool {
-    [".momd", ".xcdatamodeld", ".xcdatamodel", ".mom"].contains { name.hasSuffix($0) }
   }
 }
 

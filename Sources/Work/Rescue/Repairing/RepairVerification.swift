@@ -44,7 +44,7 @@ struct RepairVerification {
   private func failed(_ what: String) -> CoreDataError {
     CoreDataError(
       .failed, code: .migration, "verification failed: \(what)", path: source.path,
-      hint: "The store is as it was. Please report this: the repair did not do what it planned.")
+      hint: "The store is unchanged. Please report this: the repair did not do what it planned.")
   }
 
   /// SQLite finds nothing any more that was to be mended.

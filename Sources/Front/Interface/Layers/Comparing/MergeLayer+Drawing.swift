@@ -99,31 +99,31 @@ extension MergeLayer {
     case .output: (output, "")
     case .base:
       order.base.isEmpty
-        ? ("none", "a backup from which both went on")
-        : (order.base, "shows which of both changed a value")
+        ? ("none", "the copy that both come from")
+        : (order.base, "shows which of the two changed a value")
     case .matches:
       switch order.matches {
       case "":
         order.base.isEmpty
-          ? ("what identifies", "unique values, UUIDs, …ID")
-          : ("keys", "up to the last one of the base")
-      case "key": ("key", "equal keys are one object")
+          ? ("identifiers", "unique values, UUIDs, …ID")
+          : ("keys", "up to the last key of the base")
+      case "key": ("key", "objects with equal keys are one")
       default: (order.matches, "")
       }
     case .preferences:
       switch order.preferences {
-      case "": ("not decided", "a value that both changed")
-      case "new": ("new", "NEW’s values count")
-      case "old": ("old", "OLD’s values count")
+      case "": ("undecided", "values that both changed")
+      case "new": ("new", "NEW’s values win")
+      case "old": ("old", "OLD’s values win")
       default: (order.preferences, "")
       }
     case .entities:
       order.entities.isEmpty
-        ? ("all entities", "") : (order.entities, "what OLD has of others stays out")
+        ? ("all entities", "") : (order.entities, "OLD’s objects of others are left out")
     case .deleted:
       order.keepsDeleted
-        ? ("stays deleted", "where the base or NEW’s history shows it")
-        : ("comes back from OLD", "")
+        ? ("stay deleted", "if the base or NEW’s history shows it")
+        : ("restored from OLD", "")
     }
   }
 
@@ -131,25 +131,25 @@ extension MergeLayer {
   private func hint(_ field: Field) -> String {
     switch field {
     case .output: "Path of the new store. OLD and NEW are only read."
-    case .base: "Path of the copy that OLD and NEW come from. Empty: no such copy is at hand."
+    case .base: "Path of the copy that OLD and NEW come from. Empty: there is none."
     case .matches:
-      "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: what identifies an object."
+      "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: identifiers."
     case .preferences:
       "new, old or ENTITY=ATTRIBUTE:newest, which takes the later date or greater number; several, separated by spaces."
     case .entities:
-      "Names of entities, separated by spaces; those below them are meant as well. Empty: all."
+      "Names of entities, separated by spaces; their subentities are included. Empty: all."
     case .deleted: ""
     }
   }
 
   func draw(_ context: Context, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let title = report?.outputPath == nil ? "Make one store of two" : "Merged"
+    let title = report?.outputPath == nil ? "Merge two stores" : "Merged"
     let inside = Popup(title, size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 4 else { return }
     let own = context.storePath
     let other = context.known.named(order.other)
     for (row, name, path, about) in [
-      (0, "OLD", order.isOtherNewer ? own : other, "its other objects and values come in"),
+      (0, "OLD", order.isOtherNewer ? own : other, "its other objects and values are added"),
       (
         1, "NEW", order.isOtherNewer ? other : own,
         "is copied, with its keys, history, iCloud state"

@@ -50,7 +50,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   func bindings(_ context: Context) -> [Binding] {
     if let typed {
-      var bindings = [Binding([.enter], "take it", chooses)]
+      var bindings = [Binding([.enter], "use it", chooses)]
       if typed.field.isPath {
         bindings.append(
           Binding(
@@ -91,7 +91,7 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   private var busy: String? {
     isWriting && task != nil
-      ? "the new store is being written" : report?.outputPath == nil ? nil : "it is done"
+      ? "the new store is being written" : report?.outputPath == nil ? nil : "the merge is done"
   }
 
   private func enter(_ context: Context) -> String {
@@ -101,25 +101,27 @@ struct MergeLayer: WaitingLayer, ChoosingLayer {
 
   private func reasonNotToChoose(_ context: Context) -> String? {
     if selectedField(context) != nil { return busy }
-    return selectedChange(context) == nil ? "choose a line with a value first" : nil
+    return selectedChange(context) == nil ? "select a conflict or a loss first" : nil
   }
 
   private func reasonNotToType(_ context: Context) -> String? {
-    guard let field = selectedField(context) else { return "choose one of the first lines" }
+    guard let field = selectedField(context) else { return "select one of the first lines" }
     return busy ?? (field == .deleted ? "⏎ changes it" : nil)
   }
 
   private var reasonNotToMerge: String? {
     if let busy { return busy }
-    if task != nil { return "what would become of the objects is being worked out" }
+    if task != nil { return "the preview is being made" }
     if output.isEmpty { return "the new store needs a name" }
     // What was stopped is begun again.
-    if let error { return error.kind == .cancelled ? nil : "the stores cannot be merged so" }
-    guard let report else { return "what would become of the objects is not known" }
+    if let error {
+      return error.kind == .cancelled ? nil : "the stores cannot be merged with these choices"
+    }
+    guard let report else { return "there is no preview yet" }
     if !report.unpaired.isEmpty { return "objects are not paired: see below" }
     if report.undecided > 0 {
       return
-        "\(NumberText.counted(report.undecided, "conflict")) to decide: choose whose values count"
+        "\(NumberText.counted(report.undecided, "conflict")) to decide: choose whose values win"
     }
     return nil
   }

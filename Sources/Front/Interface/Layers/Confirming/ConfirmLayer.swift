@@ -52,7 +52,7 @@ struct ConfirmLayer: WaitingLayer {
   func closed(in context: inout Context) -> [Effect] {
     if confirmation.intent == .recover {
       context.notice = Notice(
-        "nothing was changed; the next migrate, repair, reset or rollback does it", .warning)
+        "nothing was changed; the next migrate, repair, reset or rollback recovers first", .warning)
     }
     var copy = self
     return copy.cancel(in: &context) ?? []

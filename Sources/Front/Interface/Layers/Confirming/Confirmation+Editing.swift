@@ -13,7 +13,7 @@ extension Confirmation {
     var lines = [
       Line(
         text: "Writes \(order.words): \(NumberText.counted(receipt.changed, "object")) changed, "
-          + "\(NumberText.grouped(receipt.deleted)) deleted. A copy is edited and compared with the store; it then replaces "
+          + "\(NumberText.grouped(receipt.deleted)) deleted. A copy is edited, compared with the store, and then replaces "
           + "\(name(known)) by one rename.")
     ]
     let changed = listed(check.objects.asked.filter { $0.kind != .delete }, "Changed", known)
@@ -22,7 +22,11 @@ extension Confirmation {
     lines += changed.first + deleted.first
     lines += along(check.objects.along, "With them", ", by delete rules", role: .warning)
     lines += along(check.objects.linked, "Linked", ": the other side of relationships", role: .text)
-    lines.append(Line(label: "Rules", text: "✓ the model's rules are kept", role: .success))
+    lines.append(
+      Line(
+        label: "Rules",
+        text: "✓ kept; predicates and the app's own code are not checked",
+        role: .success))
     if let mirrored = receipt.mirrored {
       lines.append(Line(label: "iCloud", text: mirrored.sentence, role: .warning))
     }
@@ -33,7 +37,9 @@ extension Confirmation {
         text: "b on 4 Migrate rolls back to the backup that is kept; so does strata rollback "
           + known.storeArgument))
     lines.append(
-      Line(label: "Time", text: "about \(NumberText.seconds(receipt.seconds)), as on the copy"))
+      Line(
+        label: "Time", text: "about \(NumberText.seconds(receipt.seconds)), as long as on the copy")
+    )
     lines += changed.rest + deleted.rest
     let deletions = receipt.mirrored?.deletions ?? 0
     return Confirmation(
@@ -57,7 +63,7 @@ extension Confirmation {
     let more =
       rest.isEmpty
       ? []
-      : [Line(label: label, text: "and \(NumberText.grouped(rest.count)) more, at the end of this")]
+      : [Line(label: label, text: "and \(NumberText.grouped(rest.count)) more, listed at the end")]
     return (all.prefix(mostListed) + more, rest)
   }
 

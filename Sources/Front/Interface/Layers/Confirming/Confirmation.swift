@@ -42,7 +42,7 @@ struct Confirmation: Sendable, Equatable {
   func lines(_ footprint: Footprint?) -> [Line] {
     var all = lines
     if request != nil {
-      all += footprint.map(facts) ?? [Line(text: "looking at the folder …", role: .dim)]
+      all += footprint.map(facts) ?? [Line(text: "checking the folder …", role: .dim)]
     }
     if let command { all.append(Line(label: "Command", text: command, role: .code)) }
     return all
@@ -53,15 +53,15 @@ struct Confirmation: Sendable, Equatable {
     switch request {
     case .migration, .cutover, .repair, .edit:
       let backup = footprint.backup.map {
-        "\($0.name), \(NumberText.bytes($0.bytes)): a hard link to the present file, or a copy "
+        "\($0.name), \(NumberText.bytes($0.bytes)): a hard link to the current file, or a copy "
           + "where the file system has no hard links"
       }
       facts.append(Line(label: "Backup", text: backup ?? "none"))
     case .rollback:
       let backup = footprint.backup.map {
-        "\($0.name), \(NumberText.bytes($0.bytes)): the present store; roll back to it to undo this"
+        "\($0.name), \(NumberText.bytes($0.bytes)): the current store; roll back to it to undo this"
       }
-      facts.append(Line(label: "Backup", text: backup ?? "none: no store is there now"))
+      facts.append(Line(label: "Backup", text: backup ?? "none: there is no store now"))
     case .newStore, nil: break
     }
     facts.append(
@@ -80,7 +80,7 @@ struct Confirmation: Sendable, Equatable {
   private func room(_ footprint: Footprint) -> String {
     let free = footprint.bytesFree.map { "; \(NumberText.bytes($0)) free" } ?? ""
     let bytes = NumberText.bytes(footprint.bytesNeeded)
-    guard footprint.bytesNeeded > 0 else { return "no more than now" + free }
+    guard footprint.bytesNeeded > 0 else { return "no additional space" + free }
     return switch request {
     case .newStore: "up to \(bytes) more" + free
     case .migration, .cutover, .rollback, .repair, .edit, nil:
@@ -112,13 +112,13 @@ extension Confirmation {
         lines: [
           Line(
             text: "The migrated file is verified and waits for the cut-over. Quitting discards it. "
-              + "The store stays as it was.")
+              + "The store stays unchanged.")
         ], yes: "discard it and quit", no: "stay", intent: .quit)
     }
     let work = (state.work ?? "something").capitalizedFirst
     return Confirmation(
       title: "Quit?",
-      lines: [Line(text: "\(work) is running. Quitting stops it; the store stays as it was.")],
+      lines: [Line(text: "\(work) is running. Quitting stops it; the store stays unchanged.")],
       yes: "stop it and quit", no: "stay", intent: .quit)
   }
 
@@ -129,15 +129,15 @@ extension Confirmation {
       lines: [
         Line(
           text:
-            "\(known.prepared.words) \(known.prepared.entries.count == 1 ? "is" : "are") prepared and not written: C lists them, W writes them. The store is as it was."
+            "\(known.prepared.words) \(known.prepared.entries.count == 1 ? "is" : "are") prepared but not written: C lists, W writes. The store is unchanged."
         )
-      ], yes: "drop them and \(verb)", no: "stay", intent: intent)
+      ], yes: "discard and \(verb)", no: "stay", intent: intent)
   }
 
   /// Before a verified result is thrown away.
   static let discardResult = Confirmation(
     title: "Discard the result?",
-    lines: [Line(text: "The migrated file is removed. The store stays as it was.")],
+    lines: [Line(text: "The migrated file is removed. The store stays unchanged.")],
     yes: "discard it", no: "keep waiting", intent: .discardResult)
 
   /// Before a migration in place.
@@ -161,8 +161,8 @@ extension Confirmation {
       : "from \(names.joined(separator: " to "))"
     var lines = [
       Line(
-        text: "Migrates \(objects) \(way). A new file is made and "
-          + "verified; it then replaces \(name(known)) by one rename.")
+        text: "Migrates \(objects) \(way). A new file is written and "
+          + "verified, and then replaces \(name(known)) by one rename.")
     ]
     if !losses.isEmpty {
       let some = losses.prefix(4).map { "\($0.counted) of \($0.name)" }.joined(separator: ", ")
@@ -173,7 +173,7 @@ extension Confirmation {
       lines.append(
         Line(
           label: "Dropped",
-          text: "\(known.prepared.words) prepared and not written; W writes first", role: .warning))
+          text: "\(known.prepared.words) prepared but not written; W writes first", role: .warning))
     }
     if pauses { lines.append(Line(label: "Pause", text: "asks again before the cut-over")) }
     return Confirmation(
@@ -205,12 +205,12 @@ extension Confirmation {
           text:
             "Restores \(entry.name): version \(entry.version(among: known.versions))\(objects), "
             + "\(NumberText.bytes(entry.backup.bytes)), last changed \(entry.date). A clone of it is "
-            + "checked; it then replaces \(name(known)) by one rename."),
+            + "checked, and then replaces \(name(known)) by one rename."),
         Line(
           label: "After",
           text: entry.backup.origin == .other
             ? "\(entry.name) stays where it is"
-            : "\(entry.name) is removed: its content is the store then"),
+            : "\(entry.name) is removed: the store then has its content"),
       ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:
@@ -228,12 +228,12 @@ extension Confirmation {
       RepairRoom.movesFilesAlone(kinds)
       ? "Moves the files of external data that no object references into a folder beside the store. "
         + "The store file itself is not changed."
-      : "Repairs \(names) on a copy and verifies it; it then replaces \(name(known)) by one rename."
+      : "Repairs \(names) on a copy, which is verified and then replaces \(name(known)) by one rename."
     var lines = [Line(text: what)]
     if let kept = order.kept {
       lines.append(
         Line(
-          label: "Deleted", text: "of equal objects all but the \(kept.rawValue)", role: .warning))
+          label: "Deleted", text: "all but the \(kept.rawValue) of equal objects", role: .warning))
     }
     if kinds.contains(.externalMissing) {
       lines.append(
@@ -251,10 +251,10 @@ extension Confirmation {
       title: "Salvage into a new store?",
       lines: [
         Line(
-          text: "Everything that can still be read \(order.words)"
+          text: "What can still be read \(order.words)"
             + "goes into a new store. \(name(known)) is only read."),
         Line(label: "New", text: order.output),
-      ], yes: "salvage", no: "make nothing", intent: .rescue(.salvage(order)),
+      ], yes: "salvage", no: "write nothing", intent: .rescue(.salvage(order)),
       request: .newStore(path: order.output))
   }
 
@@ -264,10 +264,10 @@ extension Confirmation {
       title: "Restore into a new store?",
       lines: [
         Line(
-          text: "The new store gets everything in \(name(known)), and \(order.choice.words). "
+          text: "The new store gets what \(name(known)) has, and \(order.choice.words). "
             + "\(name(known)) is only read."),
         Line(label: "New", text: order.output),
-      ], yes: "restore", no: "make nothing", intent: .rescue(.restore(order)),
+      ], yes: "restore", no: "write nothing", intent: .rescue(.restore(order)),
       request: .newStore(path: order.output))
   }
 
@@ -277,7 +277,7 @@ extension Confirmation {
       title: "Recover from an interrupted run?",
       lines: leftovers.sentences.map { Line(text: $0, role: .warning) } + [
         Line(
-          text: "y does that now. Only files that the interrupted run recorded are renamed or "
+          text: "y recovers now. Only files that the interrupted run recorded are renamed or "
             + "removed.")
       ], yes: "recover", no: "change nothing", intent: .recover)
   }

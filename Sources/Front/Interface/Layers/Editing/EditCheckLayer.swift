@@ -26,7 +26,7 @@ struct EditCheckLayer: WaitingLayer {
       isDone = true
       guard !check.receipt.isNothing else {
         context.forgetPrepared()
-        context.notice = Notice("nothing to write: the store is as was asked")
+        context.notice = Notice("nothing to write: the store already has these values")
         return []
       }
       var order = order
@@ -65,6 +65,7 @@ extension MessageLayer {
     self.init(error)
     title = "✗ \(words) cannot be written" + (error.code.map { ": error \($0)" } ?? "")
     paragraphs.append(
-      "The changes are still prepared: C lists them; there x takes one back, and u the last one.")
+      "The changes are still prepared: C lists them; there x removes one, and u undoes the last one."
+    )
   }
 }

@@ -67,10 +67,10 @@ struct LinksLayer: WaitingLayer {
   // MARK: Keys
 
   func bindings(_ context: Context) -> [Binding] {
-    let reading = old == nil ? "they are being read" : nil
+    let reading = old == nil ? "the objects are being read" : nil
     let selected = all.element(list.selected)
     let isGoing = selected.map(removed.contains) == true
-    let none = selected == nil ? "there is no object" : nil
+    let none = selected == nil ? "there is no object in it" : nil
     var bindings = [
       Binding(
         [.enter], "prepare", does("confirm") { $0.confirm(in: &$1) }, unless: reading),
@@ -78,12 +78,12 @@ struct LinksLayer: WaitingLayer {
         ["a", "+"], label: "a", "add…",
         asks("addObject") { $0.choose(in: &$1) }, unless: reading),
       Binding(
-        ["x", "-", .delete], label: "x", isGoing ? "keep it" : "take it out",
+        ["x", "-", .delete], label: "x", isGoing ? "keep it" : "remove it",
         changes("removeObject") { $0.turn() }, unless: reading ?? none),
     ]
     let still =
       reading ?? none ?? (isOrdered ? nil : "the relationship has no order")
-      ?? (isGoing ? "it is taken out" : nil)
+      ?? (isGoing ? "it is to be removed" : nil)
     bindings += [
       Binding(
         ["<", "K"], "up", changes("objectUp") { $0.move(by: -1) }, unless: still,

@@ -106,7 +106,7 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
       Binding(
         [.enter], isAdding ? "add" : "prepare", chooses,
         unless: line == nil
-          ? (task == nil ? "no \(destination) is found" : "they are being read")
+          ? (task == nil ? "no \(destination) was found" : "the objects are being read")
           : !isAdding && old == nil
             ? "the relationship is being read" : isGoing ? "it is marked for deletion" : nil),
       moving([.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓") {
@@ -162,9 +162,9 @@ struct ObjectChoiceLayer: WaitingLayer, ChoosingLayer {
       guard let id = context.store.flatMap({ named(prompt.text.trimmed, $0.layout) }) else {
         return []
       }
-      rows = object == nil ? [] : [.object(id, label: "", about: "by its key")]
+      rows = object == nil ? [] : [.object(id, label: "", about: "found by its key")]
       if object == nil {
-        error = CoreDataError(.usage, "there is no \(id): words find an object by what it holds")
+        error = CoreDataError(.usage, "there is no \(id); words find an object by its values")
       }
       list = List(count: rows.count)
     case .rows(let page):

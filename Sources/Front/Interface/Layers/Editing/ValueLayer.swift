@@ -47,8 +47,8 @@ struct ValueLayer: CheckedLineLayer {
     let text = line.prompt.text
     var reason: String?
     if old == nil { reason = "the value is being read" }
-    if isEditing || task != nil, old != nil { reason = "it is being read" }
-    if text.isEmpty, !isText, type != .uri { reason = "type a value first; null is none" }
+    if isEditing || task != nil, old != nil { reason = "the text is being read" }
+    if text.isEmpty, !isText, type != .uri { reason = "type a value first, or null for no value" }
     var bindings = lineBindings("prepare", unless: reason)
     if isText {
       bindings.insert(
@@ -164,7 +164,7 @@ struct ValueLayer: CheckedLineLayer {
       prepare(.string(text), in: &context)
     } else if let handed, let current, handed.isExactly(current) {
       isDone = true
-      context.notice = Notice("the text is as it was")
+      context.notice = Notice("the text was not changed")
     } else if case .string(let typed)? = handed {
       // It was typed before.
       isDone = true

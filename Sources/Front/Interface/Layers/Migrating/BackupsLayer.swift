@@ -15,7 +15,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
   func bindings(_ context: Context) -> [Binding] {
     let reason: String? =
       task != nil
-      ? "backups are still being looked for"
+      ? "still looking for backups"
       : entries.isEmpty
         ? "there is no backup" : context.openTask == nil ? nil : "the store is opening"
     return [

@@ -80,12 +80,12 @@ struct RehearsalLayer: WaitingLayer {
       let foot =
         isCancelling
         ? Span("stopping …", theme[.warning])
-        : Span("the store itself is only read; ^C stops and removes the copy", theme[.dim])
+        : Span("the store is only read; ^C stops and removes the copy", theme[.dim])
       MigrationProgressView(
         verb: "rehearsing", steps: steps, progress: progress, foot: foot
       ).draw(in: &grid, inside, theme: theme)
     case .done(let receipt):
-      let inside = Popup("✓ Rehearsed; the store was not changed", size: size)
+      let inside = Popup("✓ Rehearsed; the store is unchanged", size: size)
         .draw(in: &grid, rect, theme: theme)
       drawReceipt(receipt, with: theme, in: &grid, inside)
     case .failed(let error):
@@ -98,7 +98,7 @@ struct RehearsalLayer: WaitingLayer {
       if !isStopped, let hint = error.typedHint {
         lines += Wrapping.lines("→ " + hint, .success, width: inside.width)
       }
-      lines.append(("The store is as it was; the copy was removed.", .dim))
+      lines.append(("The store is unchanged; the copy was removed.", .dim))
       grid.write(lines, in: inside, theme: theme)
     }
   }
@@ -111,7 +111,7 @@ struct RehearsalLayer: WaitingLayer {
     _ receipt: MigrationReceipt, with theme: Theme, in grid: inout Grid, _ inside: Rect
   ) {
     let text =
-      "The store is as it was; the copy was removed. To migrate the store: Esc, m, ⏎, y."
+      "The store is unchanged; the copy was removed. To migrate the store: Esc, m, ⏎, y."
     let head = Wrapping.lines(text, width: inside.width)
     grid.write(head, in: inside, style: theme[.success])
     let rest = inside.droppingRows(head.count + 1)

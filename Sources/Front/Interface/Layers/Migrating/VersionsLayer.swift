@@ -58,18 +58,18 @@ struct VersionsLayer: LayerContent {
         Binding(["p"], "by path", key("otherPath") { .stay($0.askForPath(in: &$1)) }, unless: busy),
         Binding(
           ["r"], "git revisions", key("revisions") { .stay($0.askGit(in: &$1)) },
-          unless: busy ?? (path == nil ? "the version is in no file" : nil)),
+          unless: busy ?? (path == nil ? "the version has no file" : nil)),
       ]
       if purpose == .migrateTo {
         let isOn = isThroughVersions
         bindings.append(
           Binding(
-            ["v"], isOn ? "go straight" : "go through the versions",
+            ["v"], isOn ? "migrate directly" : "step through the versions",
             key("throughVersions") { layer, _ in
               layer.isThroughVersions.toggle()
               return .stay()
             },
-            unless: chain(context) == nil ? "there is no version between" : nil))
+            unless: chain(context) == nil ? "there is no version in between" : nil))
       }
       return bindings + [
         moving {
@@ -275,7 +275,7 @@ extension VersionsLayer {
     if purpose == .migrateTo, let chain = chain(context) {
       let isOn = isThroughVersions
       let path = chain.isEmpty ? "the versions of --via" : chain.joined(separator: " → ")
-      let text = "[\(isOn ? "x" : " ")] through the versions between (v): \(path)"
+      let text = "[\(isOn ? "x" : " ")] through the versions in between (v): \(path)"
       notes += Wrapping.lines(text, isOn ? .text : .dim, width: width)
     }
     if context.versions.count < 2, problem == nil {

@@ -31,7 +31,7 @@ extension BrowseScreen {
     guard let store = context.store else { return "no store is open" }
     if context.remains.isShown { return "these rows are not in the store: D goes back to it" }
     if let copy = context.copy { return copy.refusal }
-    if store.isRaw || !store.modelMatches { return "the model that made the store is not known" }
+    if store.isRaw || !store.modelMatches { return "the model that made the store is unknown" }
     if store.gap != nil { return "the store is damaged: 5 shows it" }
     return context.work.map { "\($0) is running" }
   }
@@ -71,7 +71,7 @@ extension BrowseScreen {
       guard let table, let property = table.property else {
         return .none("→ goes to the column of a property")
       }
-      if table.isPath(table.column) { return .none("it is another object's: r goes there") }
+      if table.isPath(table.column) { return .none("it belongs to another object: r goes there") }
       column = property
     case .inspector:
       guard let line = inspector.selectedLine else { return .none("choose a property first") }
@@ -84,11 +84,13 @@ extension BrowseScreen {
         ?? line.id.split(separator: "/").first.map(String.init) ?? ""
       column = columns.first { $0.name == name }
     }
-    guard let column else { return .none("it is no property of the object") }
+    guard let column else { return .none("the object has no such property") }
     if case .attribute(let type) = column.kind {
       let attribute = store.layout.table(of: object.entity)?.attribute(named: column.name)?
         .attribute
-      if attribute?.isDerived == true { return .none("it is computed from others") }
+      if attribute?.isDerived == true {
+        return .none("it is a derived attribute: computed from others")
+      }
       guard type != .composite, attribute != nil else { return .none("it cannot be set") }
     }
     return .property(column)
@@ -141,7 +143,7 @@ extension BrowseScreen {
       rest.keep(object)
       context.prepare { $0.keep(object) }
       context.notice = Notice(
-        rest.fates[object]?.reason.map { "\(object) is not marked itself any more, but \($0)" }
+        rest.fates[object]?.reason.map { "\(object) is no longer marked itself, but \($0)" }
           ?? "\(object) is kept")
       return []
     }
@@ -167,9 +169,9 @@ extension BrowseScreen {
     var text = "\(object) is to be deleted"
     if !along.isEmpty { text += ", and with it \(Self.counted(along))" }
     if dropped > 0 {
-      text += "; what was prepared for \(along.isEmpty ? "it" : "them") is dropped"
+      text += "; what was prepared for \(along.isEmpty ? "it" : "them") is discarded"
     }
-    context.notice = Notice(text + "; W writes, u takes it back", .warning)
+    context.notice = Notice(text + "; W writes, u undoes it", .warning)
   }
 
   /// `4 Step, 1 Photo (Photo/p3)`
@@ -185,7 +187,7 @@ extension PreparedEdits.Fate {
   /// Why the object cannot be changed or kept by itself.
   var reason: String? {
     if case .along(let other) = self {
-      "it goes along with \(other): X there keeps both"
+      "it is deleted with \(other); X on that object keeps both"
     } else {
       nil
     }

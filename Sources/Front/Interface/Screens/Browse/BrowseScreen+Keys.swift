@@ -80,7 +80,7 @@ extension BrowseScreen {
         does("rightColumn") { $0.turn(right: true, in: &$1) },
         footer: false),
       Binding(
-        [.escape], isFiltered ? "all rows" : isNarrowed ? "everything again" : "to the rows",
+        [.escape], isFiltered ? "all rows" : isNarrowed ? "show all" : "to the rows",
         does("close") { $0.widen(in: &$1) }, footer: isFiltered),
       moving { $0.move($1, in: &$2) },
     ]

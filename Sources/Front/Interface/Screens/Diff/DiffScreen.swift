@@ -265,7 +265,7 @@ extension DiffScreen {
             .compareFrom(likely: [$0.to, $1.planned.to]), count: $1.versions.count,
             selected: $0.from ?? $1.versions.storesIndex ?? 0)
         },
-        unless: context.versionsTask == nil ? nil : "the versions are still being looked for",
+        unless: context.versionsTask == nil ? nil : "still looking for versions",
         command: command),
       Binding(
         ["/"], "search",

@@ -140,7 +140,7 @@ extension MappingScreen {
   }
 
   mutating func removeEdits(in context: inout Context) -> [Effect] {
-    change(selectedEdits, in: &context, "taken back: ", "") { $0.remove($1) }
+    change(selectedEdits, in: &context, "undone: ", "") { $0.remove($1) }
   }
 
   private mutating func change(

@@ -29,7 +29,7 @@ extension MappingScreen {
         command: command(context, "rehearse")),
       Binding(
         ["o"], "other version", shows("chooseVersion") { $0.versions($1) },
-        unless: context.versionsTask == nil ? nil : "the versions are still being looked for",
+        unless: context.versionsTask == nil ? nil : "still looking for versions",
         command: command(context, "plan")),
       Binding(
         ["S"], "SQL", does("showCode") { $0.collectCode(in: &$1) },

@@ -59,7 +59,7 @@ extension MappingScreen {
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     var lines: [(problem: Int, spans: [Span])] = []
     if problems.isEmpty {
-      let text = "✓ Nothing is lost, and the rows satisfy every new rule."
+      let text = "✓ No loss was found, and no row that breaks a rule of this version."
       lines.append((-1, [Span(text, theme[.success])]))
     }
     for (index, problem) in problems.enumerated() {

@@ -267,7 +267,7 @@ extension MappingScreen {
   func drawWithoutPlan(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard let outline, rect.height > 3 else {
       grid.write(
-        "making a plan: inferring the mapping, counting what would be lost, checking the rows …",
+        "planning: inferring the mapping, counting losses, checking the rows …",
         in: rect.row(rect.height / 2), style: theme[.dim], align: .center)
       return
     }

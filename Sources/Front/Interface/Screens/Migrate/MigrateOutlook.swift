@@ -24,13 +24,13 @@ struct MigrateOutlook {
     addVerdict()
     let mapping = context.planned
     if mapping.task != nil, let outline = mapping.outline {
-      item("…", .dim, "counting what would be lost, checking the rows")
+      item("…", .dim, "counting losses, checking the rows")
       add(steps: outline.steps, isCounted: outline.isCounted)
     } else if let plan = mapping.plan, !plan.isNothingToDo {
-      if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }
+      if plan.losses.isEmpty { item("✓", .success, "no loss was found") }
       add(plan.losses)
-      if plan.failures.isEmpty {
-        item("✓", .success, "the rows satisfy every rule that is new in this version")
+      if plan.checks.isEmpty {
+        item("✓", .success, "no row was found that breaks a rule of this version")
       }
       add(plan.checks)
       add(pathOf: plan)
@@ -63,20 +63,20 @@ struct MigrateOutlook {
     if !version.isWanted, !context.versions.contains(where: \.isCurrent),
       index == context.versions.destinationIndex
     {
-      item("·", .dim, "no version is marked current: this is the next one, o chooses")
+      item("·", .dim, "no version is marked current: this is the next one; o chooses another")
     }
     lines.append([])
   }
 
   private mutating func add(lastTry error: CoreDataError) {
     if error.kind == .cancelled {
-      item("!", .warning, "You stopped the last attempt; the store is as it was.")
+      item("!", .warning, "You stopped the last attempt; the store is unchanged.")
     } else {
       item(
-        "✗", .error, "The last attempt did not finish: \(error.message). The store is as it was.")
+        "✗", .error, "The last attempt failed: \(error.message). The store is unchanged.")
       if let hint = error.typedHint { item("→", .text, hint) }
       if error.isStale || error.code == .migrationMissingSourceModel {
-        item("→", .text, "P plans again, for the store as it is now; ! shows the log.")
+        item("→", .text, "P plans again from the current store; ! shows the log.")
       }
     }
     lines.append([])
@@ -96,7 +96,7 @@ struct MigrateOutlook {
       item(
         " ", .dim,
         migrate.pausesBeforeCutover
-          ? "It asks again before the cut-over (p: do not)."
+          ? "It asks again before the cut-over (p: do not ask)."
           : "p: ask again before the cut-over.")
     }
     lines.append([])
@@ -142,8 +142,8 @@ struct MigrateOutlook {
       "·", .dim,
       (plan.strategy == .copy ? "into a new file" : "on a clone")
         + " beside the store (\(NumberText.bytes(plan.storeBytes)), "
-        + "\(NumberText.bytes(plan.bytesNeeded)) free needed\(free))")
-    item("·", .dim, "verified row by row, then it replaces the original by one rename")
+        + "needs \(NumberText.bytes(plan.bytesNeeded))\(free))")
+    item("·", .dim, "the new file is verified row by row, then replaces the original by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
     for note in plan.notes { item("·", .dim, note) }
   }
@@ -178,7 +178,7 @@ struct MigrateOutlook {
     lines.append([])
     lines.append([
       Span(
-        "\(isForCopy ? "what writes the result to a file" : "as a command")\(isWritten ? "" : " (after w in Mapping)")",
+        "\(isForCopy ? "a command that writes the result to a file" : "as a command")\(isWritten ? "" : " (after w in Mapping)")",
         theme[.dim])
     ])
     let command = mapping.command(context) + (migrate.pausesBeforeCutover ? " --confirm" : "")
@@ -225,7 +225,7 @@ struct NextStep {
     }
     return isEdited
       ? NextStep(
-        "select a change (✎) and take it back with x, or u; 2 shows what differs", .warning)
+        "select a change (✎): x undoes it, u undoes the last one; 2 shows what differs", .warning)
       : NextStep(
         "2 shows what differs, o chooses another version or a way through versions", .warning)
   }
@@ -248,15 +248,15 @@ struct NextStep {
             ? "\(rows), which says what helps" : "the failing check says what helps", .warning)
     case .losing:
       return mapping.canMapLosses(context)
-        ? NextStep("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)
+        ? NextStep("\(tab)r maps a loss, a accepts it, A accepts all", .warning)
         : NextStep(
-          "\(tab)a accepts what would be lost, A accepts all; nothing new takes it", .warning)
+          "\(tab)a accepts a loss, A accepts all; nothing in the new version fits", .warning)
     case .hindered(let error):
       return NextStep(
         "\(error.message): fix that, then P plans again", .warning, isOfMapping: false)
     case .canMigrate:
       let recipe =
-        mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w keeps your changes"
+        mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w saves your changes"
       return NextStep("m goes on to migrate, R rehearses it on a copy first\(recipe)", .success)
     }
   }

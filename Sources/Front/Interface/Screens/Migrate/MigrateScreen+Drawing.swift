@@ -10,16 +10,16 @@ extension MigrateScreen {
       MigrationProgressView(
         verb: "migrating", steps: context.planned.plan?.steps ?? [], progress: progress,
         foot: isCancelling
-          ? Span("stopping … the store stays as it was", theme[.warning])
+          ? Span("stopping … the store stays unchanged", theme[.warning])
           : Span(
-            "the original is untouched until the last step; ^C stops and leaves it so", theme[.dim])
+            "the original is not changed before the last step; ^C stops", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .rollingBack(let progress, let name, let isCancelling):
       MigrationProgressView(
         verb: "rolling back to \(name)", progress: progress,
         foot: isCancelling
-          ? Span("stopping … the store stays as it is", theme[.warning])
-          : Span("the present store is kept; ^C stops before anything is moved", theme[.dim])
+          ? Span("stopping … the store stays unchanged", theme[.warning])
+          : Span("the current store is kept; ^C stops before a file is moved", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .verified:
       let height = questionHeight(context)
@@ -169,7 +169,7 @@ struct MigrationProgressView {
     }
     // One thing to do has no bar: it is done or it is not.
     if !part.isFinished, part.total <= 1 {
-      grid.write("at work …", at: rest.origin, style: theme[.dim], within: rest.width)
+      grid.write("working …", at: rest.origin, style: theme[.dim], within: rest.width)
       return
     }
     let numbers = numbers(of: part)

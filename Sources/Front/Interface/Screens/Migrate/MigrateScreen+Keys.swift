@@ -11,7 +11,7 @@ extension MigrateScreen {
     let other = Binding(
       ["o"], "other version", does("chooseVersion") { $0.chooseVersion(in: &$1) },
       unless: busy
-        ?? (context.versionsTask == nil ? nil : "the versions are still being looked for"),
+        ?? (context.versionsTask == nil ? nil : "still looking for versions"),
       footer: isReady)
     // What leads on stands first.
     let isStuck = isReady && context.store != nil && reasonNotToStart(context) != nil
@@ -54,7 +54,7 @@ extension MigrateScreen {
   private func reasonForNoTarget(_ context: Context) -> String? {
     guard context.planned.to == nil else { return nil }
     if context.versionsTask != nil || context.openTask != nil {
-      return "the versions are still being looked for"
+      return "still looking for versions"
     }
     guard context.versions.count < 2 || context.versions.storesIndex != nil else {
       return "no version is chosen; o chooses one"
@@ -73,7 +73,7 @@ extension MigrateScreen {
   /// Why not now: handles of Rescue's on the store would undo the lock of the cut-over.
   private func reasonOfRescue(_ context: Context) -> String? {
     if let work = context.works[.rescue] { return "\(work) is running" }
-    return context.isDiagnosing ? "5 Rescue is still looking at the store" : nil
+    return context.isDiagnosing ? "5 Rescue is still checking the store" : nil
   }
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.

@@ -93,7 +93,7 @@ extension MigrateScreen {
       phase = .verified(receipt)
       receiptList = List(count: lines(context).count)
       context.notice = Notice(
-        "made and verified; the store is not replaced yet"
+        "written and verified; the store is not replaced yet"
           + (context.screen == .migrate ? "" : "; 4 shows the question"), .success)
       var question = ConfirmLayer(.cutOver(receipt, context.known))
       let effects = question.begin(in: &context)
@@ -109,7 +109,7 @@ extension MigrateScreen {
     case .rolledBack(let receipt) where task == self.task:
       finish(.rolledBack(receipt), in: &context)
       dropPlan(in: &context)
-      context.notice = Notice("rolled back; the store is as it was", .success)
+      context.notice = Notice("rolled back; the store has the content of the backup", .success)
       return context.reopen()
     default: break
     }
@@ -122,7 +122,7 @@ extension MigrateScreen {
     // The plan still says what another try would do.
     finish(.failed(error), in: &context)
     if error.kind == .cancelled {
-      context.notice = Notice("\(error.message); the store is as it was", .warning)
+      context.notice = Notice("\(error.message); the store is unchanged", .warning)
     } else {
       context.show(MessageLayer(error))
     }
@@ -157,7 +157,7 @@ extension MigrateScreen {
       phase = .rollingBack(progress, to: name, isCancelling: true)
     default: return nil
     }
-    context.notice = Notice("stopping; the store stays as it was", .warning)
+    context.notice = Notice("stopping; the store stays unchanged", .warning)
     return [.cancel(task)]
   }
 

@@ -164,7 +164,7 @@ extension PickerScreen {
           screen.home.map { screen.go(to: $0, in: &context) } ?? []
         }, unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
-        [.escape], "everything again", does("close") { $0.search("", in: &$1) },
+        [.escape], "show all", does("close") { $0.search("", in: &$1) },
         unless: filter.isEmpty ? "nothing is filtered" : nil,
         footer: false),
       scrolling { screen, key, _ in screen.move(key) },

@@ -40,7 +40,7 @@ extension RescueReceipt {
         : "repaired and verified: \(NumberText.counted(receipt.count, "change"))"
     case .edited(let receipt):
       receipt.isNothing
-        ? "nothing to write: the store is as was asked"
+        ? "nothing to write: the store already has these values"
         : "written and verified: \(NumberText.counted(receipt.changed, "object")) changed, \(NumberText.grouped(receipt.deleted)) deleted; b on 4 rolls back"
     }
   }

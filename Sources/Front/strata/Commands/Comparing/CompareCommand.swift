@@ -108,7 +108,7 @@ enum CompareCommand {
     request.limit = arguments[limit] ?? (console.isTerminal ? 100 : .max)
     if request.predicate != nil, request.entities.isEmpty {
       throw CoreDataError(
-        .usage, "--where needs an entity", hint: "Name it behind the stores: A B ENTITY --where …")
+        .usage, "--where needs an entity", hint: "Name it after the stores: A B ENTITY --where …")
     }
     return request
   }

@@ -45,7 +45,7 @@ enum WatchCommand {
     request.limit = arguments[limit] ?? request.limit
     if request.predicate != nil, request.entities.isEmpty {
       throw CoreDataError(
-        .usage, "--where needs an entity", hint: "Name it behind the store: STORE ENTITY --where …")
+        .usage, "--where needs an entity", hint: "Name it after the store: STORE ENTITY --where …")
     }
     let writer = SaveWriter(console, isJSON: arguments[.json])
     do {

@@ -200,7 +200,7 @@ extension Rehearsal.Result {
       console.line("nothing to do: \(path) already has that model")
     }
     printRemarks(to: console)
-    console.line("the store itself is as it was")
+    console.line("the store is unchanged")
     console.line()
   }
 

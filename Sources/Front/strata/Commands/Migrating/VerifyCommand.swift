@@ -49,7 +49,7 @@ enum VerifyCommand {
         .incompatible, code: .persistentStoreIncompatibleVersionHash,
         "the store is not of the model \(request.destination.name)",
         path: pathAfter,
-        hint: "\(ShellText.command("explain", pathAfter, request.bundle)) tells why.")
+        hint: "\(ShellText.command("explain", pathAfter, request.bundle)) explains why.")
     }
     try before.inspect(isForPlan: false)
     let ignored = Set(arguments[ignored])

@@ -119,7 +119,7 @@ enum FindModelCommand {
     }
     if let exported { console.line("written: \(exported)") }
     console.note(
-      "looked at \(search.filesSeen) files, \(search.modelsRead) models, \(search.versionsRead) of them versions in git history"
+      "searched \(NumberText.counted(search.filesSeen, "file")): \(NumberText.counted(search.modelsRead, "model")), \(search.versionsRead) of them from git history"
     )
     for note in search.notes { console.note("! " + note) }
     console.warn((search.matches + (search.nearest.map { [$0] } ?? [])).flatMap(\.model.warnings))

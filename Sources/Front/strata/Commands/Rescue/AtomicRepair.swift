@@ -23,14 +23,14 @@ enum AtomicRepair {
         .refused,
         "--fix, --keep and --entity choose repairs of a store of the SQLite type, and this is \(origin.form.noun)",
         path: origin.path,
-        hint: "Make a store of the SQLite type of it, and repair that: " + conversion)
+        hint: "Convert it to an SQLite store, and repair that: " + conversion)
     }
     guard origin.faults.contains(where: { $0.kind == .metadata }) else {
       throw CoreDataError(
         .refused,
         "of \(origin.form.noun) only lost version hashes are repaired, and it has its own",
         path: origin.path,
-        hint: "Make a store of the SQLite type of it, and repair that: " + conversion)
+        hint: "Convert it to an SQLite store, and repair that: " + conversion)
     }
     guard let model = options.model else {
       throw CoreDataError(

@@ -103,8 +103,9 @@ extension FileDamage.Hole {
     }
     let keys = last.map { $0 == first ? "p\(first)" : "p\(first)–p\($0)" } ?? "from p\(first) on"
     guard let counts else {
+      let most = last.map { "At most \(NumberText.counted($0 - first + 1, "object"))" }
       return
-        "Objects of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "") are lost, at most \(last.map { "\($0 - first + 1)" } ?? "all") (\(keys)): their page cannot be read."
+        "\(most ?? "An unknown number of objects") of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "") are lost (\(keys)): their page cannot be read."
     }
     let parts = counts.sorted { ($0.key ?? -1) < ($1.key ?? -1) }.map { number, count in
       let entity =

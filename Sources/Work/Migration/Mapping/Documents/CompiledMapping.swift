@@ -38,15 +38,15 @@ struct CompiledMapping {
   }
 
   private mutating func entity(_ object: ArchivedObject) throws -> MappingSource.Entity {
-    let source = Self.nonEmpty(object["NSSourceEntityName"])
-    let destination = Self.nonEmpty(object["NSDestinationEntityName"])
+    let source = object["NSSourceEntityName"].nonEmptyString
+    let destination = object["NSDestinationEntityName"].nonEmptyString
     var mapping = MappingSource.Entity(
-      name: Self.nonEmpty(object["NSMappingName"])
+      name: object["NSMappingName"].nonEmptyString
         ?? MappingDocumentReader.name(from: source, to: destination),
       type: object["NSMappingType"].integer ?? 0, source: source, destination: destination)
     mapping.sourceHash = Self.hash(object["NSSourceEntityVersionHash"])
     mapping.destinationHash = Self.hash(object["NSDestinationEntityVersionHash"])
-    mapping.policy = Self.nonEmpty(object["NSEntityMigrationPolicyClassName"])
+    mapping.policy = object["NSEntityMigrationPolicyClassName"].nonEmptyString
     if !object["NSSourceExpression"].isNull {
       mapping.sourceExpression = try expressions.expression(object["NSSourceExpression"])
     }
@@ -60,17 +60,13 @@ struct CompiledMapping {
     try charge(value.references.count * 4)
     return try value.elements.map { element in
       guard let object = element.object,
-        let name = Self.nonEmpty(object["NSDestinationPropertyName"])
+        let name = object["NSDestinationPropertyName"].nonEmptyString
       else { throw CoreDataError(.unreadable, "a property mapping has no name") }
       let expression = object["NSValueExpression"]
       return MappingSource.Property(
         name: name,
         value: expression.isNull ? .untouched : .expression(try expressions.expression(expression)))
     }
-  }
-
-  private static func nonEmpty(_ value: ArchivedValue) -> String? {
-    value.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private static func hash(_ value: ArchivedValue) -> VersionHash? {

@@ -230,13 +230,14 @@ extension MappingOverview {
     for (index, mapping) in mappings.enumerated() {
       guard let from = mapping.source, mapping.destination != nil else { continue }
       let taken = mapping.taken
-      entities[index].dropped =
-        models.from.storedAttributes(of: from).filter { !$0.isDerived }.map(\.name)
-        .filter { name in
-          !taken.contains(name) && !taken.contains(String(name.prefix { $0 != "." }))
-        }
-        + models.from.relationships(of: from).filter { !$0.isTransient }.map(\.name)
-        .filter { !taken.contains($0) }
+      let attributes: [String] = models.from.storedAttributes(of: from).filter { !$0.isDerived }
+        .map(\.name)
+      let relationships: [String] = models.from.relationships(of: from).filter { !$0.isTransient }
+        .map(\.name)
+      let dropped = attributes.filter { name in
+        !taken.contains(name) && !taken.contains(String(name.prefix { $0 != "." }))
+      }
+      entities[index].dropped = dropped + relationships.filter { !taken.contains($0) }
     }
     let takers = Set(mappings.compactMap(\.source))
     untaken = models.from.entities.filter { !$0.isAbstract && !takers.contains($0.name) }.map(

@@ -59,7 +59,7 @@ package struct DestinationRule {
 
   /// What refuses a result in which rows break it.
   func refusal(_ rows: FoundRows) -> CoreDataError {
-    check(rows).refusal(advice: "\(hint) The store is as it was.")
+    check(rows).refusal(advice: "\(hint) The store is unchanged.")
   }
 }
 

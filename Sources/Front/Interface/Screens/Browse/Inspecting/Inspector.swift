@@ -231,11 +231,11 @@ extension Inspector {
   }
 
   /// What a line of a picture shows; `nil` for any other line.
-  func pictureSpans(_ line: Inspection.Line, depth: ColorDepth = .indexed256) -> [Span]? {
+  func pictureSpans(_ line: Inspection.Line) -> [Span]? {
     guard let attribute = line.attribute, case .raster(let raster) = pictures[attribute],
       let row = line.pictureRow
     else { return nil }
-    return [Span("    ")] + raster.spans(row: row, depth: depth)
+    return [Span("    ")] + raster.spans(row: row, depth: .indexed256)
   }
 }
 
