@@ -117,6 +117,8 @@ package enum Answer: Sendable {
   /// What is at some of the folder's paths; they come a few at a time.
   case peeked([String: StorePeek])
   case recentStores([RecentStore])
+  /// Stores in the folder of the open one, by their names.
+  case siblings([FolderListing.Entry])
   /// The folder has an encrypted backup, which waits for its password.
   case locked(LockedBackup)
   /// How far the key of a backup is derived: 0 to 1.
