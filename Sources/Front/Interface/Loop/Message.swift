@@ -144,6 +144,8 @@ package struct Notice: Sendable, Equatable {
 
   var text: String
   var kind: Kind
+  /// The keys that it says do nothing now: it is out of date when they do.
+  var refused: [Key]?
 
   /// Something to be said.
   package init(_ text: String, _ kind: Kind = .plain) {
