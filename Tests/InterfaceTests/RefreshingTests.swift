@@ -178,6 +178,24 @@ struct RefreshingTests {
     #expect(!session.screen().description.contains("is not known"))
   }
 
+  @Test("says that saves come faster than they can be listed, and keeps their count")
+  func late() throws {
+    var session = try Self.session()
+    try session.send("C")
+    try session.send(.watched(nil))
+    try session.send(.late(true))
+    var text = session.screen().description
+    #expect(text.contains("● changed since 12:04"))
+    #expect(text.contains("saves come too fast to be listed now"))
+    #expect(!text.contains("no other program saved"))
+    try session.send(.saved([SeenSave(ObservedSave(time: 0, saves: 3), time: "12:05:01")]))
+    text = session.screen().description
+    #expect(text.contains("● more than 3 saves since 12:04"))
+    try session.send(.late(false))
+    text = session.screen().description
+    #expect(text.contains("● 3 saves since 12:04") && !text.contains("too fast"))
+  }
+
   @Test("has as many objects as were inserted and deleted")
   func counts() throws {
     var session = try Self.session()

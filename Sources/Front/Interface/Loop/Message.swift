@@ -22,6 +22,8 @@ package enum Message: Sendable {
   case saved([SeenSave])
   /// From now on it is found out what other programs save, or why that cannot be.
   case watched(CoreDataError?)
+  /// Whether other programs save faster than it can be found out: what they save is listed later.
+  case late(Bool)
   /// The time of day, before anything that happens in another second.
   case clock(String)
   /// Something to be said of work that no task waits for.

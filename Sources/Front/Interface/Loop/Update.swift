@@ -21,6 +21,9 @@ extension State {
     case .leftovers(let found): return take(found)
     case .storeChanged(let change): return take(change)
     case .saved(let saves): return take(saves)
+    case .late(let isLate):
+      known.news.isLate = isLate
+      return []
     case .watched(let error):
       known.news.watch = .init(error)
       return []
