@@ -44,6 +44,23 @@ struct FolderReadingTests {
     #expect(try FileSystem.list(folder.path("demo")) == before)
   }
 
+  @Test("other stores in the folder of a store are its siblings, whatever their names are")
+  func siblings() throws {
+    let folder = try TemporaryFolder()
+    _ = try DemoCommand.write(to: folder.path("demo"), objects: 50)
+    let path = folder.path("demo/Recipes.sqlite")
+    for name in ["Before.sqlite", "yesterday.bak"] {
+      try FileSystem.copyOver(path, to: folder.path("demo/" + name))
+    }
+    try FileSystem.write(Array("no".utf8), to: folder.path("demo/notes.txt"))
+    #expect(symbolicLink(folder.path("Link.sqlite"), to: path))
+    for path in [path, folder.path("Link.sqlite")] {
+      #expect(
+        try FolderReading.siblings(of: path).map(\.name) == ["Before.sqlite", "yesterday.bak"])
+    }
+    #expect(try FolderReading.siblings(of: "/nonexistent/Recipes.sqlite").isEmpty)
+  }
+
   @Test("a folder that is none says so")
   func none() {
     #expect(throws: (any Error).self) { try FolderReading.list("/nonexistent") }

@@ -139,9 +139,9 @@ struct LookingCommandTests {
     let path = try Self.store(in: folder, history: true)
     #expect(
       Captured("history", path, "--changes").out == """
-        2  2023-03-08T20:27:40Z  +0 ~0 -1  widget
+        2  2023-03-08T20:27:40Z  +0 ~0 -1  author widget
           - Note/p9
-        1  2023-03-08T20:26:40Z  +1 ~0 -0  app
+        1  2023-03-08T20:26:40Z  +1 ~0 -0  author app
           + Note/p1  Crème | brûlée
 
         """)
@@ -152,13 +152,35 @@ struct LookingCommandTests {
     #expect(Captured("history", try Self.store(in: none)).status == .no)
   }
 
+  @Test("history says of each name of a transaction what it names")
+  func historyNames() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    let connection = try Connection(path: path, mode: .readWrite)
+    for column in ["ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"] {
+      try connection.execute("ALTER TABLE ATRANSACTION ADD COLUMN \(column) VARCHAR")
+    }
+    try connection.execute(
+      """
+      UPDATE ATRANSACTION SET ZBUNDLEID = 'com.example.notes', ZCONTEXTNAME = 'app';
+      UPDATE ATRANSACTION SET ZAUTHOR = NULL, ZPROCESSID = 'app' WHERE Z_PK = 2
+      """)
+    connection.close()
+    #expect(
+      Captured("history", path).out == """
+        2  2023-03-08T20:27:40Z  +0 ~0 -1  context app  process app
+        1  2023-03-08T20:26:40Z  +1 ~0 -0  author app  context app  bundle com.example.notes
+
+        """)
+  }
+
   @Test("history of one object prints what each transaction did to it, also after its deletion")
   func historyOfOne() throws {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder, history: true)
     #expect(
       Captured("history", path, "Note/p1").out == """
-        1  2023-03-08T20:26:40Z  +1 ~0 -0  app
+        1  2023-03-08T20:26:40Z  +1 ~0 -0  author app
           + Note/p1  Crème | brûlée
 
         """)
@@ -179,7 +201,7 @@ struct LookingCommandTests {
     #expect(Captured("history", path, "--find", "p9").out.hasSuffix("widget\n  - Note/p9\n"))
     // An author's transactions are told without the objects that nothing was found in.
     let author = Captured("history", path, "--find", "WIDG").out
-    #expect(author == "2  2023-03-08T20:27:40Z  +0 ~0 -1  widget\n", "\(author)")
+    #expect(author == "2  2023-03-08T20:27:40Z  +0 ~0 -1  author widget\n", "\(author)")
     let none = Captured("history", path, "--find", "nothing like it")
     #expect(none.status == .no && none.out.isEmpty)
     #expect(none.err.contains("no change of “nothing like it”"))

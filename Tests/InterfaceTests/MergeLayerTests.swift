@@ -55,6 +55,7 @@ struct MergeLayerTests {
     session.otherAnswer = { effect in
       switch effect {
       case .find(let id, .backups): [.answer(id, .backups([]))]
+      case .find(let id, .siblings): [.answer(id, .siblings([]))]
       case .find(let id, .recentStores):
         [
           .answer(

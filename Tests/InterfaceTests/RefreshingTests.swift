@@ -178,6 +178,24 @@ struct RefreshingTests {
     #expect(!session.screen().description.contains("is not known"))
   }
 
+  @Test("says that saves come faster than they can be listed, and keeps their count")
+  func late() throws {
+    var session = try Self.session()
+    try session.send("C")
+    try session.send(.watched(nil))
+    try session.send(.late(true))
+    var text = session.screen().description
+    #expect(text.contains("● changed since 12:04"))
+    #expect(text.contains("saves come too fast to be listed now"))
+    #expect(!text.contains("no other program saved"))
+    try session.send(.saved([SeenSave(ObservedSave(time: 0, saves: 3), time: "12:05:01")]))
+    text = session.screen().description
+    #expect(text.contains("● more than 3 saves since 12:04"))
+    try session.send(.late(false))
+    text = session.screen().description
+    #expect(text.contains("● 3 saves since 12:04") && !text.contains("too fast"))
+  }
+
   @Test("has as many objects as were inserted and deleted")
   func counts() throws {
     var session = try Self.session()
@@ -421,16 +439,29 @@ struct RefreshingTests {
     session.otherAnswer = { effect in
       switch effect {
       case .find(let id, .backups): return [.answer(id, .backups([]))]
+      case .find(let id, .siblings):
+        let sibling = FolderListing.Entry(
+          name: "Copy.sqlite", path: "/data/Copy.sqlite", kind: .file, bytes: 4096,
+          modified: "today")
+        return [.answer(id, .siblings([sibling]))]
       case .find(let id, .recentStores):
-        let recent = RecentStore(path: "Old.sqlite", opened: "yesterday", model: "Recipes")
-        return [.answer(id, .recentStores([recent]))]
+        let recent = ["/data/Copy.sqlite", "Old.sqlite"].map {
+          RecentStore(path: $0, opened: "yesterday", model: "Recipes")
+        }
+        return [.answer(id, .recentStores(recent))]
       case .compare(let id, with: "Old.sqlite"): return [.answer(id, .differs(found))]
       default: return try others?(effect)
       }
     }
     try session.send("C", "Tab")
-    #expect(session.screen().description.contains("Old.sqlite  opened yesterday"))
-    try session.send("⏎")
+    // What is in the store's folder comes first, and once.
+    let offered = session.screen().description.split(separator: "\n").filter {
+      $0.contains("beside it") || $0.contains("opened yesterday")
+    }
+    #expect(offered.count == 2, "\(offered)")
+    #expect(offered.first?.contains("/data/Copy.sqlite  beside it, today") == true, "\(offered)")
+    #expect(offered.last?.contains("Old.sqlite  opened yesterday") == true, "\(offered)")
+    try session.send("j", "⏎")
     let text = session.screen().description
     #expect(text.contains("── Recipe  1 inserted, 2 changed") && text.contains("… and 2 more"))
     #expect(text.contains("saves: the number of saves"))
@@ -445,7 +476,7 @@ struct RefreshingTests {
     #expect(session.screen().description.contains("Old.sqlite  opened yesterday"))
     try session.send("M")
     #expect(session.state.notice?.text.contains("compare with another store first") == true)
-    try session.send("j", "⏎", "O", "l", "d", "⏎")
+    try session.send("j", "j", "⏎", "O", "l", "d", "⏎")
     #expect(
       session.effects.contains { if case .compare(_, with: "Old") = $0 { true } else { false } })
   }
@@ -466,6 +497,7 @@ struct RefreshingTests {
     session.otherAnswer = { effect in
       switch effect {
       case .find(let id, .backups): return [.answer(id, .backups([]))]
+      case .find(let id, .siblings): return [.answer(id, .siblings([]))]
       case .find(let id, .recentStores):
         let recent = RecentStore(path: "Old.sqlite", opened: "yesterday", model: "Recipes")
         return [.answer(id, .recentStores([recent]))]

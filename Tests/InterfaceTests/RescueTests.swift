@@ -43,6 +43,24 @@ struct RescueTests {
     #expect(Self.diagnoses(session) == 3, "the store may be another one")
   }
 
+  @Test("that a key has to wait is said until it need not")
+  func refusal() throws {
+    var session = try Session()
+    try session.send("5")
+    session.otherAnswer = { if case .open = $0 { [] } else { nil } }
+    try session.send("^R", "s")
+    #expect(session.state.notice?.text == "s salvage: the store is being opened")
+    try session.send(.clock("12:05"))
+    #expect(session.state.notice != nil)
+    let task = try #require(session.state.openTask)
+    try session.send(.answer(task, .opened(try SampleStore.summary())))
+    #expect(session.state.notice == nil)
+    // What else is said stays.
+    try session.send(.notice(Notice("copied")))
+    try session.send(.clock("12:06"))
+    #expect(session.state.notice?.text == "copied")
+  }
+
   @Test("a store of which rows are lost opens here, whatever was last in sight")
   func damaged() throws {
     var state = State(storePath: "Recipes.sqlite", size: Size(width: 100, height: 30))

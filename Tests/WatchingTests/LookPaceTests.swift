@@ -41,7 +41,19 @@ struct LookPaceTests {
       now += 100
       counter &+= 900
     }
-    #expect(reads > 15 && read * LookPace.pauseForReading <= 60_000, "\(reads) reads, \(read) ms")
+    #expect(reads > 15 && read * LookPace.pauseAtFullSpeed <= 60_000, "\(reads) reads, \(read) ms")
+  }
+
+  @Test("beside a thousand saves a second, a read that fails is tried again in time")
+  func between() {
+    var pace = LookPace()
+    _ = pace.isDue(at: 0, time(0))
+    pace.read(for: .milliseconds(50), isWhole: false, at: 20, time(50))
+    #expect(!pace.isPausing)
+    pace.read(for: .milliseconds(50), isWhole: false, at: 150, time(150))
+    #expect(pace.isPausing)
+    let looks = [(250, 250), (350, 350)].map { pace.isDue(at: $0.0, time($0.1)) }
+    #expect(looks == [false, true])
   }
 
   @Test("where reading finds all, a pause is so short that its saves are shown in time")
@@ -80,11 +92,20 @@ struct LookPaceTests {
     pace.read(for: .seconds(1), isWhole: false, at: 100_000, later)
     watch.pace = pace
     #expect(pace.isPausing && !watch.needsWaiting)
+    #expect(!watch.isLate)
     try library.save("UPDATE ZBOOK SET ZPAGES = 1 WHERE Z_PK = 1")
     #expect(try watch.look().isEmpty)
-    #expect(watch.isBehind)
+    #expect(watch.isBehind && !watch.isLate && watch.notices.isEmpty)
+    // That it takes long is said once.
+    ChangeSignal.sleep(milliseconds: Int(StoreWatch.unsaidDelay / .milliseconds(1)) + 50)
+    var notices: [[WatchNotice]] = []
+    for _ in 0..<2 {
+      #expect(try watch.look().isEmpty)
+      notices.append(watch.notices)
+    }
+    #expect(notices == [[.behind], []] && watch.isLate)
     watch.pace = LookPace()
     #expect(try watch.look().map(\.count) == [1])
-    #expect(!watch.isBehind && watch.needsWaiting)
+    #expect(!watch.isBehind && !watch.isLate && watch.needsWaiting)
   }
 }

@@ -1,4 +1,7 @@
+import Dispatch
 import Files
+import SQLite
+import Synchronization
 import TestSupport
 import Testing
 
@@ -61,6 +64,99 @@ struct SaveJournalsTests {
       #expect(written.count > 1 && named.count < 600, "\(together): \(named.count)")
       files.journals.discard(before: try StoreState(files).changeCounter)
     }
+  }
+
+  @Test("hundreds of saves are named together, and one that was not seen is known at once")
+  func many() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    // A number of another size would move all of the row.
+    try save("UPDATE ZBOOK SET ZPAGES = 999 WHERE Z_PK = 3", in: library, files)
+    let former = try StoreState(files)
+    for number in 1000..<1200 {
+      try save("UPDATE ZBOOK SET ZPAGES = \(number) WHERE Z_PK = 3", in: library, files)
+    }
+    let named = try #require(try pages(files, since: former, library))
+    #expect(named.count < 10)
+    #expect(try files.areKnown(since: former))
+    // One that is under way may become known.
+    try library.execute("BEGIN IMMEDIATE; UPDATE ZBOOK SET ZPAGES = 7777 WHERE Z_PK = 3")
+    #expect(try files.areKnown(since: former))
+    try library.execute("COMMIT")
+    #expect(try files.areKnown(since: former))
+    let later = try StoreState(files)
+    try library.save("UPDATE ZBOOK SET ZPAGES = 8888 WHERE Z_PK = 3")
+    #expect(try !files.areKnown(since: former) && !files.areKnown(since: later))
+    #expect(try files.areKnown(since: StoreState(files)))
+  }
+
+  @Test("beside the next save a journal names nothing where pages are free")
+  func freePages() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    // What is written must differ: SQLite saves nothing else.
+    for (isFree, number) in [(false, 1), (true, 3)] {
+      if isFree { try save("UPDATE ZBOOK SET ZCOVER = NULL WHERE Z_PK = 4", in: library, files) }
+      let former = try StoreState(files)
+      try library.execute("BEGIN IMMEDIATE; UPDATE ZBOOK SET ZPAGES = \(number) WHERE Z_PK = 1")
+      files.lookForJournal()
+      try library.execute("COMMIT")
+      try save("UPDATE ZBOOK SET ZPAGES = \(number) WHERE Z_PK = 30", in: library, files)
+      let count = try StoreState(files).changeCounter &- former.changeCounter
+      #expect(count == 2)
+      let named = try pages(files, since: former, library)
+      #expect((named == nil) == isFree)
+      let areKnown = try files.areKnown(since: former)
+      #expect(areKnown == !isFree)
+    }
+  }
+
+  @Test("beside a program that saves all the time nothing is missing")
+  func busy() throws {
+    let library = try library()
+    var mirror = try Mirror(library.path)
+    let watch = try library.watch()
+    let path = library.path
+    let result = Mutex<Result<Void, any Error>?>(nil)
+    // The tasks of other tests may take all threads that tasks have.
+    DispatchQueue(label: "writer").async { @Sendable in
+      let written = Result {
+        let connection = try Connection(path: path, mode: .readWrite)
+        defer { connection.close() }
+        try connection.execute("PRAGMA synchronous = OFF")
+        for number in 1...400 {
+          try connection.execute(
+            """
+            BEGIN IMMEDIATE; UPDATE ZBOOK SET ZPAGES = \(number) WHERE Z_PK = \(number % 40 + 1);
+            UPDATE ZBOOK SET ZCOVER = randomblob(\(number * 7919 % 30_000))
+            WHERE Z_PK = \(number % 7 + 1); COMMIT
+            """)
+          usleep(UInt32(number % 4 * 300))
+        }
+      }
+      result.withLock { $0 = written }
+    }
+    var problems: [String] = []
+    var saves = 0
+    func look() throws {
+      let found = try watch.look()
+      problems += mirror.apply(found)
+      saves += found.compactMap(\.saves).reduce(0, +)
+    }
+    var written: Result<Void, any Error>?
+    while written == nil {
+      try look()
+      watch.wait(milliseconds: 20)
+      written = result.withLock { $0 }
+    }
+    try written?.get()
+    let end = ContinuousClock.now + .seconds(20)
+    repeat { try look() } while watch.isBehind && ContinuousClock.now < end
+    #expect(problems.isEmpty, "\(problems.prefix(5))")
+    #expect(saves == 400 && !watch.isBehind)
+    #expect(try mirror == Mirror(library.path))
   }
 
   @Test("where the journal of a save was not seen, or its save was rolled back, they name nothing")

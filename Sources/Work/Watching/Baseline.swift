@@ -27,6 +27,7 @@ final class Baseline {
   /// The number of the last transaction of history.
   private(set) var lastTransaction: Int64 = 0
   private let copy: DatabaseCopy
+  private let files: WatchedFiles
   private var trees: TableTrees?
   /// The tables that are followed, by the first pages of their trees.
   private var roots: [Int: String] = [:]
@@ -101,7 +102,7 @@ final class Baseline {
       guard tail == nil ? after == state : after.header == state.header, try isQuiet() else {
         continue
       }
-      (self.copy, self.tail, pageSize) = (copy, tail, copy.pageSize)
+      (self.files, self.copy, self.tail, pageSize) = (files, copy, tail, copy.pageSize)
       (self.state, identity) = (state, main.identity)
       commits = files.commits(upTo: tail)
       store = try Store(
@@ -119,7 +120,8 @@ final class Baseline {
   func begin(_ request: WatchRequest, isCancelled: () -> Bool) throws {
     try store.followWrites()
     lastTransaction = try newestTransaction()
-    let reader = RowReader(store, request)
+    // A journal that nobody notices while what it follows is taken in has all pages read again.
+    let reader = RowReader(store, request, meanwhile: files.lookForJournal)
     self.reader = reader
     var tables = reader.tables
     if store.hasHistory { tables.insert(HistoryTable.transaction.name) }
@@ -251,7 +253,10 @@ final class Baseline {
   }
 
   private func write(_ pages: [Int: [UInt8]], _ pageCount: Int) throws {
-    for (page, bytes) in pages { try copy.write(bytes, to: page) }
+    for (page, bytes) in pages {
+      files.lookForJournal()
+      try copy.write(bytes, to: page)
+    }
     try copy.finish(pageCount: pageCount)
   }
 

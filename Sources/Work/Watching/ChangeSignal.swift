@@ -29,7 +29,7 @@ final class ChangeSignal {
   /// How many times as long as a look the rest behind it lasts, so that looks take a quarter of a processor beside a
   /// program that saves all the time; and at most how long.
   private static let (restForEachLook, longestRest) = (3, Duration.milliseconds(100))
-  /// The same where journals are noticed meanwhile, of which no more than some dozens are held.
+  /// The same where journals are noticed meanwhile: looks that have little to read do not take long.
   private static let longestNoticing = Duration.milliseconds(30)
 
   /// - Parameter path: the main file.

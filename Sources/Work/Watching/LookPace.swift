@@ -6,10 +6,13 @@
 struct LookPace {
   /// Saves in a tenth of a second from which on there are pauses.
   static let fewestSaves = 64
+  /// Saves in a tenth of a second from which on a program is likely to save as fast as it can, and loses time when it
+  /// is disturbed.
+  static let fewestAtFullSpeed = 256
   /// For how long saves are counted at least to know how fast they come.
   static let shortestCount = Duration.milliseconds(50)
-  /// How many times as long as reading a pause is.
-  static let pauseForReading = 20
+  /// How many times as long as reading a pause is, and beside a program at full speed.
+  static let (pauseForReading, pauseAtFullSpeed) = (4, 20)
   /// The longest pause where all that was saved was found.
   static let longestPause = Duration.milliseconds(200)
 
@@ -17,7 +20,9 @@ struct LookPace {
   private var end: ContinuousClock.Instant?
   /// The change counter at the beginning of the count.
   private var first: (counter: UInt32, time: ContinuousClock.Instant)?
-  private var isFast = false
+  /// How many are saved in a tenth of a second.
+  private var speed = 0.0
+  private var isFast: Bool { speed >= Double(Self.fewestSaves) }
 
   /// Whether nothing is to be read or noticed.
   var isPausing: Bool { end != nil }
@@ -37,7 +42,8 @@ struct LookPace {
   ) {
     count(counter, now)
     guard isFast else { return }
-    let pause = time * Self.pauseForReading
+    let isAtFullSpeed = speed >= Double(Self.fewestAtFullSpeed)
+    let pause = time * (isAtFullSpeed ? Self.pauseAtFullSpeed : Self.pauseForReading)
     end = now + (isWhole ? min(pause, Self.longestPause) : pause)
   }
 
@@ -45,8 +51,7 @@ struct LookPace {
     guard let first else { return self.first = (counter, now) }
     let time = now - first.time
     guard time >= Self.shortestCount else { return }
-    let fewest = Double(Self.fewestSaves) * (time / .milliseconds(100))
-    isFast = Double(counter &- first.counter) >= fewest
+    speed = Double(counter &- first.counter) / (time / .milliseconds(100))
     self.first = (counter, now)
   }
 }

@@ -113,6 +113,8 @@ public enum WatchNotice: Sendable, Equatable {
   case owner(from: UInt32, to: UInt32)
   /// All objects were compared.
   case compared(Reason)
+  /// Programs save faster than saves can be read: they are reported later.
+  case behind
   /// The file cannot be read as a store, for the reason given; it is read again when it changes.
   case unreadable(CoreDataError)
 
@@ -129,6 +131,8 @@ public enum WatchNotice: Sendable, Equatable {
       "The store was vacuumed or its tables were changed: all objects were compared."
     case .compared(.unfollowed):
       "What was saved could not be followed row by row: all objects were compared."
+    case .behind:
+      "Programs save faster than saves can be read. What they change is reported later."
     case .unreadable(let error):
       "The store cannot be read now: \(error.message). Waiting for it to change."
     }

@@ -19,7 +19,10 @@ struct PageDifference {
   /// What the files were.
   private(set) var state: StoreState
 
-  private static let stride = 1 << 20
+  /// Read so little at a time that no journal comes and goes meanwhile; and after how much it is asked whether one did.
+  private static let (stride, check) = (1 << 17, 1 << 20)
+  /// How often a moment is looked for in which no program writes, once all was read.
+  private static let mostMoments = 10
 
   /// Compares both.
   ///
@@ -52,20 +55,30 @@ struct PageDifference {
     if !isLarge, tail == nil, try addNamed(main, files, baseline, from: former, to: state) {
       // No more is read.
     } else if !isLarge {
-      try addMain(main, besides: logged, baseline, files)
-      let now = try StoreState(files)
-      // What was saved while the file was read is named by the journals.
-      if tail == nil, now != state, try Self.isQuiet(files),
-        try addNamed(main, files, baseline, from: state, to: now)
-      {
-        state = now
-      }
+      guard try addMain(main, besides: logged, baseline, files) else { return nil }
     }
-    let after = try StoreState(files)
-    guard tail == nil ? after == state : after.header == state.header, try Self.isQuiet(files)
-    else { return nil }
+    guard try isUnchanged(main, files, baseline) else { return nil }
     commits = files.commits(upTo: tail)
     pages = pages.filter { $0.key <= pageCount }
+  }
+
+  /// Whether the files are as they were read. What was saved meanwhile is read if the journals name it.
+  private mutating func isUnchanged(
+    _ main: OpenFile, _ files: WatchedFiles, _ baseline: Baseline
+  ) throws -> Bool {
+    for moment in 0..<Self.mostMoments {
+      if moment > 0 { files.pause() }
+      let isQuiet = try Self.isQuiet(files)
+      let now = try StoreState(files)
+      guard tail == nil else { return isQuiet && now.header == state.header }
+      if isQuiet, now == state { return true }
+      guard files.usesJournals, try files.areKnown(since: state) else { return false }
+      guard isQuiet, try addNamed(main, files, baseline, from: state, to: now) else { continue }
+      let isStill = try Self.isQuiet(files) && StoreState(files) == now
+      state = now
+      if isStill { return true }
+    }
+    return false
   }
 
   /// Whether no program is writing pages of the main file.
@@ -114,19 +127,25 @@ struct PageDifference {
     return true
   }
 
+  /// Adds what differs of the whole main file.
+  ///
+  /// - Returns: false where it was saved to meanwhile, and the journal of a save was not seen.
   private mutating func addMain(
     _ main: OpenFile, besides logged: Set<Int>, _ baseline: Baseline, _ files: WatchedFiles
-  ) throws {
+  ) throws -> Bool {
     let size = baseline.pageSize
     var now = [UInt8](repeating: 0, count: Self.stride)
     var former = now
     var offset = 0
     while offset < pageCount * size, !isLarge {
       let count = try now.withUnsafeMutableBytes { try main.read(at: offset, into: $0) }
-      guard count > 0 else { return }
+      guard count > 0 else { return true }
       let known = try former.withUnsafeMutableBytes { try baseline.read(at: offset, into: $0) }
       defer { offset += count }
       files.lookForJournal()
+      if files.usesJournals, offset % Self.check == 0, try !files.areKnown(since: state) {
+        return false
+      }
       // What is cut off within a page is read when it is whole.
       guard count != known || !Self.isSame(now, former, in: 0..<count) else { continue }
       for start in Swift.stride(from: 0, to: count - size + 1, by: size) {
@@ -141,5 +160,6 @@ struct PageDifference {
         add(Array(now[range]), page, baseline)
       }
     }
+    return true
   }
 }

@@ -7,20 +7,27 @@ import Salvage
 /// A journal that is held open can still be read after SQLite has removed it. One that SQLite keeps for the next save
 /// (journal modes PERSIST and TRUNCATE) does not count, since it may be of another save by then.
 final class SaveJournals {
-  private struct Caught {
-    let file: OpenFile
-    let identity: FileIdentity
-    /// Its pages, once its save is known to be the one that raised the change counter.
-    var journal: RollbackJournal?
-    /// The change counter before its save.
-    var counter: UInt32 = 0
+  /// What the journal of a save named that raised the change counter by one.
+  private struct Save {
+    /// The change counter before it.
+    let counter: UInt32
+    let pageSize: Int
+    /// Pages of the database before it.
+    let initialPages: Int
+    let pages: [Int]
   }
 
   private let path: String
-  private var caught: [Caught] = []
+  /// The journal that is there, or was when it was looked for last.
+  private var current: (file: OpenFile, identity: FileIdentity)?
+  /// Saves, each of which goes on from the one before.
+  private var saves: [Save] = []
+  /// Pages that these name.
+  private var pageCount = 0
 
-  private static let most = 64
-  /// Bytes of a journal that is held: until then its room on the disk is not free.
+  /// How many saves are kept, and how many pages of them, at most.
+  private static let (most, mostPages) = (4096, 1 << 18)
+  /// Bytes of a journal that is read.
   private static let mostBytes = 64 << 20
 
   /// - Parameter path: where the journal is while a program saves.
@@ -29,98 +36,119 @@ final class SaveJournals {
   /// Opens a journal that is there, and finds out what became of the one before.
   func look(_ main: OpenFile) {
     settle(main)
-    guard let identity = FileIdentity(of: path), identity != caught.last?.identity else { return }
+    guard let identity = FileIdentity(of: path), identity != current?.identity else { return }
     // What became of the one before is not known: the chain of saves is broken.
-    if let last = caught.last, last.journal == nil { caught = [] }
-    guard let file = try? OpenFile(path), file.identity == identity else { return caught = [] }
-    if caught.count >= Self.most { caught.removeFirst() }
-    caught.append(Caught(file: file, identity: identity))
+    if current != nil { forget(saves.count) }
+    current = nil
+    guard let file = try? OpenFile(path), file.identity == identity else {
+      return forget(saves.count)
+    }
+    current = (file, identity)
   }
 
   /// Reads the last journal once it was removed.
+  private func settle(_ main: OpenFile) {
+    guard let file = current?.file, let removed = file.removalTime else { return }
+    current = nil
+    guard let save = try? Self.save(file, removed, main) else { return forget(saves.count) }
+    if let last = saves.last, last.counter &+ 1 != save.counter { forget(saves.count) }
+    saves.append(save)
+    pageCount += save.pages.count
+    while saves.count > Self.most || pageCount > Self.mostPages {
+      forget(max(1, saves.count / 2))
+    }
+  }
+
+  /// What a journal that was removed names; `nil` where its save may not be the last that was written.
   ///
   /// Its save is in the main file where the change counter is the next one, and where nothing was written behind the
   /// removal of the journal: a save that was rolled back, and another that nobody saw, would do that.
-  private func settle(_ main: OpenFile) {
-    guard let last = caught.last, last.journal == nil, let removed = last.file.removalTime else {
-      return
+  private static func save(_ file: OpenFile, _ removed: Double, _ main: OpenFile) throws -> Save? {
+    let journalFile = try file.reopened()
+    guard journalFile.size <= mostBytes else { return nil }
+    let journal = try RollbackJournal(journalFile, main: main)
+    guard journal.state == .hot, journal.end == .whole, let place = journal.places[1] else {
+      return nil
     }
-    guard let file = try? last.file.reopened(), file.size <= Self.mostBytes,
-      let journal = try? RollbackJournal(file, main: main), journal.state == .hot,
-      journal.end == .whole, let place = journal.places[1],
-      let before = try? journal.read(at: place, count: FileHeader.size),
-      let now = try? main.read(at: 0, count: FileHeader.size),
-      // Not in WAL mode, before nor after: what a log brings no journal names.
-      before.dropFirst(18).first == 1, now.dropFirst(18).first == 1,
-      FileHeader(now).changeCounter == FileHeader(before).changeCounter &+ 1,
-      let written = FileSystem.modification(main.path), written <= removed
-    else { return caught = [] }
-    caught[caught.count - 1].journal = journal
-    caught[caught.count - 1].counter = FileHeader(before).changeCounter
+    let before = try journal.read(at: place, count: FileHeader.size)
+    // Not in WAL mode, before nor after: what a log brings no journal names.
+    guard before.count == FileHeader.size, before[18] == 1 else { return nil }
+    let counter = FileHeader(before).changeCounter
+    func isLast() throws -> Bool {
+      let now = try main.read(at: 0, count: FileHeader.size)
+      guard now.count == FileHeader.size, now[18] == 1,
+        FileHeader(now).changeCounter == counter &+ 1,
+        let written = FileSystem.modification(main.path)
+      else { return false }
+      return written <= removed
+    }
+    guard try isLast(), let free = try usedLeaves(journal, main), try isLast() else { return nil }
+    // A save that is under way may have written to the pages that list free ones, before it wrote the counter.
+    if FileHeader(before).freelist != 0, FileIdentity(of: file.path) != nil { return nil }
+    return Save(
+      counter: counter, pageSize: journal.pageSize, initialPages: journal.initialPages,
+      pages: Array(free.union(journal.places.keys)))
   }
 
-  /// Forgets journals of saves before a value of the change counter.
+  /// Forgets saves before a value of the change counter.
   func discard(before counter: UInt32) {
-    caught.removeAll {
-      $0.journal != nil && Int32(bitPattern: counter &- $0.counter) > 0
-    }
+    forget(saves.count { Int32(bitPattern: counter &- $0.counter) > 0 })
+  }
+
+  /// Forgets the oldest saves.
+  private func forget(_ count: Int) {
+    pageCount -= saves.prefix(count).reduce(0) { $0 + $1.pages.count }
+    saves.removeFirst(min(count, saves.count))
+  }
+
+  /// Whether every save since a value of the change counter was seen, as far as one may be under way now.
+  func areKnown(from old: UInt32, to new: UInt32) -> Bool {
+    if let first = saves.first, Int32(bitPattern: first.counter &- old) > 0 { return false }
+    // How many saves were seen since, and how many there were.
+    let known = saves.last.map { Int32(bitPattern: $0.counter &+ 1 &- old) } ?? 0
+    let count = Int32(bitPattern: new &- old)
+    return count <= max(known, 0) + (current == nil ? 0 : 1)
   }
 
   /// The pages that may have changed while the change counter went from one value to another.
   ///
-  /// - Parameters:
-  ///   - main: the main file, to which no program is writing.
-  ///   - pageCount: pages of the database now.
+  /// - Parameter pageCount: pages of the database now.
   /// - Returns: `nil` where the journal of a save between them was not seen.
-  /// - Throws: ``CoreDataError`` where a file cannot be read.
-  func pages(
-    from old: UInt32, to new: UInt32, _ main: OpenFile, pageSize: Int, pageCount: Int
-  ) throws -> Set<Int>? {
+  func pages(from old: UInt32, to new: UInt32, pageSize: Int, pageCount: Int) -> Set<Int>? {
     let count = Int(new &- old)
     guard count > 0, count <= Self.most else { return nil }
-    let saves = caught.filter { $0.counter &- old < UInt32(count) && $0.journal != nil }
-    let journals = saves.compactMap(\.journal)
-    guard saves.map(\.counter) == (0..<UInt32(count)).map({ old &+ $0 }),
-      journals.allSatisfy({ $0.pageSize == pageSize })
-    else { return nil }
+    let saves = saves.filter { $0.counter &- old < UInt32(count) }
+    guard saves.count == count, saves.allSatisfy({ $0.pageSize == pageSize }) else { return nil }
     var named: Set<Int> = []
     var fewest = pageCount
-    for place in journals.indices {
-      guard let free = try Self.usedLeaves(journals[place...], main, pageSize) else { return nil }
-      named.formUnion(journals[place].places.keys)
-      named.formUnion(free)
-      fewest = min(fewest, journals[place].initialPages)
+    for save in saves {
+      named.formUnion(save.pages)
+      fewest = min(fewest, save.initialPages)
     }
     if fewest < pageCount { named.formUnion(fewest + 1...pageCount) }
     return named
   }
 
-  /// Free pages that the first of some saves may have taken: SQLite does not save what they held, but the pages
-  /// that list them.
+  /// Free pages that a save may have taken: SQLite does not save what they held, but the pages that list them.
   ///
+  /// - Parameter main: the main file as the save left it.
   /// - Returns: `nil` where the list of free pages is not sound.
-  private static func usedLeaves(
-    _ journals: ArraySlice<RollbackJournal>, _ main: OpenFile, _ pageSize: Int
-  ) throws -> Set<Int>? {
-    guard let first = journals.first else { return [] }
+  private static func usedLeaves(_ journal: RollbackJournal, _ main: OpenFile) throws -> Set<Int>? {
+    let size = journal.pageSize
     func before(_ page: Int) throws -> [UInt8] {
-      for journal in journals {
-        if let place = journal.places[page] {
-          return try journal.read(at: place, count: pageSize)
-        }
-      }
-      return try main.read(at: (page - 1) * pageSize, count: pageSize)
+      if let place = journal.places[page] { return try journal.read(at: place, count: size) }
+      return try main.read(at: (page - 1) * size, count: size)
     }
     var leaves: Set<Int> = []
     var trunk = Int(BigEndian.word(try before(1), 32))
-    var left = first.initialPages
+    var left = journal.initialPages
     while trunk != 0 {
-      guard trunk <= first.initialPages, left > 0 else { return nil }
+      guard trunk <= journal.initialPages, left > 0 else { return nil }
       left -= 1
       let bytes = try before(trunk)
-      guard bytes.count == pageSize else { return nil }
-      if first.places[trunk] != nil {
-        let count = min(Int(BigEndian.word(bytes, 4)), (pageSize - 8) / 4)
+      guard bytes.count == size else { return nil }
+      if journal.places[trunk] != nil {
+        let count = min(Int(BigEndian.word(bytes, 4)), (size - 8) / 4)
         for index in 0..<count { leaves.insert(Int(BigEndian.word(bytes, 8 + 4 * index))) }
       }
       trunk = Int(BigEndian.word(bytes, 0))

@@ -22,6 +22,8 @@ public final class StoreWatch {
 
   /// Whether the last look left something for the next: programs wrote all that time, or files could not be read.
   package private(set) var isBehind = false
+  /// Whether that has lasted for so long that it should be said.
+  package private(set) var isLate = false
 
   private let request: WatchRequest
   private let source: Baseline.Source
@@ -38,6 +40,8 @@ public final class StoreWatch {
   private var logNumber = 0
   private let signal: ChangeSignal
   var pace = LookPace()
+  /// Since when looks leave something, where what they leave can be read.
+  private var behindSince: ContinuousClock.Instant?
 
   /// Begins with the store as it is now.
   ///
@@ -85,8 +89,9 @@ public final class StoreWatch {
   /// What was saved since the last look, oldest first; empty where nothing was.
   ///
   /// Each save that is still in the -wal is one for itself; others come together, and where a program without a -wal
-  /// saves very fast they are left to a later look. A store that cannot be read now,
-  /// or is gone, is no error: ``notices`` says so once, and later looks find it when it is back.
+  /// saves very fast they are left to a later look; where that goes on for two seconds, ``notices`` says so once. A
+  /// store that cannot be read now, or is gone, is no error, either: ``notices`` says so once, and later looks find it
+  /// when it is back.
   ///
   /// - Throws: ``CoreDataError`` when cancelled, and of kind usage where the request does not fit a store that came
   ///   in place of the first.
@@ -110,6 +115,7 @@ public final class StoreWatch {
   ) throws {
     notices = []
     isBehind = false
+    defer { noteDelay(.now) }
     guard isPresent() else { return }
     let outlet = SaveOutlet(limit: request.limit, passing: passing, report: report)
     var read: StoreState?
@@ -145,6 +151,19 @@ public final class StoreWatch {
       failure = (found, read, .now)
     }
   }
+
+  /// Says once that saves come faster than they can be read.
+  private func noteDelay(_ now: ContinuousClock.Instant) {
+    guard isBehind, failure == nil else { return (behindSince, isLate) = (nil, false) }
+    let since = behindSince ?? now
+    behindSince = since
+    guard !isLate, now - since >= Self.unsaidDelay else { return }
+    isLate = true
+    notices.append(.behind)
+  }
+
+  /// How long looks may leave something without a word.
+  static let unsaidDelay = Duration.seconds(2)
 
   /// Whether a store has the name, with what is to be said of it.
   private func isPresent() -> Bool {
@@ -252,7 +271,7 @@ public final class StoreWatch {
     for attempt in 0..<Self.mostAttempts {
       if attempt > 0 {
         guard ContinuousClock.now - start < Self.mostTime else { break }
-        usleep(500)
+        files.pause()
       }
       guard let difference = try PageDifference(files, baseline, since: state) else { continue }
       let count = missed(difference.state, difference.commits)

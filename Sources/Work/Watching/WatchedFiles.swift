@@ -38,12 +38,33 @@ final class WatchedFiles {
     journals = SaveJournals(path: names.journalPath)
   }
 
-  /// Whether journals are worth being looked for.
-  var usesJournals: Bool { log == nil && (main?.bytes ?? 0) >= Self.fewestBytes }
+  /// Whether journals are worth being looked for, as the files were at the last ``refresh()``.
+  private(set) var usesJournals = false
 
   /// Opens the journal of a save that is under way.
   func lookForJournal() {
     if usesJournals, let main { journals.look(main) }
+  }
+
+  /// Waits half a millisecond, and opens the journals that are there meanwhile.
+  func pause() {
+    let end = ContinuousClock.now + .microseconds(500)
+    repeat {
+      lookForJournal()
+      usleep(usesJournals ? 20 : 500)
+    } while ContinuousClock.now < end
+    lookForJournal()
+  }
+
+  /// Whether the journal of every save without a log since a state was seen, up to the one that may be under way.
+  ///
+  /// - Throws: ``CoreDataError`` where the main file cannot be read.
+  func areKnown(since state: StoreState) throws -> Bool {
+    guard let main else { return false }
+    // Before the journal: the one of a save that has begun to write is there, or was seen.
+    let now = FileHeader(try main.read(at: 0, count: FileHeader.size)).changeCounter
+    lookForJournal()
+    return journals.areKnown(from: state.changeCounter, to: now)
   }
 
   /// The pages that saves without a log may have changed from one state to another, and how many there are; `nil`
@@ -55,10 +76,9 @@ final class WatchedFiles {
   ) throws -> (named: Set<Int>, count: Int)? {
     let head = FileHeader(try file.read(at: 0, count: FileHeader.size))
     let count = head.pageCount(ofBytes: file.bytes, pageSize: pageSize)
-    guard usesJournals, let main, former.header.isEmpty, state.header.isEmpty else { return nil }
-    return try journals.pages(
-      from: former.changeCounter, to: state.changeCounter, main, pageSize: pageSize,
-      pageCount: count
+    guard usesJournals, former.header.isEmpty, state.header.isEmpty else { return nil }
+    return journals.pages(
+      from: former.changeCounter, to: state.changeCounter, pageSize: pageSize, pageCount: count
     ).map { ($0.filter { $0 > 0 && $0 <= count }, count) }
   }
 
@@ -83,6 +103,7 @@ final class WatchedFiles {
     // Without it saves are not counted, and nothing else.
     index = try? Self.opened(names.shmPath, index)
     if former != (log?.identity, index?.identity) { logNumber += 1 }
+    usesJournals = log == nil && (main?.bytes ?? 0) >= Self.fewestBytes
     lookForJournal()
   }
 

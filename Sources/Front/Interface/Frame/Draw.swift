@@ -109,7 +109,9 @@ enum Header {
 
   /// What other programs did to the store, and whether that is in sight already.
   private static func news(_ known: Known, _ theme: Theme) -> [Part] {
-    guard let change = known.news.change else { return [] }
+    guard let change = known.news.change ?? (known.news.isLate ? .saved(nil) : nil) else {
+      return []
+    }
     guard change.isSave, known.refreshMode != .ask else {
       return [Part(-1, [Span("! \(change.word): ^R", theme[.warning])])]
     }

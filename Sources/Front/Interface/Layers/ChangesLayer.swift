@@ -22,7 +22,7 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
   private(set) var since: Int?
   var list = List()
   var task: TaskID?
-  /// Backups beside the store, then recent stores; `nil` before anybody looked.
+  /// Backups beside the store, other stores of its folder, then recent ones; `nil` before anybody looked.
   private var others: [ComparedFile]?
   private(set) var comparing: String?
   /// What the comparison is at.
@@ -339,17 +339,16 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
         ComparedFile(
           path: $0.backup.path, about: "backup, \($0.date), \(NumberText.bytes($0.backup.bytes))")
       }
+      return context.ask(&task) { .find($0, .siblings) }
+    case .siblings(let stores):
+      offer(
+        stores.map {
+          ComparedFile(
+            path: $0.path, about: "beside it, \($0.modified), \(NumberText.bytes($0.bytes))")
+        }, context)
       return context.ask(&task) { .find($0, .recentStores) }
     case .recentStores(let stores):
-      let (known, own) = (Set((others ?? []).map(\.path)), context.storePath)
-      others =
-        (others ?? [])
-        + stores.filter {
-          // The store may be named from the folder that the program was started in.
-          !known.contains($0.path) && $0.path != own && !$0.path.hasSuffix("/" + own)
-        }.map {
-          ComparedFile(path: $0.path, about: "opened \($0.opened)")
-        }
+      offer(stores.map { ComparedFile(path: $0.path, about: "opened \($0.opened)") }, context)
     case .doing(let what): doing = what
     case .differs(let found):
       (differences, isSwapped) = (found, false)
@@ -359,6 +358,17 @@ struct ChangesLayer: WaitingLayer, ChoosingLayer {
     default: break
     }
     return []
+  }
+
+  /// Adds files to those that can be compared with the store.
+  private mutating func offer(_ files: [ComparedFile], _ context: Context) {
+    let (known, own) = (Set((others ?? []).map(\.path)), context.storePath)
+    others =
+      (others ?? [])
+      + files.filter {
+        // The store may be named from the folder that the program was started in.
+        !known.contains($0.path) && $0.path != own && !$0.path.hasSuffix("/" + own)
+      }
   }
 
   mutating func fail(_ error: CoreDataError, in context: inout Context) -> [Effect] {

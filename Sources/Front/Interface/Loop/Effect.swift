@@ -79,6 +79,8 @@ package enum FileRequest: Sendable, Equatable {
   /// Lists a folder, and then looks at what is in it.
   case folder(String)
   case recentStores
+  /// Other stores in the folder of this one.
+  case siblings
   /// The content of a file.
   case bytes(path: String)
   /// The backups beside the store.

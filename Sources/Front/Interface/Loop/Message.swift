@@ -22,6 +22,8 @@ package enum Message: Sendable {
   case saved([SeenSave])
   /// From now on it is found out what other programs save, or why that cannot be.
   case watched(CoreDataError?)
+  /// Whether other programs save faster than it can be found out: what they save is listed later.
+  case late(Bool)
   /// The time of day, before anything that happens in another second.
   case clock(String)
   /// Something to be said of work that no task waits for.
@@ -117,6 +119,8 @@ package enum Answer: Sendable {
   /// What is at some of the folder's paths; they come a few at a time.
   case peeked([String: StorePeek])
   case recentStores([RecentStore])
+  /// Stores in the folder of the open one, by their names.
+  case siblings([FolderListing.Entry])
   /// The folder has an encrypted backup, which waits for its password.
   case locked(LockedBackup)
   /// How far the key of a backup is derived: 0 to 1.
@@ -142,6 +146,8 @@ package struct Notice: Sendable, Equatable {
 
   var text: String
   var kind: Kind
+  /// The keys that it says do nothing now: it is out of date when they do.
+  var refused: [Key]?
 
   /// Something to be said.
   package init(_ text: String, _ kind: Kind = .plain) {

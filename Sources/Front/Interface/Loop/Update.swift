@@ -4,27 +4,46 @@ import Terminal
 /// Takes in what happened and says what is to be done about it.
 package func update(_ state: inout State, _ message: Message) -> [Effect] {
   state.record(message)
-  switch message {
-  case .start: return state.start()
-  case .key(let key): return state.handle(key)
-  case .terminate: return [.quit]
-  case .resized(let size):
-    state.size = size
-    return state.meet(.resized)
-  case .leftovers(let found): return state.take(found)
-  case .storeChanged(let change): return state.take(change)
-  case .saved(let saves): return state.take(saves)
-  case .watched(let error):
-    state.known.news.watch = .init(error)
-    return []
-  case .clock(let time):
-    state.clock = time
-    return []
-  case .notice(let notice):
-    state.notice = notice
-    return []
-  case .answer(let task, let answer): return state.take(.success(answer), of: task)
-  case .failed(let task, let error): return state.take(.failure(state.known.named(error)), of: task)
+  let effects = state.takeIn(message)
+  state.dropRefusal()
+  return effects
+}
+
+extension State {
+  fileprivate mutating func takeIn(_ message: Message) -> [Effect] {
+    switch message {
+    case .start: return start()
+    case .key(let key): return handle(key)
+    case .terminate: return [.quit]
+    case .resized(let size):
+      self.size = size
+      return meet(.resized)
+    case .leftovers(let found): return take(found)
+    case .storeChanged(let change): return take(change)
+    case .saved(let saves): return take(saves)
+    case .late(let isLate):
+      known.news.isLate = isLate
+      return []
+    case .watched(let error):
+      known.news.watch = .init(error)
+      return []
+    case .clock(let time):
+      clock = time
+      return []
+    case .notice(let notice):
+      self.notice = notice
+      return []
+    case .answer(let task, let answer): return take(.success(answer), of: task)
+    case .failed(let task, let error): return take(.failure(known.named(error)), of: task)
+    }
+  }
+
+  /// Why a key does nothing is said no longer than it is so.
+  fileprivate mutating func dropRefusal() {
+    guard let keys = notice?.refused,
+      Keymap.bindings(self).first(where: { $0.keys == keys })?.isAvailable == true
+    else { return }
+    notice = nil
   }
 }
 
@@ -137,6 +156,7 @@ extension State {
   mutating func press(_ binding: Binding, _ key: Key? = nil, times: Int? = nil) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
+      notice?.refused = binding.keys
       return []
     }
     return run(binding.action, key ?? binding.keys.first ?? .enter, times: times)

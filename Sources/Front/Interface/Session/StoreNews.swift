@@ -101,6 +101,8 @@ package struct StoreNews: Sendable, Equatable {
   }
 
   var watch = Watch.awaited
+  /// Whether saves come faster than they can be listed.
+  var isLate = false
   /// What was found different in another file last.
   private(set) var differences: StoreDifferences?
   /// Whether that came after the last save that is known.
@@ -198,13 +200,17 @@ package struct StoreNews: Sendable, Equatable {
 
   /// What is not known, as a clause: the first saves may come before what they are compared with.
   var unlistedWords: String {
-    guard unlisted != 0 else { return "" }
+    let late = isLate ? "; saves come too fast to be listed now" : ""
+    guard unlisted != 0 else { return late }
     let saves = unlisted.map { NumberText.counted($0, "save") } ?? "saves"
-    return "; what \(saves) changed is not known"
+    return "; what \(saves) changed is not known" + late
   }
 
   /// `3 saves`, or that it changed where nothing counts how often.
-  var words: String { count.map { NumberText.counted($0, "save") } ?? "changed" }
+  var words: String {
+    guard let count, count > 0 || !isLate else { return "changed" }
+    return (isLate ? "more than " : "") + NumberText.counted(count, "save")
+  }
 }
 
 extension [ObjectID: ObjectChange] {

@@ -34,7 +34,7 @@ extension ChangesLayer {
           return "what the first save changes is not known, only of those after it: \(reason)"
         case .failed(let reason): return "✗ saves are counted, not listed: \(reason)"
         case .begun:
-          return news.unlisted == 0
+          return news.unlistedWords.isEmpty
             ? "no other program saved since \(news.opened)"
             : "since \(news.opened)" + news.unlistedWords
         }

@@ -169,6 +169,7 @@ extension WatchNotice {
     case .compared(.replaced): "replaced"
     case .compared(.rebuilt): "rebuilt"
     case .compared(.unfollowed): "unfollowed"
+    case .behind: "behind"
     case .unreadable: "unreadable"
     }
   }

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import Reports
 import RowText
 import Terminal
 
@@ -127,11 +128,7 @@ enum HistoryCommand {
   }
 
   private static func print(_ transaction: HistoryTransaction, _ console: Console) {
-    let author =
-      transaction.formerVersion.map { "\($0.migrator.noun) from model \($0.digest)" }
-      ?? transaction.author
-    let who = [author, transaction.context, transaction.process ?? transaction.bundle]
-      .compactMap { $0 }
+    let who = transaction.who { "\($0.migrator.noun) from model \($0.digest)" }
     console.line(
       "\(transaction.number)  \(date(transaction.timestamp))  \(sum(transaction.counts))"
         + (who.isEmpty ? "" : "  " + who.joined(separator: "  ")))

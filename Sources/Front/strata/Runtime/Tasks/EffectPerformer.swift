@@ -261,6 +261,11 @@ extension EffectPerformer {
       }
     case .recentStores:
       start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
+    case .siblings:
+      start(id) { [path] in
+        .siblings(
+          try await Self.onQueue("strata.siblings") { try FolderReading.siblings(of: path) })
+      }
     case .bytes(let path):
       start(id) { .bytes(try FileSystem.read(path, limit: Self.mostTyped)) }
     case .backups: backups(id)

@@ -81,6 +81,22 @@ enum FolderReading {
     report(found)
   }
 
+  /// The other stores in the folder of a store; none where the folder cannot be read.
+  ///
+  /// - Throws: `CancellationError` where the task is cancelled.
+  static func siblings(of path: String) throws -> [FolderListing.Entry] {
+    let own = FileSystem.canonical(path)
+    guard let folder = FileSystem.parent(of: own) else { return [] }
+    let listing: FolderListing
+    do { listing = try list(folder) } catch is CoreDataError { return [] }
+    return try listing.entries.lazy.filter { $0.kind == .file && $0.path != own }.prefix(inner)
+      .filter { entry in
+        try Task.checkCancellation()
+        if case .store = StoreLook(at: entry.path).peek { return true }
+        return false
+      }
+  }
+
   /// By its name first: not every file of a folder is read for this.
   private static func isArchive(_ path: String, bytes: Int) -> Bool {
     guard bytes > 0,

@@ -48,6 +48,8 @@ final class StoreFollowing: Sendable {
   private let isStopped = Atomic<Bool>(true)
   private let phase = Mutex(Phase.impossible)
   private let hasSaved = Atomic<Bool>(false)
+  /// Whether saves come faster than they can be listed, as far as that was said.
+  private let isLate = Atomic<Bool>(false)
 
   init(_ source: StoreSource, _ mailbox: Mailbox) {
     (self.source, self.mailbox) = (source, mailbox)
@@ -256,6 +258,10 @@ final class StoreFollowing: Sendable {
         defer { parts.end() }
         try watch?.look {
           parts.add(SeenSave($0, time: LocalTime.clock(of: $0.time), isCounted: isCounted))
+        }
+        let isLate = watch?.isLate ?? false
+        if self.isLate.exchange(isLate, ordering: .relaxed) != isLate {
+          mailbox.post(.late(isLate))
         }
         return watch == nil ? nil : parts.count
       }

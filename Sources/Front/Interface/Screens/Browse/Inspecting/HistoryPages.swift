@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Reports
 import Terminal
 
 /// The part of persistent history that was read, a line a transaction; some are unfolded.
@@ -99,13 +100,8 @@ struct HistoryPages: Sendable, Equatable {
         day = entry.day
       }
       let transaction = entry.transaction
-      let author =
-        transaction.formerVersion.map { "migrated from \(Self.name(of: $0, facts))" }
-        ?? transaction.author.map { "author \($0)" }
-      let who = [
-        author, transaction.context.map { "context \($0)" },
-        transaction.process.map { "process \($0)" } ?? transaction.bundle.map { "bundle \($0)" },
-      ].compactMap { $0 }.joined(separator: "  ")
+      let who = transaction.who { "migrated from \(Self.name(of: $0, facts))" }
+        .joined(separator: "  ")
       lines.append(
         PanelLine(
           [
