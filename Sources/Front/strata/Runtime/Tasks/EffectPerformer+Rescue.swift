@@ -176,6 +176,10 @@ extension StoreSession {
       holdings[entity] = EntityHolding(entity: entity, live: count)
     }
     for (entity, count) in store.cutRows { holdings[entity]?.damaged += count }
+    for table in store.drift.missingTables where !table.isUnused {
+      holdings[table.entity, default: EntityHolding(entity: table.entity, live: 0)]
+        .lose(table.lastKey.map { Int(clamping: $0) })
+    }
     for hole in store.damage?.holes ?? [] {
       let tables = store.entityTables.filter { $0.table == hole.table }
       guard let root = (tables.first(where: \.isWholeTable) ?? tables.first)?.entity else {
