@@ -100,7 +100,8 @@ package enum StoreRepair {
       let done = try StoreReplacement(.repair, of: path).holdingStore { try orphans.move() }
       receipt.orphanFolder = done.result.folder
       receipt.notes = done.notes + done.result.notes
-      receipt.resultPath = path
+      if done.result.folder != nil { receipt.resultPath = path }
+      receipt.bytes = FileSystem.status(target)?.size ?? 0
     }
     receipt.uuid = store.metadata.uuid
     return Repaired(receipt: receipt, log: log)

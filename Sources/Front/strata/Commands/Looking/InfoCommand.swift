@@ -96,7 +96,8 @@ enum InfoCommand {
         "externalData",
         [
           "referenced": external.referenced, "missing": external.missing.count,
-          "orphaned": external.orphaned.count, "unreadable": external.unreadable.count,
+          "orphaned": external.unlisted == nil ? external.orphaned.count : nil,
+          "unreadable": external.unreadable.count,
         ])
       json.object(
         "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })
@@ -161,7 +162,8 @@ enum InfoCommand {
           [
             "external",
             "\(external.referenced) referenced, \(external.missing.count) missing, "
-              + "\(external.orphaned.count) orphaned",
+              + (external.unlisted.map { "orphaned unknown: \($0)" }
+                ?? "\(external.orphaned.count) orphaned"),
           ],
         ]
       }
