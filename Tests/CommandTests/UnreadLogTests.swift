@@ -69,8 +69,8 @@ struct UnreadLogTests {
     let migration = Captured("migrate", path, "--to", models, "--allow-loss", "wal")
     #expect(migration.status == .done, "\(migration.err)")
     let place = try #require(FileSystem.parent(of: path))
-    #expect(try FileSystem.read(place + "/Recipes.backup-1.sqlite") == main)
-    #expect(!FileSystem.isFile(place + "/Recipes.backup-1.sqlite-wal"))
+    #expect(try FileSystem.read(place + "/Recipes.backup-1") == main)
+    #expect(!FileSystem.isFile(place + "/Recipes.backup-1-wal"))
     #expect(try FileSystem.read(path + "-wal.unapplied") == other.log)
     #expect(Captured("rollback", path).status == .done)
     #expect(try StoreDump.lines(at: path) == alone)
@@ -106,7 +106,7 @@ struct UnreadLogTests {
       path, after: "CREATE TABLE AOWN (A)",
       then: """
         PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; INSERT INTO AOWN VALUES (1);
-        UPDATE ZTAG SET ZNAME = 'newer', Z_OPT = Z_OPT + 1; INSERT INTO AOWN VALUES (2);
+        UPDATE ZTAG SET ZNAME = ZNAME || ' newer', Z_OPT = Z_OPT + 1; INSERT INTO AOWN VALUES (2);
         INSERT INTO AOWN VALUES (3); PRAGMA journal_mode = WAL
         """)
     try FileSystem.write(main, to: path)
@@ -204,7 +204,8 @@ struct UnreadLogTests {
   func encoded() throws {
     let folder = try TemporaryFolder()
     let (path, _) = try Self.demo(folder, objects: 300)
-    let wide = folder.path("demo/Wide.sqlite")
+    // The files of external data are found by the name before the last dot.
+    let wide = folder.path("demo/Recipes.wide")
     let connection = try Connection(path: wide, mode: .create)
     try StoreFunctions.define(on: connection)
     try connection.execute("PRAGMA encoding = 'UTF-16le'")
@@ -233,7 +234,7 @@ struct UnreadLogTests {
     #expect(Self.flat(verification.err).contains("UTF-16") && Self.flat(verification.err).contains("strata compare"))
     let edit = Captured("edit", wide, "Recipe/p1", "title=x")
     #expect(edit.status == .done, "\(edit.err)")
-    #expect(Captured("verify", wide, folder.path("demo/Wide.backup-1.sqlite")).status == .no)
+    #expect(Captured("verify", wide, folder.path("demo/Recipes.backup-1")).status == .no)
     let repair = Captured("repair", wide)
     #expect(repair.status == .done, "\(repair.err)")
   }
