@@ -44,7 +44,8 @@ struct ToldTruthTests {
     }
   }
 
-  @Test("without a model no file of external data is called orphaned, and a salvage says what opens it")
+  @Test(
+    "without a model no file of external data is called orphaned, and a salvage says what opens it")
   func withoutModel() throws {
     let folder = try TemporaryFolder()
     let (path, models) = try Self.demo(folder)
@@ -67,7 +68,9 @@ struct ToldTruthTests {
     #expect(salvage.out.contains("it opens with the app's own model"), "\(salvage.out)")
   }
 
-  @Test("a file that only the backup references is not unreferenced, and a repair that moves none did nothing")
+  @Test(
+    "a file that only the backup references is not unreferenced, and a repair that moves none did nothing"
+  )
   func backupsFile() throws {
     let folder = try TemporaryFolder()
     let (path, _) = try Self.demo(folder)
@@ -81,10 +84,12 @@ struct ToldTruthTests {
     let doctor = Captured("doctor", path)
     #expect(!doctor.out.contains("external-orphaned"), "\(doctor.out)")
     let repair = Captured("repair", path, "--fix", "external-orphaned")
-    #expect(repair.out.contains("nothing to repair") && !repair.out.contains("0 B"), "\(repair.out)")
+    #expect(
+      repair.out.contains("nothing to repair") && !repair.out.contains("0 B"), "\(repair.out)")
     // One that no store references is moved, and the store is as large as it is.
     try FileSystem.write([1], to: folder.path("demo/.Recipes_SUPPORT/_EXTERNAL_DATA/STRAY"))
-    #expect(Self.flat(Captured("doctor", path).out).contains("1 file of external data is unreferenced"))
+    #expect(
+      Self.flat(Captured("doctor", path).out).contains("1 file of external data is unreferenced"))
     let moved = Captured("repair", path, "--fix", "external-orphaned")
     #expect(moved.out.contains("unreferenced files are now in") && !moved.out.contains(", 0 B"))
   }
@@ -123,13 +128,17 @@ struct ToldTruthTests {
     }
     for words in [["--dry-run"], []] {
       let edit = Captured(["edit", path, "Recipe/p1", "title=x"] + words)
-      #expect(edit.status == .refused && Self.flat(edit.err).contains("Core Data looks for"), "\(edit.err)")
+      #expect(
+        edit.status == .refused && Self.flat(edit.err).contains("Core Data looks for"),
+        "\(edit.err)")
     }
     let comparison = Captured("compare", whole, path)
     #expect(comparison.status == .done && comparison.out.contains("all objects are equal"))
     #expect(Captured("verify", whole, path).status == .no)
     // A migration reads the store as it is, and its result has the right names.
-    #expect(Self.flat(Captured("plan", path, "--to", models).out).contains("A migration or a repair renames"))
+    #expect(
+      Self.flat(Captured("plan", path, "--to", models).out).contains(
+        "A migration or a repair renames"))
     let output = folder.path("New.sqlite")
     #expect(Captured("migrate", path, "--to", models, "--output", output).status == .done)
     #expect(Captured("doctor", output).status == .done)

@@ -117,12 +117,16 @@ struct UnreadLogTests {
       ["edit", path, "Recipe/p1", "title=x", "--dry-run"], ["edit", path, "Recipe/p1", "title=x"],
       ["plan", path, "--to", models, "--allow-loss", "wal"],
       ["migrate", path, "--to", models, "--allow-loss", "wal"],
-      ["migrate", path, "--to", models, "--allow-loss", "wal", "--output", folder.path("M.sqlite")],
+      [
+        "migrate", path, "--to", models, "--allow-loss", "wal", "--output", folder.path("M.sqlite"),
+      ],
       ["rehearse", path, "--to", models],
     ] {
       let run = Captured(words)
       #expect(run.status == .refused, "\(words) \(run.err)")
-      #expect(Self.flat(run.out + run.err).contains("older than the store"), "\(words) \(run.out) \(run.err)")
+      #expect(
+        Self.flat(run.out + run.err).contains("older than the store"),
+        "\(words) \(run.out) \(run.err)")
       #expect(try Self.files(path) == before)
     }
     #expect(Self.flat(Captured("doctor", path).out).contains("cannot migrate as it is"))
@@ -146,7 +150,9 @@ struct UnreadLogTests {
     }
   }
 
-  @Test("beside a -journal a dry run refuses what the edit refuses, and a rehearsal rolls its copy back")
+  @Test(
+    "beside a -journal a dry run refuses what the edit refuses, and a rehearsal rolls its copy back"
+  )
   func interrupted() throws {
     let folder = try TemporaryFolder()
     let (path, models) = try Self.demo(folder)
@@ -231,7 +237,9 @@ struct UnreadLogTests {
     try #require(lines.0 == lines.1)
     let verification = Captured("verify", path, wide)
     #expect(verification.status == .refused)
-    #expect(Self.flat(verification.err).contains("UTF-16") && Self.flat(verification.err).contains("strata compare"))
+    #expect(
+      Self.flat(verification.err).contains("UTF-16")
+        && Self.flat(verification.err).contains("strata compare"))
     let edit = Captured("edit", wide, "Recipe/p1", "title=x")
     #expect(edit.status == .done, "\(edit.err)")
     #expect(Captured("verify", wide, folder.path("demo/Recipes.backup-1")).status == .no)
