@@ -240,6 +240,12 @@ extension JSONWriter {
           "found": $0.found,
         ]
       }
+      json.objects("columnNames", drift.columnNames) {
+        [
+          "table": $0.table, "entity": $0.entity, "relationship": $0.relationship,
+          "expected": $0.expected, "found": $0.found,
+        ]
+      }
     }
   }
 }
