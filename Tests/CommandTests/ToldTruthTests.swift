@@ -113,9 +113,11 @@ struct ToldTruthTests {
     ])
   func misnamed(sql: String) throws {
     let folder = try TemporaryFolder()
-    let (path, models) = try Self.demo(folder)
-    let whole = folder.path("Whole.sqlite")
-    try FileSystem.copyOver(path, to: whole)
+    let (whole, models) = try Self.demo(folder)
+    // Files of external data are found by the name before the last dot; the second reader, which reads what is
+    // called `.sqlite`, knows no name but Core Data's.
+    let path = folder.path("demo/Recipes.odd")
+    try FileSystem.copyOver(whole, to: path)
     let connection = try Connection(path: path, mode: .readWrite)
     try StoreFunctions.define(on: connection)
     try connection.execute(sql)

@@ -172,7 +172,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether no object was ever saved in the store, so that none can be lost: its tables were read whole.
   package var isOfEmptyStore: Bool {
     objects == 0 && gaveOutNoKey && !isShort && gone.isEmpty
-      && tables.contains { $0.entity != nil }
+      && tables.contains { $0.entity != nil } && tables.allSatisfy(\.holes.isEmpty)
   }
 
   /// Whether rows are known to be lost: all else that makes a report lossy is a doubt.

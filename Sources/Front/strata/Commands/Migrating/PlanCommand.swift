@@ -17,7 +17,7 @@ enum PlanCommand {
       Option.json,
     ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
     statuses:
-      "3 if the migration would be refused; 0 once --write-recipe has written a recipe",
+      "3 if the migration would be refused and --write-recipe has not written a recipe for it",
     run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
