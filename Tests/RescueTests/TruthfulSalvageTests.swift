@@ -153,6 +153,39 @@ struct TruthfulSalvageTests {
     let none = try salvage()
     #expect(none.objects == 0 && none.isLossy)
     #expect(none.remarks.contains { $0.text.typed == "No object was found." })
+    #expect(!none.isOfEmptyStore)
+  }
+
+  @Test(
+    "a store in which no object was ever saved has nothing to lose",
+    arguments: ["UPDATE Z_PRIMARYKEY SET Z_MAX = 0", "DELETE FROM Z_PRIMARYKEY"])
+  func neverAnObject(sql: String) throws {
+    let tables = try Store(path: path).entityTables.filter(\.isWholeTable).map(\.table)
+    try change(tables.map { "DELETE FROM \($0)" }.joined(separator: "; ") + "; " + sql)
+    let none = try salvage()
+    #expect(none.objects == 0 && none.isOfEmptyStore)
+    #expect(!none.isLossy && none.isWhole, "\(none.remarks.map(\.text.typed))")
+    #expect(!none.remarks.contains { $0.text.typed == "No object was found." })
+    let back = try Restoration(Undeletion(of: path)).run(
+      .all(entity: nil), output: folder.path("Back.sqlite"))
+    #expect(back.count == 0 && !back.isLossy)
+  }
+
+  @Test("a page of such a store that cannot be read is a loss")
+  func neverAnObjectButDamaged() throws {
+    let tables = try Store(path: path).entityTables.filter(\.isWholeTable).map(\.table)
+    try change(
+      tables.map { "DELETE FROM \($0)" }.joined(separator: "; ")
+        + "; UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
+    let connection = try Connection(path: path, mode: .readOnly)
+    let root = try connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'ZTAG'")
+    connection.close()
+    let page = Int(try #require(root?.integer))
+    var bytes = try FileSystem.read(path)
+    for index in (page - 1) * 4096..<page * 4096 { bytes[index] = 0xA5 }
+    try FileSystem.write(bytes, to: path)
+    let report = try salvage()
+    #expect(report.isLossy && !report.isOfEmptyStore)
   }
 
   @Test("a store that another program changes meanwhile is not called saved")

@@ -39,7 +39,9 @@ extension Report {
       Line("the new store: \(report.outputPath)", as: .code),
       report.isComplete
         ? Line(.success, "it opens with the model in it")
-        : Line(.warning, "Core Data will not open it as it is: see the notes"),
+        : report.opens && report.lacksModel
+          ? Line(.note, "it opens with the app's own model: no model is in it")
+          : Line(.warning, "Core Data will not open it as it is: see the notes"),
       Line("the damaged store is unchanged: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
@@ -193,7 +195,10 @@ extension SalvageReport {
         ))
     }
     if objects == 0, gone.isEmpty, opens {
-      remarks.append(Line(.warning, "No object was found."))
+      remarks.append(
+        isOfEmptyStore
+          ? Line(.note, "The store is empty: no object was ever saved in it.")
+          : Line(.warning, "No object was found."))
     }
     if let counted { remarks.append(counted) }
     if let files = missingFiles {

@@ -112,7 +112,7 @@ struct ColumnNameRepairTests {
   func attribute() throws {
     let folder = try TemporaryFolder()
     let path = try Self.store(
-      in: folder, after: "ALTER TABLE ZNOTE DROP COLUMN Z4OWNER")
+      in: folder, after: "DROP INDEX ZNOTE_Z4OWNER_INDEX; ALTER TABLE ZNOTE DROP COLUMN Z4OWNER")
     #expect(try Store(path: path).drift.missingColumns.map(\.column) == ["Z4OWNER"])
   }
 }

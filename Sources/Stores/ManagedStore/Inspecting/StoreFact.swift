@@ -201,15 +201,10 @@ extension Store {
     report.referenced = named.count
     report.unreadable.sort { $0.name < $1.name }
     var all = Array(named.values)
-    do {
-      for name in try folder.list() where named[name] == nil {
-        report.orphaned.append(name)
-        all.append(ExternalFile(name: name, state: .orphaned, bytes: folder.size(of: name)))
-      }
-    } catch let error as CoreDataError {
-      report.unlisted = error.message
+    (report.orphaned, report.unlisted) = try orphans(in: folder, besides: Set(named.keys))
+    for name in report.orphaned {
+      all.append(ExternalFile(name: name, state: .orphaned, bytes: folder.size(of: name)))
     }
-    report.orphaned.sort()
     report.missing = all.filter { $0.state == .missing }.map(\.name).sorted()
     let ranks: [ExternalFile.State: Int] = [.missing: 0, .unreadable: 1, .orphaned: 2]
     func rank(_ file: ExternalFile) -> Int { ranks[file.state] ?? 3 }

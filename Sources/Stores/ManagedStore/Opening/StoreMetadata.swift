@@ -141,7 +141,8 @@ extension CoreDataError {
       self.init(
         .refused, code: .sqlite,
         "the texts of this store are encoded otherwise than those of the other one (one in UTF-8, one in UTF-16), and SQLite does not read both at once",
-        path: path, advice: "Core Data writes UTF-8. \(.deed("store-comparison")) reads each by itself.")
+        path: path,
+        advice: "Core Data writes UTF-8. \(.deed("store-comparison")) reads each by itself.")
       return
     }
     let advice: Advice? =

@@ -49,10 +49,11 @@ package struct StrayLog: Sendable, Equatable {
   private static func journal(_ file: String, _ name: String, of path: String) -> StrayLog? {
     guard let main = try? OpenFile(path),
       let journal = try? RollbackJournal(path: file, main: main), journal.state == .hot,
+      // Where none of them differs from the store's, nothing would be restored.
       let changes = try? journal.changes(in: main), changes > 0
     else { return nil }
     return StrayLog(
-      name: name, kind: .journal, frames: changes, isOfAnotherTime: journal.isOfAnotherTime)
+      name: name, kind: .journal, frames: journal.pages, isOfAnotherTime: journal.isOfAnotherTime)
   }
 
   /// Names of a folder that could have become of a store's log's.

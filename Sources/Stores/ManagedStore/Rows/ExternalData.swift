@@ -22,7 +22,8 @@ public struct ExternalDataReport: Sendable, Equatable {
   public var orphaned: [String] = []
   /// Named by a row and there, but not to be read: no permission, or a link, which is never followed.
   public var unreadable: [Unreadable] = []
-  /// Why the folder cannot be listed, so that ``orphaned`` is unknown; `nil` where it can.
+  /// Why ``orphaned`` is unknown: the folder cannot be listed, or no model says which values name its files; `nil`
+  /// where it is known.
   public var unlisted: String?
 
   /// Makes a report; without values, that of a store without external data.
@@ -106,12 +107,24 @@ extension Store {
         report.unreadable.append(.init(name: name, reason: error.message))
       }
     }
-    do {
-      report.orphaned = Set(try folder.list()).subtracting(named).sorted()
-    } catch let error as CoreDataError {
-      report.unlisted = error.message
-    }
+    (report.orphaned, report.unlisted) = try orphans(in: folder, besides: named)
     return report
+  }
+
+  /// Files that no row names, or why that is not known.
+  func orphans(
+    in folder: ExternalFolder, besides named: Set<String>
+  ) throws -> (names: [String], unlisted: String?) {
+    do {
+      let names = Set(try folder.list()).subtracting(named).sorted()
+      guard modelSource == .raw, !names.isEmpty else { return (names, nil) }
+      return (
+        [],
+        "without a model it is not known which of \(NumberText.counted(names.count, "file")) the rows reference"
+      )
+    } catch let error as CoreDataError {
+      return ([], error.message)
+    }
   }
 
   /// Rows of persistent history; `nil` where the store keeps none.

@@ -79,7 +79,9 @@ package final class RemainsCopy {
     copy = try SalvagedCopy(
       of: source, at: path, model: model, contents: .bookkeeping, isCancelled: isCancelled)
     connection = copy.connection
-    schema = copy.schema ?? StoreSchema(model: model)
+    // Tables and columns have the names that the store has, whatever Core Data would look for.
+    schema = try (copy.schema ?? StoreSchema(model: model)).fitted(to: DatabaseTables(connection))
+      .schema
     entities = copy.all.filter { !$0.numbers.isEmpty }
     tables = entities.map(\.name)
     live = Array(repeating: KeySet(), count: entities.count)

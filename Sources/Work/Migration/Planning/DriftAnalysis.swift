@@ -105,7 +105,9 @@ package struct DriftAnalysis {
   /// not find: the app does not open the store, and does not migrate it.
   func names() -> [DataCheck] {
     let (drift, path) = (store.drift.misnamed, [ShellText.quoted(store.path)])
-    func check(_ entity: String, _ property: String, _ found: String, _ expected: String)
+    func check(
+      _ entity: String, _ property: String, _ found: String, _ expected: String
+    )
       -> DataCheck
     {
       let hint: Advice = "A repair renames it: \(.deed("repair"), of: path)"

@@ -16,8 +16,11 @@ extension StepAnalysis {
     let guess = layout == nil ? RenameGuess(mapping, from: source, to: destination) : nil
     for entity in source.entities.map(\.name) {
       if var loss = try objectLoss(entity) {
-        loss.suggestion = guess?.newEntity(like: entity).map {
-          "If \($0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
+        loss.suggestion = guess?.newEntity(like: entity).flatMap {
+          // One of the same name, which nothing can follow, is no renaming.
+          $0 == entity
+            ? nil
+            : "If \($0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
         }
         losses.append(loss)
       }

@@ -102,7 +102,11 @@ struct Handover: Equatable {
   func commit() throws {
     guard let last = bring.last else { return }
     for suffix in StoreSuffix.companions {
-      guard file(names.store + suffix).map({ _ in size(names.store + suffix) == 0 }) ?? true else {
+      // One of a save that was finished is applied to nothing.
+      let isFinished =
+        suffix == "-journal" && !StoreFiles(path: path(names.store)).hasUnfinishedChange
+      guard file(names.store + suffix) == nil || size(names.store + suffix) == 0 || isFinished
+      else {
         throw CoreDataError(
           .failed, code: .persistentStoreOpen, "a \(suffix) appeared beside the store meanwhile",
           path: path(names.store), hint: "Close every program that uses the store and try again.")

@@ -159,7 +159,7 @@ package struct StoreReplacement {
       let sha256 = try made.sum?.sum(of: file.path) ?? made.file.sha256()
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
       try confirm(made, sum)
-      if output == nil, setsLogAside { try setLogAside(path, journal) }
+      if output == nil, try setsLogAside || hasForeignLog(path) { try setLogAside(path, journal) }
       var notes = try putInPlace(
         file, made.added, path, target, backup, fingerprint, journal, meter)
       meter.finish()
@@ -213,10 +213,9 @@ package struct StoreReplacement {
         check: meter.checkCancelled, before: before
       ).run()
     }
-    let log = try WriteAheadLog(besideStore: target)
     var cutover = Cutover(
       storePath: target, result: file, fingerprint: fingerprint,
-      logs: log.unapplied?.reason == .foreign ? .dropped : .merged,
+      logs: try hasForeignLog(target) ? .dropped : .merged,
       backupPath: backup, attributesPath: target)
     if !added.isEmpty {
       let staged = journal.workPath + MigrationJournal.externalSuffix
@@ -253,6 +252,11 @@ package struct StoreReplacement {
     return names.path(
       deed == .repair
         ? names.repairBackup(suffix: backupSuffix) : names.migrationBackup(suffix: backupSuffix))
+  }
+
+  /// Whether the -wal beside a store is another store's: SQLite would write its pages into the old store.
+  private func hasForeignLog(_ path: String) throws -> Bool {
+    try WriteAheadLog(besideStore: path).unapplied?.reason == .foreign
   }
 
   /// A -wal that is not applied holds what nobody can read yet: it is kept under another name, since

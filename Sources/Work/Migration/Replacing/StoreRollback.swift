@@ -266,7 +266,8 @@ struct RollbackRun {
     if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        StoreFiles.unfinishedChange, path: given, advice: "Let the app open the store once, or use \(.force).")
+        StoreFiles.unfinishedChange, path: given,
+        advice: "Let the app open the store once, or use \(.force).")
     }
   }
 

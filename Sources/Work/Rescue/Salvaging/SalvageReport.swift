@@ -110,6 +110,8 @@ package struct SalvageReport: Sendable, Equatable {
   /// far as its counters were there: no more can be lost, and objects that were deleted are among them.
   /// Empty where it is known of all pages whose they are.
   package var openKeys: [String: Int] = [:]
+  /// Whether there are no rows of objects, and no counter of the store shows that a key was given out.
+  package var gaveOutNoKey = false
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
   /// Whether their rows were looked for, too: ``gone`` counts those that were not found.
@@ -179,8 +181,14 @@ package struct SalvageReport: Sendable, Equatable {
 
   /// Whether anything is known to be lost, or in doubt, or nothing was saved.
   package var isLossy: Bool {
-    isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 || !gone.isEmpty
-      || !lacking.isEmpty || !unreadableFiles.isEmpty
+    isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 && !isOfEmptyStore
+      || !gone.isEmpty || !lacking.isEmpty || !unreadableFiles.isEmpty
+  }
+
+  /// Whether no object was ever saved in the store, so that none can be lost: its tables were read whole.
+  package var isOfEmptyStore: Bool {
+    objects == 0 && gaveOutNoKey && !isShort && gone.isEmpty
+      && tables.contains { $0.entity != nil } && tables.allSatisfy(\.holes.isEmpty)
   }
 
   /// Whether rows are known to be lost: all else that makes a report lossy is a doubt.

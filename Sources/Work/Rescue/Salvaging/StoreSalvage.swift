@@ -126,6 +126,10 @@ package enum StoreSalvage {
         report.knowsVersions = options.versions.count > 1
         // Before the counters are rebuilt: of those that are lost nobody knows how far keys went.
         report.tables = try tables(of: copy)
+        // Keys are counted row by row: only where there are none.
+        report.gaveOutNoKey =
+          try report.tables.allSatisfy { $0.entity == nil || $0.rows == 0 }
+          && copy.openKeys().allSatisfy { $0.value == 0 }
         let completed = try SalvagedBookkeeping(copy.connection).complete(
           with: model, copy.schema)
         report.notes += completed.notes

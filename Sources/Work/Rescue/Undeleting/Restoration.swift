@@ -184,7 +184,8 @@ package struct Restoration {
   ) throws -> Report {
     var report = started
     let connection = copy.connection
-    let schema = copy.schema ?? StoreSchema(model: undeletion.model)
+    let schema = try (copy.schema ?? StoreSchema(model: undeletion.model))
+      .fitted(to: DatabaseTables(connection)).schema
     try connection.run("ATTACH ? AS remains", [.text(undeletion.store.files.path)])
     try connection.execute(
       "BEGIN; CREATE TEMP TABLE back (name TEXT, pk INTEGER, PRIMARY KEY (name, pk))")

@@ -96,7 +96,8 @@ enum InfoCommand {
         "externalData",
         [
           "referenced": external.referenced, "missing": external.missing.count,
-          "orphaned": external.orphaned.count, "unreadable": external.unreadable.count,
+          "orphaned": external.unlisted == nil ? external.orphaned.count : nil,
+          "unreadable": external.unreadable.count,
         ])
       json.object(
         "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })
@@ -161,7 +162,8 @@ enum InfoCommand {
           [
             "external",
             "\(external.referenced) referenced, \(external.missing.count) missing, "
-              + "\(external.orphaned.count) orphaned",
+              + (external.unlisted.map { "orphaned unknown: \($0)" }
+                ?? "\(external.orphaned.count) orphaned"),
           ],
         ]
       }
@@ -236,6 +238,12 @@ extension JSONWriter {
         [
           "entity": $0.entity, "relationship": $0.relationship, "expected": $0.expected,
           "found": $0.found,
+        ]
+      }
+      json.objects("columnNames", drift.columnNames) {
+        [
+          "table": $0.table, "entity": $0.entity, "relationship": $0.relationship,
+          "expected": $0.expected, "found": $0.found,
         ]
       }
     }

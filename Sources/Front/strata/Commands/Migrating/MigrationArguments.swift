@@ -113,6 +113,15 @@ struct MigrationArguments: Sendable {
         plan, allowing: options.allowedLosses, remedy: remedy(for: path, "carries them")))
   }
 
+  /// What a migration would lose, can it be planned or not.
+  func losses(for path: String) throws -> [Loss] {
+    do {
+      return try plan(for: path).losses
+    } catch let error as CoreDataError {
+      return try refusal(of: path, after: error).plan.losses
+    }
+  }
+
   /// How to write a recipe that does something about what is refused.
   func remedy(for path: String, _ deed: String) -> Advice {
     let words = [path, destination.path].map(ShellText.quoted)

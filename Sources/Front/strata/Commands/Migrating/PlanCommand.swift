@@ -16,7 +16,9 @@ enum PlanCommand {
       Option.allowLossFile, RecipeOutput.option, LossOutput.option, matrix, CheckReport.option,
       Option.json,
     ], details: Allowances.help, example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
-    statuses: "3 if the migration would be refused", run: Interruption.watched(run))
+    statuses:
+      "3 if the migration would be refused and --write-recipe has not written a recipe for it",
+    run: Interruption.watched(run))
 
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     if arguments[matrix] { return try MatrixCommand.run(arguments, console) }
@@ -26,7 +28,11 @@ enum PlanCommand {
       if let skeleton = try Waiting.tell(
         "looking at the store", on: console, { try request.skeleton(for: path) })
       {
+        let losses = try LossOutput(arguments, stores: [path])
         try recipe.write(skeleton, console)
+        if let losses {
+          try losses.write(request.losses(for: path), of: path, console)
+        }
         return .done
       }
       console.note(

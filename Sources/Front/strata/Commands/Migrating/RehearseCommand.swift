@@ -98,6 +98,8 @@ struct Rehearsal {
       try requireUnchanged(since: before)
       return result
     } catch let error as CoreDataError {
+      // What the store itself says names its own folder, which is there afterwards.
+      if error.kind == .unreadable { _ = try Store(path: path) }
       throw error.at(path: path, insteadOf: copy)
     }
   }

@@ -114,6 +114,9 @@ final class MendedCopy {
             last: keys.upperBound == .max ? nil : keys.upperBound, counts: nil))
       }
     }
+    // Another connection reads it as well, where two stores are compared. The lock goes with the next read.
+    try connection.execute("PRAGMA locking_mode = NORMAL")
+    _ = try connection.value("SELECT count(*) FROM sqlite_master")
   }
 
   private func copy(_ table: String) throws {

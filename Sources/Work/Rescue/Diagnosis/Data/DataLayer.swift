@@ -146,7 +146,8 @@ struct ExternalCheck {
       .externalUnreadable, unreadable,
       "\(unreadable.count) of \(named.count) files of external data are in the hidden folder \(folder) and cannot be read: \(report.unreadable.first?.reason ?? "")."
     )
-    if let reason = report.unlisted {
+    // That there is no model is a finding of its own.
+    if let reason = report.unlisted, store.modelSource != .raw {
       found.append(
         Finding(
           .unchecked,
@@ -158,10 +159,12 @@ struct ExternalCheck {
       .externalSize, empty,
       "\(NumberText.counted(empty.count, "file of external data has", plural: "files of external data have")) 0 bytes."
     )
-    // What a backup or another store beside it references stays.
-    let unnamed = files.filter { $0.state == .orphaned }
-    let sharing = unnamed.isEmpty ? nil : SupportSharing(of: store.files.path)
-    let orphaned = unnamed.filter { sharing?.isNamed($0.name) == false }
+    var orphaned = files.filter { $0.state == .orphaned }
+    if !orphaned.isEmpty {
+      // A backup's files are in the same folder, and stay there.
+      let sharing = SupportSharing(of: store.files.path)
+      orphaned.removeAll { sharing.isNamed($0.name) }
+    }
     add(
       .externalOrphaned, orphaned,
       "\(NumberText.counted(orphaned.count, "file of external data is", plural: "files of external data are")) unreferenced."

@@ -163,7 +163,7 @@ struct AttributeRules {
       add(
         .range,
         "typeof(\(column)) IN ('integer', 'real') AND NOT (\(column) >= \(dates.lowerBound) AND \(column) < \(dates.upperBound))",
-        "have dates outside the years −9999 to 9999", severity: .note,
+        "have dates before the year -9999 or after the year 9999", severity: .note,
         advice:
           "Core Data stores a date as a number of seconds, and reads these values as they are.")
     }

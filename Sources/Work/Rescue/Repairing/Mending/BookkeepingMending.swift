@@ -269,10 +269,11 @@ struct ColumnNameMending {
   func run() throws {
     guard work.kinds.contains(.columnName) else { return }
     let names = work.source.drift.columnNames
+    // What is quoted here is quoted in the table's text afterwards, which Core Data never does.
     func rename(_ table: String, _ name: String, to other: String) throws {
       try work.connection.execute(
         """
-        ALTER TABLE main.\(quoted(table)) RENAME COLUMN \(quoted(name)) TO \(quoted(other))
+        ALTER TABLE main.\(quoted(table)) RENAME COLUMN \(quoted(name)) TO \(StoreSchema.name(other))
         """)
     }
     // One's name may be another's until now: all are put aside before any is made.

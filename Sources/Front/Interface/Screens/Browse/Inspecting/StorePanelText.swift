@@ -164,7 +164,7 @@ enum StorePanelText {
       return [.note("There are no files of external data: \(copy.noun) holds all values itself.")]
     }
     let report = facts.externalReport
-    guard report.referenced > 0 || !report.orphaned.isEmpty else {
+    guard report.referenced > 0 || !report.orphaned.isEmpty || report.unlisted != nil else {
       return [.note("The store has no external data files.")]
     }
     var lines: [PanelLine] = [
