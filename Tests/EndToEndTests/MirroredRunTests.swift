@@ -36,7 +36,7 @@ struct MirroredRunTests {
       _ = terminal.screen(showing: "to all devices", "Type ")
       if !answer.isEmpty { terminal.send(answer) }
       terminal.send("Enter")
-      _ = terminal.screen(showing: "Look at them in a dry run first", "EXIT 3")
+      _ = terminal.screen(showing: "See them in a dry run first", "EXIT 3")
       #expect(demo.sum == sum)
       terminal.close()
     }
