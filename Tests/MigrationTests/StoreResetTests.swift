@@ -26,6 +26,9 @@ struct StoreResetTests {
     #expect(store.model.entities.map(\.name) == ["Note"], sourceLocation: location)
     #expect(try store.counts() == ["Note": 0], sourceLocation: location)
     #expect(store.warnings == [], sourceLocation: location)
+    // Of version 4, as Core Data's are.
+    let uuid = try #require(UUIDText.bytes(store.metadata.uuid), sourceLocation: location)
+    #expect(uuid[6] >> 4 == 4 && uuid[8] >> 6 == 2, sourceLocation: location)
     let head = try FileSystem.read(path, limit: 20)
     #expect(Array(head[18..<20]) == [2, 2], "the header says WAL", sourceLocation: location)
     #expect(!FileSystem.isFile(path + "-wal"), sourceLocation: location)

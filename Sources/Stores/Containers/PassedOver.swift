@@ -1,5 +1,3 @@
-import Files
-import ManagedModel
 
 /// A file that is named as a store is, and that is none.
 package struct PassedOver: Sendable, Equatable {

@@ -1,6 +1,5 @@
 import Dispatch
 import Synchronization
-import Values
 
 /// A result that is made in a thread of its own, while something else is done.
 package final class EarlyResult<Value: Sendable>: Sendable {

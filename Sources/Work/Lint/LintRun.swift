@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 import Migration
 import ModelSearch

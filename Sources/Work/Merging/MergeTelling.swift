@@ -1,5 +1,4 @@
 import Comparison
-import Files
 import ManagedModel
 import ManagedStore
 

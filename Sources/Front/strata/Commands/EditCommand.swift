@@ -1,7 +1,6 @@
 import Comparison
 import Editing
 import Files
-import Interface
 import JSON
 import ManagedModel
 import ManagedStore

@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 
 #if canImport(CommonCrypto)

@@ -1,4 +1,3 @@
-import ManagedModel
 import ManagedStore
 import SQLite
 

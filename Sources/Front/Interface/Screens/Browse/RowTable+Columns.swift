@@ -1,6 +1,4 @@
-import ManagedModel
 import ManagedStore
-import Terminal
 
 extension RowTable {
   static let widest = 200

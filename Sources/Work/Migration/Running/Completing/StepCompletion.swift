@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 import ManagedStore
 import ModelWriting
