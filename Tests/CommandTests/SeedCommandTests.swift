@@ -62,6 +62,12 @@ struct SeedCommandTests {
       "seed", place.bundle + "@Recipes", path("L.sqlite"), "--like", store, "--json")
     #expect(run.status == .done, "\(run.err)")
     #expect(try Store(path: path("L.sqlite")).counts() == counts)
+    // What cannot be counted is told.
+    let connection = try Connection(path: store, mode: .readWrite)
+    try connection.execute("DROP TABLE ZSTEP")
+    connection.close()
+    let short = Captured("seed", place.bundle + "@Recipes", path("S.sqlite"), "--like", store)
+    #expect(short.status == .unreadable && short.err.contains("ZSTEP"), "\(short.err)")
     let edges = Captured("seed", place.bundle, path("E.sqlite"), "--edge-cases")
     #expect(edges.out.contains("edge case: ten megabytes of text in "))
     #expect(edges.out.contains("edge case: two files of external data that no object references"))

@@ -37,7 +37,7 @@ enum SeedCommand {
   private static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let model = try ModelReference(arguments[Self.model]).load()
     console.warn(model.model.warnings)
-    let options = try Self.options(arguments, model: model.model)
+    let (options, like) = try Self.options(arguments, model: model.model)
     RecoveryNotice.write(forOutput: arguments[output], to: console)
     let bar = ProgressBar(console)
     let report: SeedReport
@@ -51,12 +51,15 @@ enum SeedCommand {
     arguments[.json]
       ? console.json { $0.seed(report, of: model.name, options) }
       : print(report, of: model.name, options, to: console)
-    return .done
+    return like.map { console.finish($0) } ?? .done
   }
 
-  /// What the options ask for.
-  static func options(_ arguments: Arguments, model: Model?) throws -> SeedOptions {
+  /// What the options ask for, and the store that `--like` names: what of it cannot be read was not counted.
+  static func options(
+    _ arguments: Arguments, model: Model?
+  ) throws -> (options: SeedOptions, like: Store?) {
     var options = SeedOptions()
+    var like: Store?
     options.objects = arguments[objects]
     if let objects = options.objects, objects > SeedOptions.mostObjects {
       throw CoreDataError(
@@ -64,7 +67,7 @@ enum SeedCommand {
     }
     if let seed = arguments[seed] { options.seed = seed }
     options.hasEdgeCases = arguments[edgeCases]
-    if let path = arguments[like] {
+    if let path = arguments[Self.like] {
       let store = try Store(path: path) { metadata in
         model.flatMap { metadata.versionHashes == $0.versionHashes ? $0 : nil }
       }
@@ -74,10 +77,12 @@ enum SeedCommand {
           "the store has no model in it (Z_MODELCACHE is missing or empty)", path: path,
           hint: "Name a store with its model in it, or one of just the model that is seeded.")
       }
+      try store.inspect(upTo: Store.readingCheckSize)
+      like = store
       options.likeness = try StoreLikeness(
         measuring: store, isCancelled: { Interruption.isRequested })
     }
-    return options
+    return (options, like)
   }
 
   private static func print(

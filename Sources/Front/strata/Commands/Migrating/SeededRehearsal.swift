@@ -36,7 +36,7 @@ enum SeededRehearsal {
     var request = try MigrationArguments(arguments, to: destination)
     request.addVersions(versions, documents: beside)
     request.useMappingsWhereFitting()
-    let options = try SeedCommand.options(arguments, model: nil)
+    let options = try SeedCommand.options(arguments, model: nil).options
     let expectations = try Expectations.given(in: arguments)
     try expectations?.requireStores(named: versions.versions.map(\.name))
     let named = versions.versions.map { (label: "\(bundle)@\($0.name)", version: $0) }
