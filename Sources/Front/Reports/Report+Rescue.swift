@@ -45,10 +45,12 @@ extension Report {
       Line("the damaged store is unchanged: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
+    // Where no key was given out, there is nothing to look for.
+    let tellsEarlier = report.isLossy && !report.isOfEmptyStore
     let earlier: Advice =
       "Earlier states of lost objects may still be in the file\(report.undeletion)"
     self.init(
-      [Section(head)] + Self.contents(report, report.isLossy ? [Line(.note, earlier)] : []))
+      [Section(head)] + Self.contents(report, tellsEarlier ? [Line(.note, earlier)] : []))
   }
 
   /// What a new store holds, and what it lacks.
@@ -197,7 +199,10 @@ extension SalvageReport {
     if objects == 0, gone.isEmpty, opens {
       remarks.append(
         isOfEmptyStore
-          ? Line(.note, "The store is empty: no object was ever saved in it.")
+          ? Line(
+            .warning,
+            "No object was ever saved in this file. If the app had any, they are in a -wal that is missing."
+          )
           : Line(.warning, "No object was found."))
     }
     if let counted { remarks.append(counted) }

@@ -181,11 +181,12 @@ package struct SalvageReport: Sendable, Equatable {
 
   /// Whether anything is known to be lost, or in doubt, or nothing was saved.
   package var isLossy: Bool {
-    isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0 && !isOfEmptyStore
+    isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0
       || !gone.isEmpty || !lacking.isEmpty || !unreadableFiles.isEmpty
   }
 
-  /// Whether no object was ever saved in the store, so that none can be lost: its tables were read whole.
+  /// Whether no object was ever saved in what was read, and its tables were read whole: the store is new, or all that
+  /// it had is in a -wal that is missing.
   package var isOfEmptyStore: Bool {
     objects == 0 && gaveOutNoKey && !isShort && gone.isEmpty
       && tables.contains { $0.entity != nil } && tables.allSatisfy(\.holes.isEmpty)
