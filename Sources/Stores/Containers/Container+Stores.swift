@@ -273,7 +273,7 @@ package struct ContainedStore: Sendable, Equatable {
     case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
     case .locked(let clause): "cannot be decrypted: it \(clause)"
     case .damaged(let message): "damaged: \(message)"
-    case .nothing: "not an SQLite file, despite its name: damaged or encrypted"
+    case .nothing: "not an SQLite file, despite its name: damaged, encrypted or no store at all"
     }
   }
 
