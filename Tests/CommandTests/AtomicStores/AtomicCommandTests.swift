@@ -144,6 +144,17 @@ struct AtomicCommandTests {
     try AtomicSamples.writeBinary(store, to: paths[1])
     let both = ["Album1", "Person1"].map { folder.path("models/\($0).xcdatamodel") }
     let next = ["Album2", "Person2"].map { folder.path("models/\($0).xcdatamodel") }
+    // What no hash proves is not called the store's.
+    let bare = folder.path("Bare.xml")
+    let text = String(decoding: try FileSystem.read(paths[0]), as: UTF8.self)
+    #expect(text.contains("NSStoreModelVersionHashes"))
+    try FileSystem.write(
+      Array(text.replacing("NSStoreModelVersionHashes", with: "Other").utf8), to: bare)
+    #expect(Captured("info", paths[0]).flat.contains("made of the objects, ✓"))
+    let told = Captured("info", bare).flat
+    #expect(
+      told.contains("made of the objects, with the store's version hashes for 0 of 2 entities"),
+      "\(told)")
     for path in paths {
       let search = Captured("find-model", path, folder.path("models"))
       #expect(search.flat.contains("made of 2 models"), "\(search.out)")

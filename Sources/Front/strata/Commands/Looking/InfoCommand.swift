@@ -122,6 +122,14 @@ enum InfoCommand {
         ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
     }
 
+    /// How far a model that was made of the objects is the store's: by the hashes that the file states.
+    private func rebuiltMatch(_ source: AtomicModelSource?) -> String {
+      let all = store.wholeModel.entities.count
+      guard case .rebuilt(let proved) = source, proved.count < all else { return match }
+      let entities = NumberText.counted(all, "entity", plural: "entities")
+      return "with the store's version hashes for \(proved.count) of \(entities)"
+    }
+
     /// What waits to be sent, and what of history the mirroring has still to look at.
     private static func text(_ backlog: CloudKitBacklog) -> String {
       let parts = backlog.parts.map {
@@ -137,7 +145,8 @@ enum InfoCommand {
         switch store.modelSource {
         case .raw: "none: tables and columns are shown raw"
         case .store where origin?.source == .given: "not in the store, " + match
-        case .store where origin != nil: "made of the objects, " + match
+        case .store where origin != nil:
+          "made of the objects, " + rebuiltMatch(origin?.source)
         case .store: "in the store, " + match
         case .file: "from a file, " + match
         }
