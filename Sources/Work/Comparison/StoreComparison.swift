@@ -21,13 +21,13 @@ public final class StoreComparison {
   /// Kilobytes of pages that a connection keeps of each database, and of what it sorts before that goes to a file.
   private static let cacheSize = 4000
 
-  private let (a, b): (Store, Store)
+  let (a, b): (Store, Store)
   private let request: ComparisonRequest
-  private let alignment: ModelAlignment
+  let alignment: ModelAlignment
   private let tables: PairedTables
   private let pairs: [EntityPair]
   private let connection: Connection
-  private let isCancelled: () -> Bool
+  let isCancelled: () -> Bool
   private var saves = 0
   private var bookkeeping: [ComparisonSummary.Bookkeeping] = []
   /// Whether a program saved the first store too often for all of it to be read in one state.
@@ -374,31 +374,5 @@ public final class StoreComparison {
       throw CoreDataError(sqlite: error, path: b.path)
     }
     return summary
-  }
-
-  private func compareBookkeeping() throws -> [ComparisonSummary.Bookkeeping] {
-    guard let mapping = alignment.mapping, a.modelSource != .raw, b.modelSource != .raw,
-      !a.lacksTables, !b.lacksTables
-    else {
-      return [
-        .init(part: "bookkeeping", message: "not compared: no mapping can be inferred", count: 0)
-      ]
-    }
-    let found = try StoreVerification.bookkeeping(
-      before: a, after: b, mapping: mapping, isCancelled: isCancelled)
-    var lines: [ComparisonSummary.Bookkeeping] = []
-    for difference in found {
-      let part = difference.part.rawValue
-      // One line for each part, with the first difference in full.
-      if let index = lines.firstIndex(where: { $0.part == part }) {
-        lines[index].count += difference.count
-        continue
-      }
-      let place = [difference.entity, difference.property].compactMap { $0 }
-      let prefix = place.isEmpty ? "" : place.joined(separator: ".") + ": "
-      lines.append(
-        .init(part: part, message: prefix + difference.message, count: difference.count))
-    }
-    return lines
   }
 }
