@@ -1,4 +1,3 @@
-
 /// A file that is named as a store is, and that is none.
 package struct PassedOver: Sendable, Equatable {
   /// Its path in the container.
