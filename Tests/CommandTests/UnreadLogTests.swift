@@ -48,16 +48,24 @@ struct UnreadLogTests {
     }
   }
 
-  @Test("a -wal of another store is never written into the main file")
-  func foreign() throws {
-    let folder = try TemporaryFolder()
-    let (path, models) = try Self.demo(folder)
+  /// A demo with the -wal of another demo beside it, and the bytes of both.
+  private static func demoBesideForeignLog(
+    _ folder: TemporaryFolder
+  ) throws -> (path: String, models: String, main: [UInt8], log: [UInt8]) {
+    let (path, models) = try demo(folder)
     let change = "UPDATE ZSTEP SET Z_OPT = Z_OPT + 1; CREATE TABLE AOWN (A)"
-    let (main, _) = try Self.log(path, after: change)
-    let other = try Self.log(Self.demo(folder, "other", objects: 700).store, after: change)
+    let (main, _) = try log(path, after: change)
+    let other = try log(demo(folder, "other", objects: 700).store, after: change)
     try FileSystem.write(main, to: path)
     try FileSystem.write(other.log, to: path + "-wal")
     try #require(try Store(path: path).wal.unapplied?.reason == .foreign)
+    return (path, models, main, other.log)
+  }
+
+  @Test("a -wal of another store is never written into the main file")
+  func foreign() throws {
+    let folder = try TemporaryFolder()
+    let (path, models, main, log) = try Self.demoBesideForeignLog(folder)
     let alone = try StoreDump.lines(at: path)
     let before = try Self.files(path)
     for words in [["--dry-run"], []] {
@@ -71,7 +79,7 @@ struct UnreadLogTests {
     let place = try #require(FileSystem.parent(of: path))
     #expect(try FileSystem.read(place + "/Recipes.backup-1") == main)
     #expect(!FileSystem.isFile(place + "/Recipes.backup-1-wal"))
-    #expect(try FileSystem.read(path + "-wal.unapplied") == other.log)
+    #expect(try FileSystem.read(path + "-wal.unapplied") == log)
     #expect(Captured("rollback", path).status == .done)
     #expect(try StoreDump.lines(at: path) == alone)
     #expect(try FileSystem.read(path) == main)
@@ -80,13 +88,7 @@ struct UnreadLogTests {
   @Test("so it is without a backup: the log alone stays")
   func foreignWithoutBackup() throws {
     let folder = try TemporaryFolder()
-    let (path, models) = try Self.demo(folder)
-    let change = "UPDATE ZSTEP SET Z_OPT = Z_OPT + 1; CREATE TABLE AOWN (A)"
-    let (main, _) = try Self.log(path, after: change)
-    let other = try Self.log(Self.demo(folder, "other", objects: 700).store, after: change)
-    try FileSystem.write(main, to: path)
-    try FileSystem.write(other.log, to: path + "-wal")
-    try #require(try Store(path: path).wal.unapplied?.reason == .foreign)
+    let (path, models, _, _) = try Self.demoBesideForeignLog(folder)
     let migration = Captured("migrate", path, "--to", models, "--allow-loss", "wal", "--no-backup")
     #expect(migration.status == .done, "\(migration.err)")
     let place = try #require(FileSystem.parent(of: path))

@@ -120,7 +120,7 @@ final class Baseline {
   func begin(_ request: WatchRequest, isCancelled: () -> Bool) throws {
     try store.followWrites()
     lastTransaction = try newestTransaction()
-    // A journal that nobody notices while what it follows is taken in has all pages read again.
+    // If a journal is missed while objects are read, all pages must be read again.
     let reader = RowReader(store, request, meanwhile: files.lookForJournal)
     self.reader = reader
     var tables = reader.tables

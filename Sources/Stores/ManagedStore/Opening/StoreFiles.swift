@@ -57,7 +57,7 @@ public struct StoreFiles: Sendable, Equatable {
   /// - Throws: ``CoreDataError`` for one that is there and cannot be read.
   package func hasHotJournal() throws -> Bool { try journalState() == .hot }
 
-  /// What SQLite does with the -journal; `nil` where there is none, or an empty one.
+  /// What SQLite does with the -journal; `nil` if there is none, or if it is empty.
   private func journalState() throws -> RollbackJournal.State? {
     guard let status = try FileSystem.present(journalPath), status.kind == .file, status.size > 0
     else { return nil }
@@ -79,8 +79,9 @@ public struct StoreFiles: Sendable, Equatable {
   package static let unfinishedChange =
     "the store's last change was cut off: a -journal is beside it"
 
-  /// Rolls back what the -journal is of, as the next program does that opens the store: for a copy that nobody
-  /// else knows. The store must have been opened, which refuses what SQLite should not be given.
+  /// Rolls back the unfinished save, as the next program to open the store would.
+  ///
+  /// Only for a private copy of a store that was opened: opening refuses what SQLite should not be given.
   ///
   /// - Throws: `SQLiteError` where SQLite cannot.
   package func rollBack() throws {

@@ -137,14 +137,6 @@ extension CoreDataError {
       self = .cancelled(path)
       return
     }
-    guard !error.message.contains("must use the same text encoding") else {
-      self.init(
-        .refused, code: .sqlite,
-        "the texts of this store are encoded otherwise than those of the other one (one in UTF-8, one in UTF-16), and SQLite does not read both at once",
-        path: path,
-        advice: "Core Data writes UTF-8. \(.deed("store-comparison")) reads each by itself.")
-      return
-    }
     let advice: Advice? =
       switch error.code {
       case 5, 6: "Another program is using the store: close it and try again."

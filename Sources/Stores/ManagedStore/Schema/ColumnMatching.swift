@@ -1,7 +1,7 @@
 extension StoreSchema {
   /// Finds the columns whose names carry an entity ID where a real store has them under another ID.
   ///
-  /// Core Data computes such a name anew at every opening (`Z3_INGREDIENT`, `Z_FOK_12STEPS`), so a program that
+  /// Core Data computes such a name again each time it opens a store (`Z3_INGREDIENT`, `Z_FOK_12STEPS`), so a program that
   /// shifted the entity IDs and left the columns alone leaves a store that Core Data does not open. The
   /// column is read as it is where the names without their IDs leave no doubt about which it is; else it keeps
   /// the computed name, and is missing.

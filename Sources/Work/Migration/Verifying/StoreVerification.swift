@@ -79,6 +79,7 @@ public enum StoreVerification {
       if isAttached {
         try MigrationFunctions.define(on: connection, store: before)
       } else {
+        try before.requireEncoding(of: after)
         try connection.attachSource(before)
       }
       // What it read before is read through the other connection from here on.

@@ -126,7 +126,7 @@ package enum StoreSalvage {
         report.knowsVersions = options.versions.count > 1
         // Before the counters are rebuilt: of those that are lost nobody knows how far keys went.
         report.tables = try tables(of: copy)
-        // Keys are counted row by row: only where there are none.
+        // Counting the keys reads every row, so it is done only if there are no rows.
         report.gaveOutNoKey =
           try report.tables.allSatisfy { $0.entity == nil || $0.rows == 0 }
           && copy.openKeys().allSatisfy { $0.value == 0 }

@@ -131,7 +131,7 @@ extension MergeLayer {
   private func hint(_ field: Field) -> String {
     switch field {
     case .output: "Path of the new store. OLD and NEW are only read."
-    case .base: "Path of the copy that OLD and NEW come from. Empty: there is none."
+    case .base: "Path of the store that OLD and NEW are copies of. Leave it empty if there is none."
     case .matches:
       "key, unique, NAME,NAME or ENTITY=NAME,NAME; several, separated by spaces. Empty: identifiers."
     case .preferences:

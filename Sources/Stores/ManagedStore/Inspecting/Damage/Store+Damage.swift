@@ -235,12 +235,24 @@ extension Store {
   ///
   /// - Throws: ``CoreDataError`` when SQLite fails.
   package func takeEncoding(of other: Store) throws {
-    try translating {
-      guard let encoding = try other.connection.value("PRAGMA encoding")?.text,
-        try connection.value("PRAGMA encoding")?.text != encoding
-      else { return }
-      use(try MendedCopy(of: connection, encoding: encoding))
-    }
+    guard let encoding = try other.encoding(), try self.encoding() != encoding else { return }
+    try translating { use(try MendedCopy(of: connection, encoding: encoding)) }
+  }
+
+  /// Refuses a store whose texts are encoded otherwise than another one's: SQLite does not read both at once.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused, or when SQLite fails.
+  package func requireEncoding(of other: Store) throws {
+    guard let own = try encoding(), let others = try other.encoding(), own != others else { return }
+    throw CoreDataError(
+      .refused, code: .sqlite,
+      "its texts are in \(own), and those of \(other.path) in \(others): SQLite does not read both at once",
+      path: path,
+      advice: "\(.deed("store-comparison")) reads each by itself.")
+  }
+
+  private func encoding() throws -> String? {
+    try translating { try connection.value("PRAGMA encoding")?.text }
   }
 
   /// Whether rows of a table may be missing since what holds them could not be read.
