@@ -42,6 +42,19 @@ struct PassedOverTests {
     }
   }
 
+  @Test("a text with a store's name is listed, and not counted as a store")
+  func text() throws {
+    try FileSystem.write(Array("a text".utf8), to: place + "/A.sqlite")
+    let stores = Captured("stores", place)
+    #expect(
+      stores.lines.first == "1 store in \(place) (a folder), and 1 file with the name of one",
+      "\(stores.out)")
+    #expect(stores.out.contains("! A.sqlite: not an SQLite file, despite its name"))
+    #expect(stores.lines.last?.hasSuffix("//Recipes.sqlite") == true)
+    let json = Captured("stores", place, "--json").out
+    #expect(json.contains("\"type\":null") && json.contains("\"type\":\"SQLite\""), "\(json)")
+  }
+
   @Test("an empty file comes with what to do: list the folder, look at backups")
   func empty() throws {
     let path = place + "/Empty.sqlite"

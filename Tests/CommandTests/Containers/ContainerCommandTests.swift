@@ -1,5 +1,6 @@
 import Files
 import ManagedStore
+import SQLite
 import TestSupport
 import Testing
 
@@ -67,6 +68,38 @@ struct ContainerCommandTests {
     #expect(!info.out.contains("strata-copy"))
     #expect(info.out.contains(inner))
     #expect(try Tree(path) == before)
+  }
+
+  @Test("what helps one that is damaged is written elsewhere, and a plan says that it has to be")
+  func elsewhere() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 50)
+    let connection = try Connection(path: demo.store, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET ZRECIPE = 9999")
+    connection.close()
+    var zip = ZipWriter()
+    try zip.add("App.sqlite", FileSystem.read(demo.store))
+    let path = folder.path("sent.zip")
+    try FileSystem.write(zip.bytes, to: path)
+
+    let doctor = Captured("doctor", path + "//App.sqlite")
+    let command =
+      "strata repair \(path)//App.sqlite --fix to-one-dangling --output App-repaired.sqlite"
+    #expect(doctor.lines.contains { $0.trimmed == command }, "\(doctor.out) \(doctor.err)")
+    let plan = Captured(
+      "plan", path + "//App.sqlite", "--to", folder.path("demo/Recipes.xcdatamodeld") + "@Recipes 2"
+    )
+    #expect(plan.status == .done && plan.out.contains("migrate needs --output FILE"), "\(plan.out)")
+    let plain = Captured(
+      "plan", demo.store, "--to", folder.path("demo/Recipes.xcdatamodeld") + "@Recipes 2")
+    #expect(!plain.out.contains("--output"))
+
+    try zip.add("Cut.sqlite", Array(FileSystem.read(demo.store).dropLast(40_000)))
+    try FileSystem.write(zip.bytes, to: path)
+    let cut = Captured("doctor", path + "//Cut.sqlite")
+    #expect(
+      cut.out.contains("strata salvage \(path)//Cut.sqlite --output Cut-salvaged.sqlite"),
+      "\(cut.out)")
   }
 
   @Test(

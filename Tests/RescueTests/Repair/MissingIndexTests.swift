@@ -1,3 +1,4 @@
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
@@ -75,5 +76,85 @@ struct MissingIndexTests {
     let path = try store(in: folder, model)
     #expect(
       try Diagnosis(of: path, model: model).findings.filter { $0.kind == .indexMissing }.isEmpty)
+  }
+
+  /// Two objects under a uniqueness constraint and a to-one, with what is done to the store afterwards.
+  private func constrained(in folder: TemporaryFolder, after sql: String) throws -> String {
+    var item = Entity("Item")
+    item.attributes = [Attribute("name", .string), Attribute("count", .integer64)]
+    item.uniquenessConstraints = [["name"]]
+    item.relationships = [
+      Relationship("owner", to: "Item", inverse: "parts", optional: true),
+      Relationship("parts", to: "Item", inverse: "owner", toMany: true, optional: true),
+    ]
+    let path = folder.path("Items.sqlite")
+    let writer = try StoreWriter(creating: path, model: Model(entities: [item]))
+    try writer.insert("Item", attributes: ["name": .string("b"), "count": .integer(1)])
+    try writer.insert("Item", attributes: ["name": .string("a"), "count": .integer(1)])
+    try writer.finish()
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(sql)
+    connection.close()
+    return path
+  }
+
+  private func missing(_ path: String) throws -> [Finding] {
+    try Diagnosis(of: path).findings.filter { [.indexMissing, .uniqueMissing].contains($0.kind) }
+  }
+
+  @Test(
+    "the index of a uniqueness constraint is a warning, that of a to-one a note; a repair makes both"
+  )
+  func constraint() throws {
+    let folder = try TemporaryFolder()
+    let path = try constrained(
+      in: folder, after: "DROP INDEX Z_Item_UNIQUE_name; DROP INDEX ZITEM_ZOWNER_INDEX")
+    let found = try missing(path)
+    #expect(found.map(\.kind) == [.uniqueMissing, .indexMissing])
+    #expect(found.map(\.severity) == [.warning, .note])
+    #expect(found.map(\.first) == [["Z_Item_UNIQUE_name"], ["ZITEM_ZOWNER_INDEX"]])
+    #expect(found.first?.entity == "Item" && found.first?.property == "name")
+    let lines = try StoreDump.lines(at: path)
+    #expect(try StoreRepair.run(path: path, options: RepairOptions()).receipt.left.isEmpty)
+    #expect(try missing(path).isEmpty && StoreDump.lines(at: path) == lines)
+    let repaired = try Store(path: path)
+    #expect(
+      repaired.database.sql["Z_Item_UNIQUE_name"]
+        == "CREATE UNIQUE INDEX Z_Item_UNIQUE_name ON ZITEM (ZNAME COLLATE BINARY ASC)")
+  }
+
+  @Test(
+    "where objects are equal already, the index waits for a repair of uniqueness, which makes it")
+  func equalObjects() throws {
+    let folder = try TemporaryFolder()
+    let path = try constrained(
+      in: folder, after: "DROP INDEX Z_Item_UNIQUE_name; UPDATE ZITEM SET ZNAME = 'a'")
+    #expect(try missing(path).map(\.kind) == [.uniqueMissing])
+    let before = try FileSystem.read(path)
+    let lines = try StoreDump.lines(at: path)
+    let receipt = try StoreRepair.run(path: path, options: RepairOptions()).receipt
+    #expect(Set(receipt.left.map(\.kind)) == [.uniqueness, .uniqueMissing])
+    #expect(try FileSystem.read(path) == before)
+    var options = RepairOptions()
+    (options.kinds, options.kept) = ([.uniqueness], .newest)
+    #expect(try StoreRepair.run(path: path, options: options).receipt.left.isEmpty)
+    #expect(try missing(path).isEmpty)
+    #expect(try StoreDump.lines(at: path) != lines)
+  }
+
+  @Test("a constraint in the table itself, as iOS 9 and 10 wrote it, is one")
+  func inTable() throws {
+    let folder = try TemporaryFolder()
+    let path = try constrained(
+      in: folder,
+      after: """
+        DROP INDEX Z_Item_UNIQUE_name; DROP INDEX ZITEM_ZOWNER_INDEX;
+        CREATE TABLE other (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCOUNT INTEGER,
+          ZOWNER INTEGER, ZNAME VARCHAR UNIQUE);
+        INSERT INTO other SELECT Z_PK, Z_ENT, Z_OPT, ZCOUNT, ZOWNER, ZNAME FROM ZITEM;
+        DROP TABLE ZITEM; ALTER TABLE other RENAME TO ZITEM;
+        CREATE INDEX ZITEM_ZOWNER_INDEX ON ZITEM (ZOWNER)
+        """)
+    #expect(try missing(path).isEmpty)
   }
 }

@@ -95,6 +95,8 @@ enum ShownPaths {
     let text: [UInt8]
     /// The same within JSON's quotes.
     let json: [UInt8]
+    /// Whether it stands for a place in an archive or a backup.
+    let isContainer: Bool
   }
 
   private static let paths = Mutex<(last: Int, all: [Path])>((0, []))
@@ -115,7 +117,8 @@ enum ShownPaths {
           paths.all.append(
             Path(
               id: paths.last, real: Array((real + "/").utf8), text: Array(Sanitize.text(name).utf8),
-              json: Array(JSONText.quoted(name).utf8.dropFirst().dropLast())))
+              json: Array(JSONText.quoted(name).utf8.dropFirst().dropLast()),
+              isContainer: name.hasSuffix("//")))
         }
       }
       count.store(paths.all.count, ordering: .relaxed)
@@ -127,6 +130,13 @@ enum ShownPaths {
       }
     }
     return try body()
+  }
+
+  /// Whether a file is a private copy of one in an archive or a backup, in whose place nothing is ever put.
+  static func isInContainer(_ path: String) -> Bool {
+    paths.withLock { paths in
+      paths.all.contains { $0.isContainer && path.utf8.starts(with: $0.real) }
+    }
   }
 
   /// What is printed, with the containers' names.

@@ -264,6 +264,13 @@ public struct Diagnosis: Sendable {
     rank()
   }
 
+  /// Offers commands that write into the current folder: the store is in an archive or a backup, which is never
+  /// changed.
+  package mutating func offerElsewhere(modelName: String?) {
+    let place = StorePlace(path: path, model: modelName, isContained: true)
+    for index in findings.indices { findings[index].offerElsewhere(place) }
+  }
+
   /// Takes out findings of kinds that mean nothing for the store.
   package mutating func remove(_ kinds: Set<FindingKind>) {
     findings.removeAll { kinds.contains($0.kind) }

@@ -103,6 +103,11 @@ extension Finding {
     command = offered.command(for: kind, store)
   }
 
+  /// Offers commands that leave the store's own folder alone: it is in an archive or a backup.
+  mutating func offerElsewhere(_ store: StorePlace) {
+    command = offered.command(for: kind, store)
+  }
+
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
   /// them.
   mutating func putOff(for cause: Finding) {
@@ -127,6 +132,8 @@ struct StorePlace: Sendable, Equatable {
   let path: String
   /// The model as it was given on the command line.
   var model: String?
+  /// Whether it is in an archive or a backup, which is never changed: what is made of it goes into the current folder.
+  var isContained = false
 }
 
 extension Finding {
@@ -186,10 +193,13 @@ package enum Remedy: Sendable, Equatable {
     let path = Self.word(store.path)
     let given: Advice = store.model.map { " \(.commandModel, of: [$0])" } ?? ""
     let needed: Advice = store.model == nil ? " \(.commandModel, "MODEL")" : given
-    let output = Self.word(Self.beside(store.path, "salvaged"))
+    let output = Self.word(Self.beside(store, "salvaged"))
     let salvage: Advice = "\(.deed("salvage"), of: [path, output])"
     let kept: Advice = kind == .uniqueness ? " \(.keep, of: ["newest"])" : ""
-    let repair: Advice = "\(.deed("repair"), of: [path]) \(.fix, of: [kind.rawValue])\(kept)"
+    let repaired: Advice =
+      store.isContained ? " \(.output, of: [Self.beside(store, "repaired")])" : ""
+    let repair: Advice =
+      "\(.deed("repair"), of: [path]) \(.fix, of: [kind.rawValue])\(kept)\(repaired)"
     switch self {
     case .salvage: return "\(salvage)\(given)"
     case .salvageByModel: return "\(salvage)\(needed)"
@@ -197,9 +207,13 @@ package enum Remedy: Sendable, Equatable {
     case .repair: return "\(repair)\(given)"
     case .repairByModel: return "\(repair)\(needed)"
     case .repairByEntity: return "\(repair)\(given) \(.entity, "ENTITY")"
-    case .copyWithLog(let name): return "\(Self.copy(store.path, with: name, as: "wal"))"
-    case .copyWithJournal(let name): return "\(Self.copy(store.path, with: name, as: "journal"))"
-    case .copyAlone: return "cp -p \(path) \(Self.word(Self.beside(store.path, "alone")))"
+    // No cp reaches into an archive.
+    case .copyWithLog where store.isContained, .copyWithJournal where store.isContained,
+      .copyAlone where store.isContained:
+      return nil
+    case .copyWithLog(let name): return "\(Self.copy(store, with: name, as: "wal"))"
+    case .copyWithJournal(let name): return "\(Self.copy(store, with: name, as: "journal"))"
+    case .copyAlone: return "cp -p \(path) \(Self.word(Self.beside(store, "alone")))"
     case .rows(let entity, let predicate):
       let words = [path, ShellText.quoted(entity), ShellText.quoted(predicate)]
       return "\(.deed("rows"), of: words)\(given)"
@@ -215,11 +229,11 @@ package enum Remedy: Sendable, Equatable {
     }
   }
 
-  private static func copy(_ store: String, with name: String, as suffix: String) -> String {
-    let folder = FileSystem.parent(of: store) ?? "."
+  private static func copy(_ store: StorePlace, with name: String, as suffix: String) -> String {
+    let folder = FileSystem.parent(of: store.path) ?? "."
     let copy = beside(store, "with-" + suffix)
     return
-      "cp -p \(word(store)) \(word(copy)) && cp -p \(word(folder + "/" + name)) \(word(copy + "-" + suffix))"
+      "cp -p \(word(store.path)) \(word(copy)) && cp -p \(word(folder + "/" + name)) \(word(copy + "-" + suffix))"
   }
 
   /// A path that no command takes for an option.
@@ -228,11 +242,12 @@ package enum Remedy: Sendable, Equatable {
   }
 
   /// A name beside the store: `Recipes-salvaged.sqlite`.
-  private static func beside(_ path: String, _ what: String) -> String {
+  private static func beside(_ store: StorePlace, _ what: String) -> String {
+    let path = store.path
     let stem = FileSystem.stem(of: path)
     let ending = FileSystem.name(of: path).dropFirst(stem.count)
     let folder = FileSystem.parent(of: path).map { $0 == "/" ? "/" : $0 + "/" }
     let name = stem + "-" + what + ending
-    return path.contains("/") ? (folder ?? "") + name : name
+    return path.contains("/") && !store.isContained ? (folder ?? "") + name : name
   }
 }

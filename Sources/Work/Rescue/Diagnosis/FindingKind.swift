@@ -59,6 +59,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case joinName = "join-name"
   case columnName = "column-name"
   case indexMissing = "index-missing"
+  case uniqueMissing = "unique-missing"
   case triggers
   case history
   case historyColumns = "history-columns"

@@ -258,6 +258,11 @@ struct RepairWork {
     return connection.changes
   }
 
+  /// That an index which asks objects to differ could not be made.
+  static func brokenIndex(_ name: String) -> String {
+    "The index \(name) was not created: objects break its uniqueness constraint. A repair of uniqueness keeps one of them."
+  }
+
   /// Notes one change.
   func note(_ change: RepairChange) throws {
     func value(_ text: String?) -> Value { text.map { .text($0) } ?? .null }

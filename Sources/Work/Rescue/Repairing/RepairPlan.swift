@@ -57,9 +57,14 @@ struct RepairPlan {
         advice: "\(recovery)To create it empty, use \(.force).")
     }
     let isRaw = before.modelSource == .raw
+    // An index that would keep objects apart which are equal, and stay so, cannot be made.
+    let leftEqual =
+      options.mends(.uniqueness)
+      ? [] : Set(before.findings.filter { $0.kind == .uniqueness }.map(\.entity))
     let mended = before.findings.filter { finding in
       options.mends(finding.kind) && finding.isMendable
         && (options.names(finding.kind) || !finding.isLeftUnasked)
+        && !(finding.kind == .uniqueMissing && leftEqual.contains(finding.entity))
     }
     // What is made of a model needs one; the rest does not wait for it.
     faults = mended.filter { !isRaw || !$0.kind.asksForModel || options.names($0.kind) }
@@ -198,8 +203,9 @@ extension FindingKind {
   package var repair: Repair {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
-      .entityUnknown, .joinName, .columnName, .indexMissing, .triggers, .history, .historyColumns,
-      .toOneDangling, .joinDangling, .joinNull, .oneToOne, .order, .externalOrphaned:
+      .entityUnknown, .joinName, .columnName, .indexMissing, .uniqueMissing, .triggers, .history,
+      .historyColumns, .toOneDangling, .joinDangling, .joinNull, .oneToOne, .order,
+      .externalOrphaned:
       .certain
     case .uniqueness, .externalMissing, .tableMissing: .choice
     default: .none

@@ -288,18 +288,20 @@ struct RepairRun {
       for change in orphans.changes { try work.note(change) }
     }
     let triggers = try TriggerMending(work)
+    var broken: [String] = []
     let steps: [() throws -> Void] = [
       TableMending(work: work).run, BookkeepingMending(work: work).run, HistoryMending(work).run,
       EntityMending(work).run, { try UniquenessMending(work)?.run() },
       LinkMending(work).run, OneToOneMending(work).run, OrderMending(work).run,
       ExternalMending(work).run, JoinNameMending(work).run,
       ColumnNameMending(work: work).run,
-      MissingIndexMending(work: work).run,
+      { broken += try MissingIndexMending(work: work).run() },
     ]
     for step in steps {
       try connection.transaction { try step() }
       try meter.checkCancelled()
     }
+    made.notes += broken
     for index in made.later { try remake(index, &made) }
     try triggers.finish()
     try connection.execute("DETACH DATABASE log")
@@ -313,9 +315,7 @@ struct RepairRun {
     do {
       try made.connection.create(.index, index.sql)
     } catch let error as SQLiteError where error.isConstraint {
-      made.notes.append(
-        "The index \(index.name) was not created: objects break its uniqueness constraint. A repair of uniqueness keeps one of them."
-      )
+      made.notes.append(RepairWork.brokenIndex(index.name))
     }
   }
 }

@@ -150,8 +150,13 @@ enum StoresCommand {
     guard !stores.isEmpty else {
       return console.line("no Core Data store is in \(container.path) (\(container.form.noun))")
     }
+    // By its name a file may be a store that is damaged or encrypted, or no store.
+    let unknown = stores.count { $0.look == .nothing }
+    let others =
+      unknown == 0 ? "" : ", and \(NumberText.counted(unknown, "file")) with the name of one"
     console.line(
-      "\(NumberText.counted(stores.count, "store")) in \(container.path) (\(container.form.noun))")
+      "\(NumberText.counted(stores.count - unknown, "store")) in \(container.path) (\(container.form.noun))\(others)"
+    )
     let heads = ["size", "-wal", "external", "model", "app", "store"]
     let rows = stores.map { store in
       [
@@ -166,7 +171,9 @@ enum StoresCommand {
     for store in stores {
       if let problem = store.problem { console.line("! \(store.name): \(problem)") }
     }
-    if let first = stores.first(where: { $0.look != .notDownloaded }) {
+    if let first = stores.first(where: { ![.notDownloaded, .nothing].contains($0.look) })
+      ?? stores.first(where: { $0.look == .nothing })
+    {
       console.line("inspect one: " + ShellText.command("info", path(of: first, in: container)))
     }
   }
@@ -214,7 +221,7 @@ enum StoresCommand {
         if case .atomic(let form) = store.look {
           json.field("type", form.rawValue)
         } else {
-          json.field("type", "SQLite")
+          json.field("type", store.look == .nothing ? nil : "SQLite")
         }
         write(store.look, to: &json)
         json.field("problem", store.problem)

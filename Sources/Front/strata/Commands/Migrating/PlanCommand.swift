@@ -82,6 +82,11 @@ enum PlanCommand {
       )
     }
     plan.notes += StoreMigration.leftovers(of: path)
+    if ShownPaths.isInContainer(path), !plan.isNothingToDo {
+      plan.notes.append(
+        "The store is in an archive or a backup, which is never changed: migrate needs --output FILE."
+      )
+    }
     // Too late to be stopped by SQLite, and not too late to be asked.
     try Interruption.check()
     let unused = try request.unusedAllowances(of: plan)

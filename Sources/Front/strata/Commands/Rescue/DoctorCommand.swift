@@ -35,6 +35,7 @@ enum DoctorCommand {
         isCancelled: { Interruption.isRequested })
     }
     diagnosis.takeAtomicStore(at: arguments[.store], modelName: name)
+    if ShownPaths.isInContainer(arguments[.store]) { diagnosis.offerElsewhere(modelName: name) }
     if arguments[.json] {
       console.json { diagnosis.write(to: &$0) }
     } else {

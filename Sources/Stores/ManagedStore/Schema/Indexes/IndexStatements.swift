@@ -42,6 +42,16 @@ package struct SchemaStatement: Sendable, Equatable {
   }
 }
 
+/// The index of a uniqueness constraint.
+package struct UniqueIndex: Sendable, Equatable {
+  /// What Core Data calls it.
+  package let name: String
+  /// The properties that must differ together, in the order of the constraint.
+  package let properties: [String]
+  /// Their columns.
+  package let columns: [String]
+}
+
 extension StoreSchema {
   /// Every index that Core Data makes for the model, R-trees aside: see ``rtreeIndexes``.
   ///
@@ -95,14 +105,9 @@ extension StoreSchema {
     }
     for entity in model.entitiesInStoreOrder {
       guard let table = table(of: entity.name) else { continue }
-      for constraint in entity.uniquenessConstraints {
-        let columns = constraint.compactMap { column(of: $0, in: entity.name) }
-        guard !columns.isEmpty, columns.count == constraint.count else { continue }
+      for index in uniqueIndexes(of: entity) {
         add(
-          // An element of a composite uses its own name.
-          "Z_\(entity.name)_UNIQUE_\(constraint.map(Self.elementName).joined(separator: "_"))",
-          table.name,
-          columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
+          index.name, table.name, index.columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
       }
       // Caches by newer frameworks list an old compound index a second time, as a fetch index.
       let listed = entity.fetchIndexes.map { index in
@@ -136,6 +141,18 @@ extension StoreSchema {
     model.entitiesInStoreOrder.flatMap { entity in
       entity.fetchIndexes.filter { form(of: $0, entity: entity.name) == .unknown }
         .map { (entity.name, $0.name) }
+    }
+  }
+
+  /// The indexes of an entity's own uniqueness constraints, but for those that have a part without a column.
+  package func uniqueIndexes(of entity: Entity) -> [UniqueIndex] {
+    entity.uniquenessConstraints.compactMap { constraint in
+      let columns = constraint.compactMap { column(of: $0, in: entity.name) }
+      guard !columns.isEmpty, columns.count == constraint.count else { return nil }
+      // An element of a composite uses its own name.
+      let names = constraint.map(Self.elementName).joined(separator: "_")
+      return UniqueIndex(
+        name: "Z_\(entity.name)_UNIQUE_\(names)", properties: constraint, columns: columns)
     }
   }
 

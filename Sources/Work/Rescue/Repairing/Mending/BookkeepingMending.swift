@@ -290,19 +290,30 @@ struct ColumnNameMending {
   }
 }
 
-/// Indexes of the model that were never made are made, as SwiftData makes them in a new store.
+/// Indexes of the model that are not there are made, as a new store has them.
 struct MissingIndexMending {
   let work: RepairWork
 
-  func run() throws {
-    guard work.kinds.contains(.indexMissing) else { return }
-    for index in MissingIndex.all(of: work.source) {
-      try work.connection.execute(index.statement.sql)
+  /// - Returns: what could not be made, as sentences.
+  func run() throws -> [String] {
+    // Objects that a repair of uniqueness has left are kept apart from then on.
+    let isUnique = !work.kinds.isDisjoint(with: [.uniqueMissing, .uniqueness])
+    guard isUnique || work.kinds.contains(.indexMissing) else { return [] }
+    var notes: [String] = []
+    for index in try MissingIndex.all(of: work.source)
+    where index.isUnique ? isUnique : work.kinds.contains(.indexMissing) {
+      do {
+        try work.connection.create(.index, index.statement.sql)
+      } catch let error as SQLiteError where error.isConstraint {
+        notes.append(RepairWork.brokenIndex(index.statement.name))
+        continue
+      }
       try work.note(
         RepairChange(
-          kind: FindingKind.indexMissing.rawValue, entity: index.entity,
+          kind: index.kind.rawValue, entity: index.entity,
           property: index.properties.joined(separator: ","), new: index.statement.name))
     }
+    return notes
   }
 }
 
