@@ -47,7 +47,7 @@ struct PassedOverTests {
     try FileSystem.write(Array("a text".utf8), to: place + "/A.sqlite")
     let stores = Captured("stores", place)
     #expect(
-      stores.lines.first == "1 store in \(place) (a folder), and 1 file with the name of one",
+      stores.lines.first == "1 store and 1 file with the name of one in \(place) (a folder)",
       "\(stores.out)")
     #expect(stores.out.contains("! A.sqlite: not an SQLite file, despite its name"))
     #expect(stores.lines.last?.hasSuffix("//Recipes.sqlite") == true)

@@ -137,4 +137,23 @@ struct RuleTests {
     #expect(renamed.findings("entity-dropped").isEmpty)
   }
 
+  @Test("of an entity that moved to another parent it is said what it no longer inherits")
+  func movedToOtherParent() throws {
+    let attribute = "<attribute name=\"x\" optional=\"YES\" attributeType=\"String\"/>"
+    func entities(_ parent: String) -> String {
+      """
+      <entity name="R" isAbstract="YES"/>
+      <entity name="P" parentEntity="R">\(attribute)</entity>
+      <entity name="Q" parentEntity="R"/>
+      <entity name="C" parentEntity="\(parent)"/>
+
+      """
+    }
+    let told = try LintScene.step(entities("P"), entities("Q")).run().findings("attribute-dropped")
+    #expect(told.count == 1)
+    let message = try #require(told.first).message
+    #expect(message.hasPrefix("Objects of C have P.x in “"), "\(message)")
+    #expect(message.contains("and nothing takes their values over."), "\(message)")
+    #expect(!message.contains("is not in"), "\(message)")
+  }
 }

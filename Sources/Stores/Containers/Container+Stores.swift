@@ -239,6 +239,17 @@ extension Container {
   }
 }
 
+extension [ContainedStore] {
+  /// How many there are; files that have nothing but a store's name are counted by themselves.
+  package var counted: String {
+    let unknown = count { $0.look == .nothing }
+    let stores = NumberText.counted(count - unknown, "store")
+    guard unknown > 0 else { return stores }
+    let files = NumberText.counted(unknown, "file") + " with the name of one"
+    return unknown == count ? files : "\(stores) and \(files)"
+  }
+}
+
 /// A store in a container, as far as a short look shows.
 package struct ContainedStore: Sendable, Equatable {
   /// Its path in the container.

@@ -169,7 +169,7 @@ enum GivenStores {
       ShellText.quoted(container.path + "//" + $0.name)
     }
     throw CoreDataError(
-      .usage, "\(stores.count) stores are in it (\(container.form.noun))", path: container.path,
+      .usage, "\(stores.counted) are in it (\(container.form.noun))", path: container.path,
       hint: "Name one: \(names.joined(separator: ", "))"
         + (stores.count > names.count
           ? " …; \(ShellText.command("stores", container.path)) lists them." : "."))

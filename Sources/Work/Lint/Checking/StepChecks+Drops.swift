@@ -213,7 +213,7 @@ struct StepDrop {
     let dropped = LintFinding(
       rule, at: step.to.place(of: omission.destination), version: step.to.name,
       entity: omission.destination ?? omission.entity, property: omission.property,
-      "\(name) of “\(step.from.name)” is not in “\(step.to.name)”, and nothing takes its \(what) over.\(more)",
+      "\(gone(name)), and nothing takes \(moved.isEmpty ? "its" : "their") \(what) over.\(more)",
       severity: severity, rows: loss?.values)
     guard let (entity, property) = likely() else { return [dropped] }
     let alike = property.map { "\(entity).\($0)" } ?? entity
@@ -229,6 +229,26 @@ struct StepDrop {
           "If it is the same under a new name, give it the renaming identifier “\(former)” (Renaming ID in Xcode, originalName: in Swift).",
         former: former, rows: loss?.values),
     ]
+  }
+
+  /// Entities that keep their name and no longer inherit the property, which the version after still has.
+  private var moved: [String] {
+    guard let property = omission.property, keeps(property, omission.entity) else { return [] }
+    return step.from.model.subtree(of: omission.entity).filter {
+      step.to.model.entity(named: $0) != nil && !keeps(property, $0)
+    }
+  }
+
+  private func keeps(_ property: String, _ entity: String) -> Bool {
+    step.to.model.storedAttribute(named: property, of: entity) != nil
+      || step.to.model.relationship(named: property, of: entity) != nil
+  }
+
+  /// What is no longer there, as a clause.
+  private func gone(_ name: String) -> String {
+    moved.isEmpty
+      ? "\(name) of “\(step.from.name)” is not in “\(step.to.name)”"
+      : "Objects of \(moved.joined(separator: ", ")) have \(name) in “\(step.from.name)” and do not inherit it in “\(step.to.name)”"
   }
 
   /// What it has probably become.

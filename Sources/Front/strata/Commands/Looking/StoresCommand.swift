@@ -150,13 +150,7 @@ enum StoresCommand {
     guard !stores.isEmpty else {
       return console.line("no Core Data store is in \(container.path) (\(container.form.noun))")
     }
-    // By its name a file may be a store that is damaged or encrypted, or no store.
-    let unknown = stores.count { $0.look == .nothing }
-    let others =
-      unknown == 0 ? "" : ", and \(NumberText.counted(unknown, "file")) with the name of one"
-    console.line(
-      "\(NumberText.counted(stores.count - unknown, "store")) in \(container.path) (\(container.form.noun))\(others)"
-    )
+    console.line("\(stores.counted) in \(container.path) (\(container.form.noun))")
     let heads = ["size", "-wal", "external", "model", "app", "store"]
     let rows = stores.map { store in
       [
