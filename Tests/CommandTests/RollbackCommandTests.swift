@@ -2,6 +2,7 @@ import Demo
 import Files
 import ManagedModel
 import Migration
+import SQLite
 import TestSupport
 import Testing
 
@@ -36,6 +37,44 @@ struct RollbackCommandTests {
       let entities: [String: Int]
     }
     let rollback: Receipt
+  }
+
+  @Test("a backup whose log is cut off is put back when forced, is not called intact, and stays")
+  func cutLog() throws {
+    let connection = try Connection(path: store, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+    try connection.execute("UPDATE ZRECIPE SET ZTITLE = 'a'; UPDATE ZRECIPE SET ZTITLE = 'b'")
+    let log = try FileSystem.read(store + "-wal")
+    let main = try FileSystem.read(store)
+    connection.close()
+    try FileSystem.write(main, to: store)
+    try FileSystem.write(Array(log.dropLast(5000)), to: store + "-wal")
+    FileSystem.remove(store + "-shm")
+    #expect(Captured("reset", store, "--model", place.bundle + "@Recipes 3").status == .done)
+    let backup = try #require(StoreBackup.all(of: store).first).path
+    let kept = try FileSystem.read(backup + "-wal")
+
+    let refused = Captured("rollback", store)
+    #expect(refused.status == .refused && refused.err.contains("the backup is damaged: "))
+    #expect(!refused.err.contains(".:"), "\(refused.err)")
+    let forced = Captured("rollback", store, "--force")
+    #expect(forced.status == .done, "\(forced.err)")
+    #expect(forced.out.contains("! holds what the backup held, which is damaged"), "\(forced.out)")
+    #expect(!forced.out.contains("intact") && forced.out.contains("the backup stays: \(backup)"))
+    #expect(try FileSystem.read(backup + "-wal") == kept)
+  }
+
+  @Test("a backup without a header is put back when that is forced, and is not called intact")
+  func noHeader() throws {
+    #expect(Captured("reset", store, "--model", place.bundle + "@Recipes 3").status == .done)
+    let backup = try #require(StoreBackup.all(of: store).first).path
+    var bytes = try FileSystem.read(backup)
+    bytes.replaceSubrange(..<100, with: repeatElement(7, count: 100))
+    try FileSystem.write(bytes, to: backup)
+    let plain = Captured("rollback", store)
+    #expect(!plain.out.contains("intact"), "\(plain.out)")
+    let forced = Captured("rollback", store, "--force")
+    #expect(!forced.out.contains("intact"), "\(forced.out)")
   }
 
   @Test("a migration is listed, undone and done again")

@@ -288,3 +288,14 @@ package enum NumberText {
 
   private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
+
+extension String {
+  /// A sentence as a part of another.
+  package var asClause: String {
+    guard let first else { return "" }
+    // Names of Core Data's tables begin as they do.
+    let isName = dropFirst().first.map { $0.isUppercase || $0 == "_" } ?? false
+    let text = (isName ? String(first) : first.lowercased()) + dropFirst()
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}

@@ -172,8 +172,16 @@ extension Report {
     var head = [
       Line(.success, "rolled back to \(name), version \(version ?? receipt.contents.version)"),
       Line("\(receipt.storePath), \(NumberText.bytes(receipt.bytes))", as: .detail),
-      Line(.success, "opens, is intact, and holds what the backup held"),
     ]
+    if receipt.damage.isEmpty {
+      head.append(Line(.success, "opens, is intact, and holds what the backup held"))
+    } else {
+      head.append(Line(.warning, "holds what the backup held, which is damaged"))
+      head += receipt.damage.prefix(5).map { Line("\($0)", depth: 1) }
+      if !receipt.isBackupRemoved {
+        head.append(Line("the backup stays: \(receipt.backup.path)", as: .code))
+      }
+    }
     if receipt.isBackupRemoved {
       head.append(
         Line("the backup’s own file was removed: its content is the store now", as: .detail))

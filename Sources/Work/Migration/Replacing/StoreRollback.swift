@@ -35,6 +35,8 @@ public enum StoreRollback {
     public var undoneSupportPath: String?
     /// What the store holds now, equal to what the backup held.
     public var contents: StoreBackup.Contents
+    /// What is wrong with the backup that was put back, and so with the store, as sentences.
+    public var damage: [String] = []
     /// External data files that only the version that was undone names, or none.
     public var orphaned: [String] = []
     /// External data files that the store names and that are not there.
@@ -114,8 +116,7 @@ public enum StoreRollback {
     _ = try chosen(options.from, for: StoreReset.place(of: given), given)
   }
 
-  /// The backup to restore. A rollback that was killed at its very end has removed it already: what that one
-  /// left is removed, and the error says that the store is the backup.
+  /// The backup to restore. A rollback that was killed at its very end has removed it: what that one left is removed.
   private static func chosen(
     _ from: String?, for path: String, _ given: String
   ) throws -> StoreBackup {
@@ -124,8 +125,7 @@ public enum StoreRollback {
       guard interrupted.isFinishedRollback else { throw error }
       var told = CoreDataError(error, or: .unreadable)
       let done = MigrationJournal.cleanUp(after: path).joined(separator: " ")
-      told.hint =
-        "The last rollback was interrupted after it had restored its backup. \(done)"
+      told.hint = "The last rollback was interrupted after it had restored its backup. \(done)"
       throw told
     }
   }
@@ -209,38 +209,45 @@ struct RollbackRun {
     let present = try fingerprint.exists ? identity() : .missing
     let contents: StoreBackup.Contents
     let clone: NewFile
+    let gaps: [String]
     do {
       // Closed again before anything is moved: what it names lies at the backup's place.
       let source = try backup.opened(backup.path)
       try source.inspect()
-      guard source.rowGaps.isEmpty || options.isForced else {
-        throw CoreDataError(
-          .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.rowGaps[0])",
-          path: backup.path,
-          advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
-      }
+      gaps = source.rowGaps
+      if let first = gaps.first, !options.isForced { throw isDamaged(first) }
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
       try before(.clone)
       clone = try self.clone(source)
     }
     try before(.check)
-    let file = try check(clone, against: contents)
+    let (file, problems) = try check(clone, against: contents)
     try before(.externalData)
     let kept = try bringSupport()
     let (undone, undoneSupport, notes) = try putInPlace(file, fingerprint, present)
     try before(.verify)
     // In place, it is compared to the end.
     let result = try Connection.finishing { try verified(contents, undone) }
-    if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
+    // A log that could not be applied holds what the store does not.
+    if backup.origin != .other, gaps.isEmpty, (try? before(.removeBackup)) != nil {
+      removeBackup()
+    }
     // Without a model nothing shows which columns name files.
     let external = result.modelSource == .raw ? nil : try result.externalData()
     return StoreRollback.Receipt(
       storePath: given, backup: backup,
       isBackupRemoved: FileIdentity(of: backup.path) == nil, undonePath: undone,
-      undoneSupportPath: undoneSupport, contents: contents, orphaned: external?.orphaned ?? [],
+      undoneSupportPath: undoneSupport, contents: contents,
+      damage: gaps + problems.filter { !gaps.contains($0) }, orphaned: external?.orphaned ?? [],
       missing: external?.missing ?? [], bytes: FileSystem.status(path)?.size ?? 0,
       notes: journal.recovered + kept + notes + journal.finish())
+  }
+
+  private func isDamaged(_ problems: String) -> CoreDataError {
+    CoreDataError(
+      .refused, code: .persistentStoreOpen, "the backup is damaged: \(problems.asClause)",
+      path: backup.path, advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
   }
 
   /// What is in the store's place now.
@@ -265,8 +272,7 @@ struct RollbackRun {
     }
     if StoreFiles(path: path).hasUnfinishedChange, !options.isForced {
       throw CoreDataError(
-        .refused, code: .persistentStoreOpen,
-        StoreFiles.unfinishedChange, path: given,
+        .refused, code: .persistentStoreOpen, StoreFiles.unfinishedChange, path: given,
         advice: "Let the app open the store once, or use \(.force).")
     }
   }
@@ -306,34 +312,29 @@ struct RollbackRun {
     return made
   }
 
+  /// - Returns: the file, and what is wrong with it, as sentences.
   private func check(
     _ made: NewFile, against contents: StoreBackup.Contents
-  ) throws -> VerifiedFile {
+  ) throws -> (VerifiedFile, [String]) {
     let file = try VerifiedFile(made)
     let clone = try backup.opened(temporary)
     try clone.inspect()
     // What could not be read of the backup is not in the clone of it.
-    let known = backup.origin == .repair ? [] : clone.damage?.problems ?? []
-    let problems = clone.rowGaps + known
+    let found = clone.damage?.problems ?? []
+    let problems = clone.rowGaps + (backup.origin == .repair ? [] : found)
     guard problems.isEmpty || options.isForced else {
-      throw CoreDataError(
-        .refused, code: .persistentStoreOpen,
-        "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
-        path: backup.path,
-        advice: "Use \(.force) to restore it anyway, or \(.backup, "another").")
+      throw isDamaged(problems.prefix(3).joined(separator: "; "))
     }
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
         .failed, code: .migration, "the clone differs from the backup",
         path: backup.path, hint: "The store is unchanged. Is a program using the backup?")
     }
-    return file
+    return (file, clone.rowGaps + found)
   }
 
-  /// A backup with a stem of its own has a support folder under it: the store looks elsewhere. A
-  /// whole second one is made, so that the backup stays whole until the store is verified.
-  ///
-  /// What other stores name in the folder that goes stays in the one that comes.
+  /// A backup with a stem of its own has a support folder under it, of which a second one is made: the store looks
+  /// elsewhere. What other stores name in the folder that goes stays in the one that comes.
   ///
   /// - Returns: what a person should know of it, as sentences.
   private func bringSupport() throws -> [String] {

@@ -14,6 +14,13 @@ struct MissingIndex {
   let isUnique: Bool
   let statement: SchemaStatement
 
+  /// What to do, where that is not what its kind says.
+  var advice: Advice? {
+    isUnique || entity != nil
+      ? nil
+      : "Fetches that go by it work, but are slower. A repair creates the index."
+  }
+
   /// The kind of finding that it is.
   var kind: FindingKind { isUnique ? .uniqueMissing : .indexMissing }
 
@@ -100,7 +107,7 @@ struct MissingIndexCheck {
       return Finding(
         index.kind, sentence, entity: index.entity ?? index.statement.table,
         property: names.isEmpty ? nil : index.properties.joined(separator: ","), count: 1,
-        first: [index.statement.name], in: place)
+        first: [index.statement.name], in: place, advice: index.advice)
     }
   }
 }

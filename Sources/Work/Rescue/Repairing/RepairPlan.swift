@@ -97,17 +97,6 @@ extension Finding {
   }
 }
 
-extension String {
-  /// A sentence as a part of another.
-  package var asClause: String {
-    guard let first else { return "" }
-    // Names of Core Data's tables begin as they do.
-    let isName = dropFirst().first.map { $0.isUppercase || $0 == "_" } ?? false
-    let text = (isName ? String(first) : first.lowercased()) + dropFirst()
-    return text.hasSuffix(".") ? String(text.dropLast()) : text
-  }
-}
-
 /// What a repair is asked for.
 package struct RepairOptions: Sendable {
   /// Which of objects stays that are equal and must differ.

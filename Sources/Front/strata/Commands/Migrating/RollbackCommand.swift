@@ -95,8 +95,8 @@ enum RollbackCommand {
       json.numbers(
         "entities", receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.fields([
-        "orphaned": receipt.orphaned, "missing": receipt.missing, "notes": receipt.notes,
-        "bytes": receipt.bytes,
+        "damage": receipt.damage, "orphaned": receipt.orphaned, "missing": receipt.missing,
+        "notes": receipt.notes, "bytes": receipt.bytes,
       ])
     }
   }
