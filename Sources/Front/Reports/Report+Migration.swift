@@ -155,8 +155,12 @@ extension Report {
     ]
     if receipt.isBackupDeleted { lines.append(Line("the old store was deleted, as asked")) }
     lines += receipt.setAside.map { Line("set aside: \($0)", as: .code) }
-    if let backup = receipt.backupPath {
+    // What cannot be opened no rollback puts back.
+    if let backup = receipt.backupPath, !receipt.isOldUnreadable {
       lines.append(Self.wayBack(of: receipt.storePath, from: backup))
+      if receipt.isOldDamaged {
+        lines.append(Line("the old store is damaged: the rollback needs \(.force)", depth: 1))
+      }
     }
     self.init([Section(lines + [Line](notes: receipt.notes))])
   }

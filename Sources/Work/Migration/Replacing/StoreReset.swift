@@ -44,26 +44,36 @@ public enum StoreReset {
     public var setAside: [String]
     /// Whether there was an old store, and nothing of it is left.
     public var isBackupDeleted: Bool
+    /// Whether rows of the old store may be missing, so that a rollback to it has to be forced.
+    public var isOldDamaged: Bool
     /// The new store's identity.
     public var uuid: String
     /// What else a person should know, as sentences: what an interrupted run had left, and what
     /// could not be as it was.
     public var notes: [String] = []
+
+    /// Whether the old store could not be opened, so that its files can only be put back by hand.
+    public var isOldUnreadable: Bool { if case .unreadable = state { true } else { false } }
   }
 
-  /// - Returns: the state, and whether SQLite reads all of the store's logs, so that it can merge them.
-  private static func look(at path: String, model: Model) -> (state: State, isMergeable: Bool) {
-    guard FileSystem.status(path) != nil else { return (.missing, false) }
+  /// - Returns: the state, whether SQLite reads all of the store's logs, so that it can merge them, and whether rows
+  ///   may be missing.
+  private static func look(
+    at path: String, model: Model
+  ) -> (state: State, isMergeable: Bool, isDamaged: Bool) {
+    guard FileSystem.status(path) != nil else { return (.missing, false, false) }
     do {
       let store = try Store(path: path)
       let compatibility = Compatibility(storeHashes: store.metadata.versionHashes, model: model)
       let hasJournal = FileIdentity(of: store.files.journalPath) != nil
+      let isMergeable = !hasJournal && store.unappliedFrames == 0 && !store.isMended
+      let isDamaged = (try? store.inspect()) == nil || !store.rowGaps.isEmpty
       return (
-        compatibility.isCompatible ? .compatible : .incompatible(compatibility),
-        !hasJournal && store.unappliedFrames == 0 && !store.isMended
+        compatibility.isCompatible ? .compatible : .incompatible(compatibility), isMergeable,
+        isDamaged
       )
     } catch {
-      return (.unreadable(CoreDataError(error, or: .unreadable).at(path: path)), false)
+      return (.unreadable(CoreDataError(error, or: .unreadable).at(path: path)), false, true)
     }
   }
 
@@ -99,7 +109,7 @@ public enum StoreReset {
     defer { withExtendedLifetime(journal) {} }
     let fingerprint = StoreFingerprint(of: path)
     if fingerprint.exists { _ = try HeldStoreLock(path) }
-    let (state, isMergeable) = look(at: path, model: model)
+    let (state, isMergeable, isDamaged) = look(at: path, model: model)
     try refuse(state, options, given)
     let uuid = UUIDText.random()
     do {
@@ -125,7 +135,7 @@ public enum StoreReset {
       return Receipt(
         storePath: given, state: state, backupPath: isBackup ? names.path(backup) : nil,
         setAside: outcome.setAside.filter { FileIdentity(of: $0) != nil },
-        isBackupDeleted: isDeleted, uuid: uuid,
+        isBackupDeleted: isDeleted, isOldDamaged: isDamaged, uuid: uuid,
         notes: journal.recovered + kept + outcome.notes + journal.finish())
     } catch {
       journal.finish()
