@@ -261,16 +261,23 @@ struct InterfaceStrainTests {
     Shell.run("rm '\(disk)/filler'")
     terminal.send("q", "P")
     _ = terminal.screen(showing: "asks, then migrates")
-    terminal.send("Enter")
-    // The words may still be those of the plan before; Enter says so then, and does nothing.
-    var done = ""
+    // The words may still be those of the plan before; Enter says so then, and does nothing. A second Enter
+    // would answer the question that the first one asked, so each is sent when the last has been answered.
+    let notYet = "still being made"
     Patience.wait {
-      done = terminal.screen
-      if done.contains("still being made") { terminal.send("Enter") }
-      return done.contains("On disk")
+      terminal.send("Enter")
+      var answer = ""
+      Patience.wait {
+        answer = terminal.screen
+        return answer.contains("On disk") || answer.contains(notYet)
+      }
+      guard !answer.contains("On disk") else { return true }
+      terminal.send("Up")
+      Patience.wait { !terminal.screen.contains(notYet) }
+      return false
     }
     terminal.send("y")
-    done = terminal.screen(showing: "receipt", "✓ migrated “Recipes”")
+    let done = terminal.screen(showing: "receipt", "✓ migrated “Recipes”")
     #expect(done.contains("✓ migrated “Recipes”"), "\(done)")
   }
 
