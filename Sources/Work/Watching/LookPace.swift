@@ -1,18 +1,16 @@
 /// When a store that is saved to without a log is read again.
 ///
-/// Pages of its main file are compared then. Beside a program that saves all the time this may find no moment in which
-/// nothing is written, and the program pays for each journal that is noticed. As long as saves come that fast, reading
-/// is followed by a pause in which they are only counted.
+/// Pages of its main file are compared then. Beside a program that saves as fast as it can this may find no moment in
+/// which nothing is written, and the program loses time for each journal that is noticed. As long as saves come that
+/// fast, reading is followed by a pause in which they are only counted. At fewer saves there is none: what has come
+/// together in a pause takes long to follow, and whatever is saved meanwhile comes late, too.
 struct LookPace {
-  /// Saves in a tenth of a second from which on there are pauses.
-  static let fewestSaves = 64
-  /// Saves in a tenth of a second from which on a program is likely to save as fast as it can, and loses time when it
-  /// is disturbed.
-  static let fewestAtFullSpeed = 256
+  /// Saves in a tenth of a second from which on a program is likely to save as fast as it can.
+  static let fewestSaves = 256
   /// For how long saves are counted at least to know how fast they come.
   static let shortestCount = Duration.milliseconds(50)
-  /// How many times as long as reading a pause is, and beside a program at full speed.
-  static let (pauseForReading, pauseAtFullSpeed) = (4, 20)
+  /// How many times as long as reading a pause is.
+  static let pauseForReading = 20
   /// The longest pause where all that was saved was found.
   static let longestPause = Duration.milliseconds(200)
 
@@ -42,8 +40,7 @@ struct LookPace {
   ) {
     count(counter, now)
     guard isFast else { return }
-    let isAtFullSpeed = speed >= Double(Self.fewestAtFullSpeed)
-    let pause = time * (isAtFullSpeed ? Self.pauseAtFullSpeed : Self.pauseForReading)
+    let pause = time * Self.pauseForReading
     end = now + (isWhole ? min(pause, Self.longestPause) : pause)
   }
 
