@@ -34,6 +34,23 @@ struct SaveJournalsTests {
       of: OpenFile(library.path), from: former, to: StoreState(files), pageSize: 4096)?.named
   }
 
+  @Test("a journal that comes and goes while something else is done is noticed")
+  func meanwhile() throws {
+    let library = try library()
+    let files = WatchedFiles(StoreFiles(path: library.path))
+    try files.refresh()
+    // On a busy machine one may be missed, but not all.
+    let isNoticed = try Patience.wait {
+      let former = try StoreState(files)
+      try files.noticingJournals {
+        try library.save("UPDATE ZBOOK SET ZPAGES = ZPAGES + 1 WHERE Z_PK = 3")
+      }
+      files.lookForJournal()
+      return try pages(files, since: former, library) != nil
+    }
+    #expect(isNoticed)
+  }
+
   @Test("the journals name every page that a save wrote, and few others")
   func named() throws {
     let library = try library()

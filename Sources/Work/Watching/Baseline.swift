@@ -120,8 +120,7 @@ final class Baseline {
   func begin(_ request: WatchRequest, isCancelled: () -> Bool) throws {
     try store.followWrites()
     lastTransaction = try newestTransaction()
-    // If a journal is missed while objects are read, all pages must be read again.
-    let reader = RowReader(store, request, meanwhile: files.lookForJournal)
+    let reader = RowReader(store, request)
     self.reader = reader
     var tables = reader.tables
     if store.hasHistory { tables.insert(HistoryTable.transaction.name) }
@@ -253,10 +252,7 @@ final class Baseline {
   }
 
   private func write(_ pages: [Int: [UInt8]], _ pageCount: Int) throws {
-    for (page, bytes) in pages {
-      files.lookForJournal()
-      try copy.write(bytes, to: page)
-    }
+    for (page, bytes) in pages { try copy.write(bytes, to: page) }
     try copy.finish(pageCount: pageCount)
   }
 

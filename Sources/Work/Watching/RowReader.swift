@@ -47,15 +47,15 @@ final class RowReader {
 
   private let store: Store
   private let request: WatchRequest
-  private let meanwhile: () -> Void
   private let links: [String: [Link]]
   private let entities: [String: EntityTable]
   private var sides: [Reading: ObjectSide] = [:]
+  /// What compares objects, by their entity.
+  private var differences: [String: ObjectDifference] = [:]
   private var states: [Moment: [Candidate: State?]] = [:]
 
-  /// - Parameter meanwhile: called again and again while objects are read.
-  init(_ store: Store, _ request: WatchRequest, meanwhile: @escaping () -> Void = {}) {
-    (self.store, self.request, self.meanwhile) = (store, request, meanwhile)
+  init(_ store: Store, _ request: WatchRequest) {
+    (self.store, self.request) = (store, request)
     entities = Dictionary(
       store.entityTables.filter(\.isWholeTable).map { ($0.table, $0) }
     ) { first, _ in first }
@@ -165,7 +165,6 @@ final class RowReader {
         """)
       defer { statement.reset() }
       for key in keys {
-        meanwhile()
         try statement.bind([.integer(key)])
         guard try statement.step() else { continue }
         var row = statement.row()[...]
@@ -188,7 +187,6 @@ final class RowReader {
   ///   other moment are read with their links in any case.
   func read(_ candidates: Set<Candidate>, _ moment: Moment, owners: Set<Candidate>) throws {
     for candidate in missing(of: candidates, moment, owners: owners) {
-      meanwhile()
       var hasLinks = owners.contains(candidate)
       if let other = states[moment.other]?[candidate], other == nil { hasLinks = true }
       var found = try state(of: candidate, hasLinks: hasLinks)
@@ -238,7 +236,6 @@ final class RowReader {
       one.entity == other.entity ? one.key < other.key : one.entity.precedes(other.entity)
     }
     for (entity, _, old, new) in found {
-      meanwhile()
       guard old?.counts == true || new?.counts == true,
         let change = try change(from: old, to: new)
       else { continue }
@@ -258,7 +255,10 @@ final class RowReader {
     switch (old, new) {
     case (let old?, let new?):
       var unreadable = 0
-      return try ObjectDifference(of: new.side.table).change(
+      let table = new.side.table
+      let difference = differences[table.entity] ?? ObjectDifference(of: table)
+      differences[table.entity] = difference
+      return try difference.change(
         from: old.object, to: new.object, old.side, new.side, unreadable: &unreadable)
     case (let old?, nil): return try old.side.change(.delete, old.object)
     case (nil, let new?): return try new.side.change(.insert, new.object)

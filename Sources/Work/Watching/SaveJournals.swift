@@ -1,12 +1,67 @@
+import Dispatch
 import Files
 import Salvage
+import Synchronization
 
 /// The rollback journals of saves without a log, opened while they are there: they name the pages that a save wrote,
 /// so that a large file need not be read whole.
 ///
 /// A journal that is held open can still be read after SQLite has removed it. One that SQLite keeps for the next save
 /// (journal modes PERSIST and TRUNCATE) does not count, since it may be of another save by then.
-final class SaveJournals {
+final class SaveJournals: Sendable {
+  private let path: String
+  private let chain = Mutex(Chain())
+
+  /// - Parameter path: where the journal is while a program saves.
+  init(path: String) { self.path = path }
+
+  /// Opens a journal that is there, and finds out what became of the one before.
+  func look(_ main: OpenFile) { chain.withLock { $0.look(path, main) } }
+
+  /// Forgets saves before a value of the change counter.
+  func discard(before counter: UInt32) { chain.withLock { $0.discard(before: counter) } }
+
+  /// Whether every save since a value of the change counter was seen, as far as one may be under way now.
+  func areKnown(from old: UInt32, to new: UInt32) -> Bool {
+    chain.withLock { $0.areKnown(from: old, to: new) }
+  }
+
+  /// The pages that may have changed while the change counter went from one value to another.
+  ///
+  /// - Parameter pageCount: pages of the database now.
+  /// - Returns: `nil` where the journal of a save between them was not seen.
+  func pages(from old: UInt32, to new: UInt32, pageSize: Int, pageCount: Int) -> Set<Int>? {
+    chain.withLock { $0.pages(from: old, to: new, pageSize: pageSize, pageCount: pageCount) }
+  }
+
+  /// Looks for journals in a thread of its own for as long as the work takes: between two rows that are read, or while
+  /// an object is printed, more than one may come and go.
+  func noticed<Result>(_ main: OpenFile, during work: () throws -> Result) rethrows -> Result {
+    let isDone = Flag()
+    let end = DispatchSemaphore(value: 0)
+    Processors.begin { [self] in
+      let events = FolderEvents(FileSystem.parent(of: path) ?? ".")
+      while !isDone.value.load(ordering: .relaxed) {
+        look(main)
+        events.wait()
+      }
+      end.signal()
+    }
+    defer {
+      isDone.value.store(true, ordering: .relaxed)
+      // It has no file open any more then.
+      end.wait()
+    }
+    return try work()
+  }
+
+  private final class Flag: Sendable {
+    let value = Atomic(false)
+  }
+}
+
+/// The journals that were seen, as far as each goes on from the one before.
+private struct Chain {
   /// What the journal of a save named that raised the change counter by one.
   private struct Save {
     /// The change counter before it.
@@ -17,7 +72,6 @@ final class SaveJournals {
     let pages: [Int]
   }
 
-  private let path: String
   /// The journal that is there, or was when it was looked for last.
   private var current: (file: OpenFile, identity: FileIdentity)?
   /// Saves, each of which goes on from the one before.
@@ -30,11 +84,7 @@ final class SaveJournals {
   /// Bytes of a journal that is read.
   private static let mostBytes = 64 << 20
 
-  /// - Parameter path: where the journal is while a program saves.
-  init(path: String) { self.path = path }
-
-  /// Opens a journal that is there, and finds out what became of the one before.
-  func look(_ main: OpenFile) {
+  mutating func look(_ path: String, _ main: OpenFile) {
     settle(main)
     guard let identity = FileIdentity(of: path), identity != current?.identity else { return }
     // What became of the one before is not known: the chain of saves is broken.
@@ -47,7 +97,7 @@ final class SaveJournals {
   }
 
   /// Reads the last journal once it was removed.
-  private func settle(_ main: OpenFile) {
+  private mutating func settle(_ main: OpenFile) {
     guard let file = current?.file, let removed = file.removalTime else { return }
     current = nil
     guard let save = try? Self.save(file, removed, main) else { return forget(saves.count) }
@@ -90,18 +140,16 @@ final class SaveJournals {
       pages: Array(free.union(journal.places.keys)))
   }
 
-  /// Forgets saves before a value of the change counter.
-  func discard(before counter: UInt32) {
+  mutating func discard(before counter: UInt32) {
     forget(saves.count { Int32(bitPattern: counter &- $0.counter) > 0 })
   }
 
   /// Forgets the oldest saves.
-  private func forget(_ count: Int) {
+  private mutating func forget(_ count: Int) {
     pageCount -= saves.prefix(count).reduce(0) { $0 + $1.pages.count }
     saves.removeFirst(min(count, saves.count))
   }
 
-  /// Whether every save since a value of the change counter was seen, as far as one may be under way now.
   func areKnown(from old: UInt32, to new: UInt32) -> Bool {
     if let first = saves.first, Int32(bitPattern: first.counter &- old) > 0 { return false }
     // How many saves were seen since, and how many there were.
@@ -110,10 +158,6 @@ final class SaveJournals {
     return count <= max(known, 0) + (current == nil ? 0 : 1)
   }
 
-  /// The pages that may have changed while the change counter went from one value to another.
-  ///
-  /// - Parameter pageCount: pages of the database now.
-  /// - Returns: `nil` where the journal of a save between them was not seen.
   func pages(from old: UInt32, to new: UInt32, pageSize: Int, pageCount: Int) -> Set<Int>? {
     let count = Int(new &- old)
     guard count > 0, count <= Self.most else { return nil }

@@ -59,20 +59,25 @@ public final class StoreWatch {
   ) throws {
     (self.path, self.request) = (path, request)
     let files = WatchedFiles(StoreFiles(path: FileSystem.canonical(path)))
-    source = Baseline.Source(
+    let source = Baseline.Source(
       files: files, model: model, fallback: fallback, mostCopied: request.mostCopied ?? .max,
       isCancelled: isCancelled)
+    self.source = source
     presence = files.presence
     // Before the first look at the files: what happens from then on wakes.
     signal = ChangeSignal(path: files.names.path)
     do {
-      baseline = try Baseline(of: source, patience: Baseline.Patience.first)
+      try files.refresh()
+      baseline = try files.noticingJournals {
+        try Baseline(of: source, patience: Baseline.Patience.first)
+      }
     } catch let error as CoreDataError {
       throw error.at(path: path, insteadOf: files.names.path)
     }
     (state, commits, logNumber) = (baseline.state, baseline.commits, files.logNumber)
     try Self.check(request, baseline.store)
-    try baseline.begin(request, isCancelled: isCancelled)
+    let first = baseline
+    try files.noticingJournals { try first.begin(request, isCancelled: isCancelled) }
   }
 
   private static func check(_ request: WatchRequest, _ store: Store) throws {
@@ -132,10 +137,12 @@ public final class StoreWatch {
       let start = ContinuousClock.now
       var isRead = false
       defer { rest(after: .now - start, isWhole: isRead && !isBehind) }
-      if files.main?.identity != baseline.identity {
-        try compareAll(.replaced, outlet)
-      } else {
-        try follow(now, outlet)
+      try files.noticingJournals {
+        if files.main?.identity != baseline.identity {
+          try compareAll(.replaced, outlet)
+        } else {
+          try follow(now, outlet)
+        }
       }
       isRead = true
       failure = nil

@@ -46,6 +46,12 @@ final class WatchedFiles {
     if usesJournals, let main { journals.look(main) }
   }
 
+  /// Does what takes long. Journals are noticed meanwhile: if one is missed, all pages must be read again.
+  func noticingJournals<Result>(_ work: () throws -> Result) rethrows -> Result {
+    guard usesJournals, let main else { return try work() }
+    return try journals.noticed(main, during: work)
+  }
+
   /// Waits half a millisecond, and opens the journals that are there meanwhile.
   func pause() {
     let end = ContinuousClock.now + .microseconds(500)
