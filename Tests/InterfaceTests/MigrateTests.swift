@@ -64,7 +64,8 @@ struct MigrateTests {
     let isStarted = session.effects.contains { if case .migrate = $0 { true } else { false } }
     #expect(!isStarted)
     let text = session.screen().description
-    #expect(text.contains("cannot migrate: the archive or folder is never modified"))
+    #expect(text.contains("✓  can migrate, into a new file: the command below writes it"))
+    #expect(text.contains("Not with ⏎: the archive or folder is never modified."))
     #expect(text.contains("--output FILE"))
     try session.send("b")
     let asksForBackups = session.effects.contains {

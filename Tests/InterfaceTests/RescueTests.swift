@@ -301,10 +301,28 @@ struct RescueTests {
       root: "/tmp/x", prefix: "App.zip//", noun: "the archive or folder")
     session.state.size = Size(width: 100, height: 30)
     try session.send(.start)
+    session.answers = false
     try session.send("5")
+    let task = try #require(session.state.rescue.lookTask)
+    let place = StorePlace(path: "/tmp/x/Recipes.sqlite")
+    let kinds: [FindingKind] = [.cutOff, .toOneDangling, .deletions, .walMissing]
+    try session.send(
+      .answer(
+        task,
+        .diagnosed(StoreCondition(findings: kinds.map { Finding($0, "It is so.", in: place) }))))
+    let findings = try #require(session.state.rescue.condition?.findings)
+    let commands = findings.compactMap { $0.command?.typed }
     #expect(
-      session.state.rescue.condition?.findings.compactMap { $0.command?.typed }
-        == ["strata salvage App.zip//Recipes.sqlite --output Recipes-salvaged.sqlite"])
+      commands.contains("strata salvage App.zip//Recipes.sqlite --output Recipes-salvaged.sqlite"))
+    #expect(
+      commands.contains(
+        "strata repair App.zip//Recipes.sqlite --fix to-one-dangling --output Recipes-repaired.sqlite"
+      ), "\(commands)")
+    for finding in findings {
+      let told = FindingText(finding, isOfCopy: true).lines(width: 200).map(\.text)
+      // Nobody can type the copy's path, and the key that writes into the store is refused.
+      #expect(!told.contains { $0.contains("/tmp/x") || $0.contains("→ f") }, "\(told)")
+    }
     try session.send("f")
     #expect(session.state.notice?.text.contains("is never modified") == true)
   }

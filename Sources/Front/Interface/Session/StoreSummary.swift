@@ -142,6 +142,12 @@ package struct CopyPlace: Sendable, Equatable {
   /// Why nothing is written into it.
   var refusal: String { "\(noun) is never modified" }
 
+  /// Where the copy is of what the person calls by a path.
+  func path(of store: String) -> String {
+    guard store.utf8.starts(with: prefix.utf8) else { return store }
+    return root + "/" + String(decoding: store.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+  }
+
   /// What the person calls a path: one of a copy is gone before it can be typed.
   func named(_ path: String) -> String {
     guard path.utf8.starts(with: (root + "/").utf8) else { return path }

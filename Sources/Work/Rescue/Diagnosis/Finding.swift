@@ -108,6 +108,17 @@ extension Finding {
     command = offered.command(for: kind, store)
   }
 
+  /// Names a store in what is advised, where a private copy of it was looked at.
+  ///
+  /// - Parameters:
+  ///   - copy: the copy's path.
+  ///   - store: the path that a person can type.
+  ///   - model: the model as it was given on the command line.
+  package mutating func name(_ copy: String, as store: String, isContained: Bool, model: String?) {
+    advice = advice.replacing(Remedy.word(copy), with: Remedy.word(store))
+    offerElsewhere(StorePlace(path: store, model: model, isContained: isContained))
+  }
+
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
   /// them.
   mutating func putOff(for cause: Finding) {

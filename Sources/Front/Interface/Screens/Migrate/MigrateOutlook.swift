@@ -85,9 +85,12 @@ struct MigrateOutlook {
   private mutating func addVerdict() {
     if context.planned.task != nil {
       item("…", .dim, "the plan is being made; ^C stops that")
+    } else if let copy = context.copy, isForCopy {
+      item("✓", .success, "\(PlanVerdict.can), into a new file: the command below writes it")
+      item(" ", .dim, "Not with ⏎: \(copy.refusal).")
     } else if let reason = migrate.reasonNotToStart(context) {
       item("✗", .error, "\(PlanVerdict.cannot): \(reason)")
-      item("→", .warning, isForCopy ? "the command below writes the result to a file" : advice)
+      item("→", .warning, advice)
     } else {
       lines.append([
         Span("✓  ", theme[.success]), Span("\(PlanVerdict.can): ", theme[.success]),

@@ -9,6 +9,8 @@ struct FindingText {
   private let finding: Finding
   /// Whether the keys that do what is advised are named.
   private let hints: Bool
+  /// Whether it is of a private copy of a store, into which nothing is written.
+  private let isOfCopy: Bool
   /// What Enter does about it; `nil` where nothing.
   private let going: String?
   /// Whether anything shows that objects were deleted.
@@ -17,10 +19,11 @@ struct FindingText {
   private let remains: Remains?
 
   init(
-    _ finding: Finding, hints: Bool = true, going: String? = nil, hasDeletions: Bool = false,
-    remains: Remains? = nil
+    _ finding: Finding, hints: Bool = true, isOfCopy: Bool = false, going: String? = nil,
+    hasDeletions: Bool = false, remains: Remains? = nil
   ) {
     (self.finding, self.hints, self.going) = (finding, hints, going)
+    self.isOfCopy = isOfCopy
     (self.hasDeletions, self.remains) = (hasDeletions, remains)
   }
 
@@ -60,7 +63,7 @@ struct FindingText {
       if let going { add("→ ⏎: \(going)", .success) }
       if isLastResort {
         add("→ P: check again, once the folder is there", .success)
-        add("→ f: without it, set the values to NULL, with a backup", .success)
+        if !isOfCopy { add("→ f: without it, set the values to NULL, with a backup", .success) }
       } else if finding.action == .salvage {
         add("→ s: salvage it into a new store", .success)
       } else if finding.action == .undelete {
@@ -74,8 +77,8 @@ struct FindingText {
           remains == nil
             ? "→ u: first, look for deleted objects: these may be references to them"
             : "→ u: first, restore the deleted objects: these may be references to them", .success)
-        add("→ f: then, repair it in the store, with a backup", .success)
-      } else if finding.isRepaired {
+        if !isOfCopy { add("→ f: then, repair it in the store, with a backup", .success) }
+      } else if finding.isRepaired, !isOfCopy {
         add("→ f: repair it in the store, with a backup", .success)
       } else if finding.command != nil {
         add("→ y: copy the command", .success)

@@ -115,7 +115,7 @@ extension RescueScreen {
   func details(_ context: Context, width: Int) -> [TextLine] {
     if let finding = selectedFinding {
       return FindingText(
-        finding, going: ConcernedRows(finding, context)?.title,
+        finding, isOfCopy: context.copy != nil, going: ConcernedRows(finding, context)?.title,
         hasDeletions: condition?.deletions != nil, remains: context.remains.remains
       ).lines(width: width)
     }

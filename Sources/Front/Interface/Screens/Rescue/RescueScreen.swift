@@ -109,7 +109,7 @@ extension RescueScreen {
 
   /// The store does not open, and this is why.
   mutating func take(_ condition: StoreCondition, _ context: Context) {
-    self.condition = context.copy == nil ? condition : condition.ofCopy(context)
+    self.condition = context.copy.map { condition.of($0, of: context.storePath) } ?? condition
     (holdings, failure) = (nil, nil)
     list = List(count: condition.findings.count)
   }
@@ -240,14 +240,15 @@ extension RescueScreen {
 }
 
 extension StoreCondition {
-  /// Of a private copy, whose path a person cannot type: the container is never changed.
-  fileprivate func ofCopy(_ context: Context) -> StoreCondition {
-    let output = ShellText.quoted(context.newStore("salvaged"))
+  /// Of a private copy, whose path a person cannot type: what the store is in is never changed.
+  fileprivate func of(_ copy: CopyPlace, of store: String) -> StoreCondition {
     var condition = self
     for index in condition.findings.indices {
       let isSalvaged = condition.findings[index].action == .salvage
-      condition.findings[index].command =
-        isSalvaged ? "\(.deed("salvage"), of: [context.storeArgument, output])" : nil
+      condition.findings[index].name(
+        copy.path(of: store), as: store, isContained: copy.whole == nil, model: copy.model)
+      // Of another format, nothing else is done in place.
+      if copy.whole != nil, !isSalvaged { condition.findings[index].command = nil }
     }
     return condition
   }
