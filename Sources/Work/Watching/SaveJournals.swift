@@ -49,7 +49,7 @@ final class SaveJournals: Sendable {
     }
     defer {
       isDone.value.store(true, ordering: .relaxed)
-      // It has no file open any more then.
+      // The thread has no file open any more then.
       end.wait()
     }
     return try work()
