@@ -21,10 +21,16 @@ struct RowTables {
   let named: [Int: SalvagedTable]
   /// Reports pages that belong to no known tree.
   private(set) var placing: RowPlacing
-  private let owners: [String: RowOwner]
+  /// What is known of a tree, asked for each of its rows.
+  private struct Tree {
+    let table: SalvagedTable
+    /// Whether its table was inferred from rows.
+    let isTold: Bool
+    let owner: RowOwner?
+  }
+
+  private let standing: [Int: Tree]
   private let byNumber: [Int64: SalvagedTable]
-  /// Trees whose table was inferred from rows; they are no proof for other trees.
-  private let told: Set<String>
   private let trees: TreeMap
   private let encoding: FileHeader.Encoding
   /// Of trees with a leaf whose header is gone, the keys in such leaves that an index of the table still has; where no
@@ -33,16 +39,19 @@ struct RowTables {
 
   init(of copy: SalvagedCopy) throws {
     named = copy.byRoot
-    owners = try copy.owners()
+    let owners = try copy.owners()
     var byNumber: [Int64: SalvagedTable] = [:]
     for table in copy.all { for number in table.numbers { byNumber[number] = table } }
     self.byNumber = byNumber
     let told = Set(copy.trees.told.keys)
-    self.told = told
+    standing = copy.byRoot.mapValues {
+      Tree(table: $0, isTold: told.contains($0.name), owner: owners[$0.name])
+    }
     trees = copy.source.trees
     encoding = copy.source.image.header.encoding
     living = try Self.living(in: copy.source, copy.byRoot)
     let joins = copy.joins
+    // Trees whose table was inferred are no proof for other trees.
     placing = RowPlacing(
       tables: copy.all.filter { joins[$0.name] == nil },
       trees: copy.byRoot.filter { told.contains($0.value.name) })
@@ -73,14 +82,15 @@ struct RowTables {
 
   /// The table of a row on a leaf that a known tree references.
   mutating func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
-    guard let table = named[row.root] else { return .unknown }
+    guard let tree = standing[row.root] else { return .unknown }
+    let table = tree.table
     if trees.doubt == .all, !table.fits(record), let other = placing.table(for: record, in: 0) {
       return .other(other)
     }
     // Of a cell without one column nothing is a row.
-    guard record.count > 0, !told.contains(table.name) || table.fits(record) else { return .none }
+    guard record.count > 0, !tree.isTold || table.fits(record) else { return .none }
     guard
-      owners[table.name]?.isOwn(record.count, record.integer(1)) != false
+      tree.owner?.isOwn(record.count, record.integer(1)) != false
         // Nobody gave the object its entity.
         || record.kind(1) == .null && record.count == table.columns.count && table.fits(record)
     else {
