@@ -131,6 +131,14 @@ package final class RemainsCopy {
     let (named, trees) = (tables.named, source.trees)
     let pages = Double(max(1, source.image.pageCount))
     var displaced: Set<Int> = []
+    // One table's rows follow one another: its name is looked up once for all of them.
+    var latest: (table: SalvagedTable, place: Int?)?
+    func place(of table: SalvagedTable) -> Int? {
+      if let latest, latest.table === table { return latest.place }
+      let place = places[table.name]
+      latest = (table, place)
+      return place
+    }
     var scan = RowScan(source.image, trees)
     try scan.rows(
       where: { role, root in
@@ -141,10 +149,10 @@ package final class RemainsCopy {
       let isOfTree = trees.role(of: row.page) == .leaf && named[row.root] != nil
       switch isOfTree ? tables.place(row, record) : tables.placeFound(row, record) {
       case .table(let table):
-        if let place = places[table.name] { try body(place, row, record) }
+        if let place = place(of: table) { try body(place, row, record) }
       case .other(let table):
         displaced.insert(row.root)
-        if let place = places[table.name] { try body(place, row, record) }
+        if let place = place(of: table) { try body(place, row, record) }
       case .none:
         if isOfTree { displaced.insert(row.root) }
       case .deleted, .unknown: break
