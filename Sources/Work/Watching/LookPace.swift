@@ -2,8 +2,8 @@
 ///
 /// Pages of its main file are compared then. Beside a program that saves as fast as it can this may find no moment in
 /// which nothing is written, and the program loses time for each journal that is noticed. As long as saves come that
-/// fast, reading is followed by a pause in which they are only counted. At fewer saves there is none: what has come
-/// together in a pause takes long to follow, and whatever is saved meanwhile comes late, too.
+/// fast, reading is followed by a pause in which they are only counted. Where fewer come there is no pause: saves that
+/// pile up take long to follow, and those made meanwhile are shown late.
 struct LookPace {
   /// Saves in a tenth of a second from which on a program is likely to save as fast as it can.
   static let fewestSaves = 256

@@ -28,7 +28,7 @@ struct MissingIndex {
   static func all(of store: Store) throws -> [MissingIndex] {
     guard store.modelSource != .raw else { return [] }
     let style = IndexStyle(frameworkVersion: store.metadata.frameworkVersion)
-    // A table or column under another name has its index under another name, too; doctor tells that as a finding.
+    // A table or column under another name has its index under another name, too; doctor reports that as a finding.
     let drift = store.drift
     let others = Set(
       drift.joins.flatMap { [$0.expected, $0.found ?? $0.expected] }
