@@ -32,7 +32,7 @@ let package = Package(
     .executable(name: "strata", targets: ["strata"]),
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
     .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch", "SwiftModels"]),
-    .library(name: "Migration", targets: ["Migration"]),
+    .library(name: "Migration", targets: ["Migration", "Mapping"]),
   ],
   targets: [
     .systemLibrary(
@@ -54,7 +54,7 @@ let package = Package(
       name: "Texts", dependencies: ["CTexts"], path: "Sources/Work/Texts", exclude: ["Tables"],
       swiftSettings: unoptimized),
     .target(name: "JSON", path: "Sources/Formats/JSON"),
-    .target(name: "SQLite", dependencies: ["CSQLite"], path: "Sources/Formats/SQLite"),
+    .target(name: "SQLite", dependencies: ["CSQLite", "Values"], path: "Sources/Formats/SQLite"),
     .target(
       name: "Values",
       dependencies: [
@@ -101,14 +101,22 @@ let package = Package(
       dependencies: ["ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "Files"],
       path: "Sources/Stores/ModelSearch",
       swiftSettings: unoptimized),
+    // What becomes of each entity between two models: inferred, of a mapping model, or of a recipe. No store is
+    // asked, so that it is compiled beside what reads them.
+    .target(
+      name: "Mapping",
+      dependencies: ["ManagedModel", "ModelWriting", "SQLite", "Files", "JSON"],
+      path: "Sources/Work/Mapping",
+      swiftSettings: small),
     .target(
       name: "Migration",
       dependencies: [
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage", "SQLite", "Files",
+        "Mapping", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage",
+        "SQLite", "Files",
         "JSON", "Texts",
       ],
       path: "Sources/Work/Migration",
-      swiftSettings: small),
+      swiftSettings: unoptimized),
 
     // What differs between two stores, object by object.
     .target(
@@ -265,7 +273,8 @@ let package = Package(
     .testTarget(
       name: "MigrationTests",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
+        "Mapping", "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel",
+        "ModelWriting",
         "SQLite", "Files", "JSON", "Texts", "TestSupport",
       ]),
     .testTarget(
@@ -323,7 +332,8 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Reports", "Terminal", "Rescue", "Lint", "Editing", "Migration", "ModelSearch",
+        "Interface", "Reports", "Terminal", "Rescue", "Lint", "Editing", "Mapping", "Migration",
+        "ModelSearch",
         "Comparison", "Merging", "Watching", "ManagedStore", "ManagedModel", "ModelWriting",
         "TestSupport",
       ],
@@ -333,7 +343,7 @@ let package = Package(
       dependencies: [
         "strata", "Interface", "Reports", "Terminal", "AtomicStores", "Containers",
         "Watching",
-        "Comparison", "Lint", "Migration",
+        "Comparison", "Lint", "Mapping", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "Demo", "TestSupport",
       ]),

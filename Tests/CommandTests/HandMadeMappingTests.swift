@@ -6,6 +6,7 @@ import Testing
 
 @testable import Interface
 @testable import ManagedStore
+@testable import Mapping
 @testable import Migration
 @testable import strata
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import Mapping
 @testable import Migration
 @testable import strata
 

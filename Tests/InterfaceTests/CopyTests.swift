@@ -3,6 +3,7 @@ import Terminal
 import Testing
 
 @testable import Interface
+@testable import Mapping
 @testable import Migration
 
 @Suite("Copying from every screen")

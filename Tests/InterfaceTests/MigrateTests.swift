@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Interface
+@testable import Mapping
 @testable import Migration
 
 @Suite("Migrate: the word before the cut-over, the receipt, the way back, the log")

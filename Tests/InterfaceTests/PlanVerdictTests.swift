@@ -3,6 +3,7 @@ import Reports
 import Testing
 
 @testable import Interface
+@testable import Mapping
 @testable import Migration
 
 @Suite("The verdict on a plan")

@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Interface
+@testable import Mapping
 @testable import Migration
 @testable import Rescue
 

@@ -3,6 +3,7 @@ import Terminal
 
 @testable import Interface
 @testable import ManagedStore
+@testable import Mapping
 @testable import Migration
 
 /// A store of literals that answers the interface's effects: ten thousand recipes, three people.

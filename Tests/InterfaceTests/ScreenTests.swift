@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Interface
+@testable import Mapping
 @testable import Migration
 
 @Suite("What the screens look like")

@@ -4,6 +4,7 @@ import ModelSearch
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// Whether what is said of a chain is what becomes of a store that goes through it.

@@ -1,6 +1,7 @@
 import ManagedModel
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Two mappings as one")

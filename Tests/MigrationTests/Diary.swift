@@ -3,6 +3,7 @@ import ModelWriting
 import SQLite
 import TestSupport
 
+@testable import Mapping
 @testable import Migration
 
 /// A diary in two versions that no mapping can be inferred between, and a store of the first one:
@@ -240,7 +241,7 @@ final class ExpressionBench {
   static func connection(to store: Store) throws -> Connection {
     let connection = try Connection(path: ":memory:", mode: .create)
     try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
-    try RecipeFunctions.define(
+    try ExternalContent.define(
       on: connection, files: store.files, storeUUID: store.metadata.uuid)
     return connection
   }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import Mapping
 @testable import Migration
 
 /// Expressions and what NSExpression makes of them for one object, written by hand: the one answer

@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Real mapping models", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))

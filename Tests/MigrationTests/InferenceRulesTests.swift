@@ -4,6 +4,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// What Core Data's inference refuses, loses and carries on, rule by rule.

@@ -3,6 +3,7 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("JSON5")

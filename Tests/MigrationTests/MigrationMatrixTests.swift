@@ -4,6 +4,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("All ways between versions")

@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// Where an inferred mapping and a written one could differ: each is decided once, as Core Data does.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import Mapping
 @testable import Migration
 
 /// Functions mean the same in a filter, in a derived attribute and in a mapping's expression.

@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// Links of a one-to-one that come from one side only: both columns are written all the same.

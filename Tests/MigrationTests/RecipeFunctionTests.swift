@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Functions of recipes")
@@ -12,7 +13,7 @@ struct RecipeFunctionTests {
 
   init() throws {
     connection = try Connection(path: ":memory:", mode: .create)
-    try RecipeFunctions.define(
+    try ExternalContent.define(
       on: connection, files: StoreFiles(path: "/nowhere/App.sqlite"), storeUUID: "S")
   }
 

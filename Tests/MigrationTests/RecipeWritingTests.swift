@@ -2,6 +2,7 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Writing recipes")

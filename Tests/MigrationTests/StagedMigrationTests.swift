@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 #if canImport(Darwin)

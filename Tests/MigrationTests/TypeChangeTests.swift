@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// Numbers and truth values become one another as lightweight migration does it.

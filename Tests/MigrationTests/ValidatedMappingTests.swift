@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// With a mapping model NSMigrationManager validates every object in the end, also one that nothing changed.

@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 
+@testable import Mapping
 @testable import Migration
 
 /// The ways in which one inferred mapping can be carried out; all must come to the same.

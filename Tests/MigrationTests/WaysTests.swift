@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// What happens to a store must not depend on the way: in place, copying, or by a recipe that speaks of

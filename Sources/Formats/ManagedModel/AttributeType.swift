@@ -63,6 +63,16 @@ public enum AttributeType: UInt32, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// The values of an integer type; `nil` for the others, and for 64 bits, which hold every whole number of SQLite.
+  package var wholeNumbers: ClosedRange<Int64>? {
+    switch self {
+    case .boolean: 0...1
+    case .integer16: Int64(Int16.min)...Int64(Int16.max)
+    case .integer32: Int64(Int32.min)...Int64(Int32.max)
+    default: nil
+    }
+  }
+
   /// The class of Apple's that values have in an archived model, where it names no other.
   package var archivedClassName: String? {
     switch self {

@@ -198,6 +198,15 @@ package enum Value: Sendable, Hashable {
     }
   }
 
+  /// The number as a Double.
+  package var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .real(let value): value
+    default: nil
+    }
+  }
+
   /// The text; `nil` for a number or bytes.
   package var text: String? {
     if case .text(let value) = self { value } else { nil }

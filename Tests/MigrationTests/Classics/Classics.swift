@@ -2,6 +2,7 @@ import ManagedModel
 import ManagedStore
 import TestSupport
 
+@testable import Mapping
 @testable import Migration
 
 /// What the tests of custom migrations share: models from short texts, plans by recipes and policies.

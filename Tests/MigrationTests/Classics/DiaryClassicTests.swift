@@ -4,6 +4,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Classics: the diary")

@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// A link between a to-one and its to-many is told by the mappings of both sides, each in its turn:

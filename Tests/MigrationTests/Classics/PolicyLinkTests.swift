@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// Relationships of every kind, as policies set them and as they carry them.

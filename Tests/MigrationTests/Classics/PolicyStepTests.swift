@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// The seven steps: their order, and what becomes of an error in each.

@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// What MHWBookToBookPolicy does for the third version: a file for each book and user.

@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// One store that Apple's engine took through a hundred versions of Wire's model.

@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// A migration of a fixture as the program asks for one: by written mappings, through versions.

@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// What real mapping models and policy classes brought to light, on stores that the tests make.

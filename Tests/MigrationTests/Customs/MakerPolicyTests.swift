@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// What CoreDataPlus' own policy class does, as Swift: a Maker of each text, that cars point at.

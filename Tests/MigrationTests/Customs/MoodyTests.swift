@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// The store of objc.io's Moody, which Apple's engine took through five versions; the book's app

@@ -2,6 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
+@testable import Mapping
 @testable import Migration
 
 /// What is missing after a migration, counted in the two files themselves: an object that nothing was made

@@ -4,6 +4,7 @@ import ManagedStore
 import SQLite
 import TestSupport
 
+@testable import Mapping
 @testable import Migration
 
 /// One generated store and a way to migrate it, sound or odd: what explain, plan and migrate say of it, and

@@ -3,6 +3,7 @@ import ManagedModel
 import ManagedStore
 import TestSupport
 
+@testable import Mapping
 @testable import Migration
 
 #if canImport(Darwin)

@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 #if canImport(FoundationEssentials)

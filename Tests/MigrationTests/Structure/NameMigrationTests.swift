@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// A property more can rename join tables, order keys and columns that nobody touched: a migration gives the

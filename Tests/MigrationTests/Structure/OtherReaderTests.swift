@@ -4,6 +4,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 /// osxphotos, a program of others that reads Photos libraries by the names of tables and columns.

@@ -4,6 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Mapping
 @testable import Migration
 
 @Suite("Names and texts that a migration leaves")

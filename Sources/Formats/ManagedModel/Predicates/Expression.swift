@@ -253,3 +253,23 @@ extension PredicateParser {
     }
   }
 }
+
+extension Expression {
+  /// What a mapping calls the object besides its bare property names: `$source.name`.
+  package static let sourceName = "source"
+
+  /// The key path that a message to an object is; `nil` for other messages.
+  ///
+  /// `FUNCTION(x, "name")` and `FUNCTION(x, "valueForKeyPath:", "name")` are the same as `x.name`.
+  package static func path(_ selector: String, _ arguments: [Expression]) -> String? {
+    switch (selector, arguments.first?.bare) {
+    case ("valueForKeyPath:", .constant(.string(let path))?),
+      ("valueForKey:", .constant(.string(let path))?),
+      ("valueForKeyPath:", .keyPath(let path, of: nil)?),
+      ("valueForKey:", .keyPath(let path, of: nil)?):
+      arguments.count == 1 ? path : nil
+    case (_, nil) where !selector.contains(":") && !selector.contains("."): selector
+    default: nil
+    }
+  }
+}

@@ -35,7 +35,7 @@ struct ExpressionCompiler {
     self.origin = origin
     object = ExpressionObject(
       entity: scope.entity, row: scope.row, key: "\(own: scope.row).Z_PK")
-    if scope.hasSource { objects[ExpressionScope.source] = object }
+    if scope.hasSource { objects[Expression.sourceName] = object }
   }
 
   var layout: StoreLayout { scope.layout }
@@ -369,22 +369,5 @@ extension ExpressionCompiler {
     var decimal = receiver
     decimal.kind = .decimal
     return try call(function, [decimal] + arguments, [], expression)
-  }
-}
-
-extension Expression {
-  /// The key path that a message to an object is; `nil` for other messages.
-  ///
-  /// `FUNCTION(x, "name")` and `FUNCTION(x, "valueForKeyPath:", "name")` are the same as `x.name`.
-  package static func path(_ selector: String, _ arguments: [Expression]) -> String? {
-    switch (selector, arguments.first?.bare) {
-    case ("valueForKeyPath:", .constant(.string(let path))?),
-      ("valueForKey:", .constant(.string(let path))?),
-      ("valueForKeyPath:", .keyPath(let path, of: nil)?),
-      ("valueForKey:", .keyPath(let path, of: nil)?):
-      arguments.count == 1 ? path : nil
-    case (_, nil) where !selector.contains(":") && !selector.contains("."): selector
-    default: nil
-    }
   }
 }

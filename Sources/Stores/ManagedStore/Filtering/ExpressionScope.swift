@@ -7,9 +7,6 @@ import SQLite
 /// Filters, derived attributes and mappings differ in nothing else. The connection needs
 /// ``StoreFunctions``.
 package struct ExpressionScope: Sendable {
-  /// What a mapping calls the object besides its bare property names: `$source.name`.
-  package static let source = "source"
-
   /// The tables, columns and entities that the SQL speaks of.
   package let layout: StoreLayout
   /// The entity of the object.
@@ -26,7 +23,7 @@ package struct ExpressionScope: Sendable {
   var bindsValues = false
   /// Whether the connection can read bytes that are kept in a file outside the row.
   var readsFiles = true
-  /// Whether ``source`` is known.
+  /// Whether ``Expression/sourceName`` is known.
   var hasSource = true
 }
 

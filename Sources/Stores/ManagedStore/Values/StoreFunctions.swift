@@ -194,17 +194,6 @@ extension StoreFunctions {
   }
 }
 
-extension Value {
-  /// The number as a Double.
-  package var number: Double? {
-    switch self {
-    case .integer(let number): Double(number)
-    case .real(let number): number
-    default: nil
-    }
-  }
-}
-
 /// Compiled patterns of a connection: a filter has a few, and each is used for every row.
 final class TextMatching {
   // Bits that say how text is compared.

@@ -1,4 +1,5 @@
 import ManagedStore
+import Mapping
 import ModelWriting
 
 /// Whether a store opens with a model as Core Data decides it, and if not, what moved each hash.

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 extension EntityMapping {
@@ -163,7 +164,7 @@ struct KeyPlanning {
 enum MigrationFunctions {
   static func define(on connection: Connection, store: Store) throws {
     try ExpressionFunctions.define(on: connection)
-    try RecipeFunctions.define(on: connection, files: store.files, storeUUID: store.metadata.uuid)
+    try ExternalContent.define(on: connection, files: store.files, storeUUID: store.metadata.uuid)
     // Marks bytes as the row's own, in a column that may also name a file.
     try connection.defineFunction("strata_inline", arguments: 1) { arguments in
       switch arguments.first {

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// How the rows of history follow a step: which bits of ZCOLUMNS, and which tombstones, become which.

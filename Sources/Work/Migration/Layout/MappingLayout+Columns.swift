@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 extension MappingLayout {
@@ -123,25 +124,6 @@ extension StoreSchema {
   func inverse(of relationship: Relationship?) -> (entity: String, Relationship)? {
     relationship.flatMap { inverse(of: $0) }
   }
-}
-
-extension EntityMapping {
-  /// The mapping of an attribute, or of an element by its path.
-  func attribute(named name: String) -> AttributeMapping? { attributes.first { $0.name == name } }
-
-  func relationship(named name: String) -> RelationshipMapping? {
-    relationships.first { $0.name == name }
-  }
-
-  /// Whether what it makes is of an entity, or of one below it.
-  func makes(_ entity: String, in model: Model) -> Bool {
-    destination.map { model.isKind($0, of: entity) } ?? false
-  }
-}
-
-extension Dictionary {
-  /// Of several values for one key the first.
-  init(first pairs: some Sequence<(Key, Value)>) { self.init(pairs) { first, _ in first } }
 }
 
 extension MappingLayout {

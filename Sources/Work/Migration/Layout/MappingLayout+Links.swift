@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 
 extension MappingLayout {
   /// Source objects that a relationship mapping speaks of.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// A mapping model laid out as SQL: which rows and links each mapping gives the new store.

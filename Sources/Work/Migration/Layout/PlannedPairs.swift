@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// What the links of loose one-to-ones come to when each is set after the other, in temporary

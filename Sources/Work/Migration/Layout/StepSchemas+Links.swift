@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 
 extension StepSchemas {
   /// The join table of the source that holds the same links.

@@ -1,4 +1,5 @@
 import ManagedStore
+import Mapping
 import ModelWriting
 
 /// Counts what the changes between two versions touch in a store, change by change.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 
 /// Everything a migration would do to one store, found out without writing a byte.
 public struct MigrationPlan: Sendable, Equatable {
@@ -185,33 +186,6 @@ public struct Loss: Sendable, Equatable {
   package var allowances: [String] {
     let paths = property.map { sequence(first: $0, next: ElementPath.composite) }
     return (paths?.map { "\(entity).\($0)" } ?? []) + [entity]
-  }
-}
-
-/// What of a number a new type cannot hold.
-public struct NumberMisfit: Sendable, Hashable {
-  /// What is cut off.
-  public enum Kind: String, Sendable, CaseIterable {
-    /// The new type has no such number.
-    case range
-    /// The part after the decimal point, where the new type has whole numbers.
-    case fraction
-    /// Digits beyond those that the new type keeps.
-    case precision
-  }
-
-  /// What is cut off.
-  public var kind: Kind
-  /// Name of the attribute's new type.
-  public var type: String
-
-  /// Which values are meant: `outside the range of Integer 16`.
-  public var clause: String {
-    switch kind {
-    case .range: "outside the range of \(type)"
-    case .fraction: "with a fraction, which \(type) cuts off"
-    case .precision: "with more digits than \(type) keeps"
-    }
   }
 }
 

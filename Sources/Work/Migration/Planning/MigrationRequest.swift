@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import ModelSearch
 
 /// What a store is to become, and what it is based on.

@@ -1,4 +1,5 @@
 import ManagedModel
+import Mapping
 
 /// Something of the source that a mapping carries nowhere, whatever a store holds of it.
 package struct Omission: Hashable, Sendable {
@@ -124,49 +125,4 @@ package struct CarriedProperties {
   private func destinationOf(_ entity: String) -> String? {
     mapping.mapping(fromSource: entity)?.destination
   }
-}
-
-extension EntityMapping {
-  /// Words of its expressions, of which some are names of the source's properties.
-  var namedProperties: Set<String> {
-    var texts = [condition, distinct].compactMap { $0?.text }
-    texts += attributes.compactMap { $0.expression?.text }
-    for relationship in relationships {
-      texts += [relationship.condition?.text, relationship.source].compactMap { $0 }
-    }
-    func add(_ child: ChildMapping) {
-      texts += [child.each?.text].compactMap { $0 }
-      texts += child.attributes.compactMap { $0.expression?.text ?? $0.source }
-      child.children.forEach(add)
-    }
-    children.forEach(add)
-    return Set(
-      texts.flatMap { text in
-        text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-      })
-  }
-}
-
-/// The values that errors of a migration name.
-extension Advice.Choice {
-  /// The model that made a store which has none in it.
-  package static let source = Advice.Choice("source", "Store(path:model:)")
-  /// The versions to go through.
-  package static let versions = Advice.Choice("versions", "MigrationRequest.versions")
-  /// Mapping models and recipes.
-  package static let documents = Advice.Choice("documents", "MigrationRequest.documents")
-  /// Where the result goes, the store left alone.
-  package static let output = Advice.Choice("output", "MigrationOptions.output")
-  /// What may be lost.
-  package static let allowedLosses = Advice.Choice(
-    "allowedLosses", "MigrationOptions.allowedLosses")
-  /// Going on in spite of what speaks against it.
-  package static let force = Advice.Choice("force", "isForced")
-  /// The backup to restore.
-  package static let backup = Advice.Choice("backup", "the backup’s path")
-  /// The old store goes for good.
-  package static let deletesBackup = Advice.Choice("deletesBackup", "deletesBackup")
-  /// How many objects an app may delete on all devices.
-  package static let confirmedDeletions = Advice.Choice(
-    "confirmedDeletions", "the number of deletions")
 }

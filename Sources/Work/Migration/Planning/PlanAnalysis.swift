@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// Looks at a store's data for what the steps of a plan would do to it.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// What a plan shows beside losses and checks, a sentence each.

@@ -1,4 +1,5 @@
 import ManagedModel
+import Mapping
 
 /// What was probably meant where something of an inferred step would be lost.
 extension StepAnalysis {

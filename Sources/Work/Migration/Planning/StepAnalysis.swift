@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// What a step, or several inferred ones looked at as one, would do to a store: losses, checks, notes, first

@@ -88,7 +88,7 @@ final class DestinationEntity {
     let attribute = attributes[index - 3].attribute
     return AttributeValue(
       column: attribute.allowsExternalBinaryDataStorage
-        ? try RecipeFunctions.content(value, external) : value, of: attribute)
+        ? try ExternalContent.content(value, external) : value, of: attribute)
   }
 
   /// A value as its column holds it.

@@ -1,3 +1,5 @@
+import Mapping
+
 /// Carries one entity mapping out, object by object: subclass it where values are not enough.
 ///
 /// The steps are Core Data's own seven, called in its order: for every mapping ``begin(_:manager:)``,

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// An object of the store that is being migrated: read only, by the names of the source model.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// What a policy asks while it carries a mapping out: Core Data's NSMigrationManager.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// Runs the entity mappings that have a Swift policy: makes objects, links them, validates.

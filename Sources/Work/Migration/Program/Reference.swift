@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// The key of the object that a mapping makes of a source object.

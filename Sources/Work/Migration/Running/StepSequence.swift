@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// The steps of a plan, each from the file before into a temporary one.

@@ -1,5 +1,6 @@
 import Files
 /// Stores, models and how they are named are part of what this library says: who imports it has them.
+@_exported import Mapping
 @_exported import ModelSearch
 import ModelWriting
 import SQLite

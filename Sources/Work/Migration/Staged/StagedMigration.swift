@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import ModelSearch
 
 /// Stages one after the other: NSStagedMigrationManager.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// Compares two stores of which one is said to have become the other.
@@ -74,7 +75,7 @@ public enum StoreVerification {
     let external = ExternalFolder(after.files)
     do {
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
-        try RecipeFunctions.digest(arguments.first ?? .null, external)
+        try ExternalContent.digest(arguments.first ?? .null, external)
       }
       if isAttached {
         try MigrationFunctions.define(on: connection, store: before)

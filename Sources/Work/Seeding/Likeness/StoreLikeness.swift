@@ -240,13 +240,3 @@ private struct LikenessReader {
     return known
   }
 }
-
-extension Value {
-  fileprivate var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .real(let value): value
-    default: nil
-    }
-  }
-}

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// Something that a model asks of every row: one list for a plan, which reports what breaks it, for a run and

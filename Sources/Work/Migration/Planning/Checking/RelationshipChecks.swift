@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// What relationships will hold, asked of the program of a step, whatever it was made from.

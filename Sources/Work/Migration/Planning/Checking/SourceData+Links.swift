@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Mapping
 import SQLite
 
 /// Conditions on links; each is SQL over a row `t`, and `nil` where it cannot be, or is known to be true of none.
