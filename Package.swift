@@ -31,7 +31,8 @@ let package = Package(
   products: [
     .executable(name: "strata", targets: ["strata"]),
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
-    .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch", "SwiftModels"]),
+    .library(
+      name: "ManagedStore", targets: ["ManagedStore", "StoreTables", "ModelSearch", "SwiftModels"]),
     .library(name: "Migration", targets: ["Migration", "Mapping"]),
   ],
   targets: [
@@ -71,10 +72,16 @@ let package = Package(
       path: "Sources/Formats/ModelWriting", swiftSettings: unoptimized),
     .target(name: "Files", dependencies: ["Values"], path: "Sources/Stores/Files"),
     .target(name: "Salvage", dependencies: ["Files", "Values"], path: "Sources/Stores/Salvage"),
+    // Which tables, columns, indexes and triggers a model has in a store, and expressions as SQL over them. No store
+    // is opened, so that it is compiled beside what reads pages.
+    .target(
+      name: "StoreTables", dependencies: ["SQLite", "ManagedModel", "Files"],
+      path: "Sources/Stores/StoreTables", swiftSettings: small),
     .target(
       name: "ManagedStore",
       dependencies: [
-        "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib",
+        "StoreTables", "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON",
+        "CZlib",
       ],
       path: "Sources/Stores/ManagedStore",
       swiftSettings: small),
@@ -267,26 +274,30 @@ let package = Package(
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [
-        "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting", "SQLite", "Files",
+        "ModelSearch", "ManagedStore", "StoreTables", "Salvage", "ManagedModel", "ModelWriting",
+        "SQLite", "Files",
         "JSON", "TestSupport",
       ]),
     .testTarget(
       name: "MigrationTests",
       dependencies: [
-        "Mapping", "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel",
+        "Mapping", "Migration", "ModelSearch", "ManagedStore", "StoreTables", "Salvage",
+        "ManagedModel",
         "ModelWriting",
         "SQLite", "Files", "JSON", "Texts", "TestSupport",
       ]),
     .testTarget(
       name: "WatchingTests",
       dependencies: [
-        "Watching", "Comparison", "ManagedStore", "Salvage", "ManagedModel", "SQLite", "Files",
+        "Watching", "Comparison", "ManagedStore", "StoreTables", "Salvage", "ManagedModel",
+        "SQLite", "Files",
         "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",
       dependencies: [
         "Rescue", "Interface", "Reports", "Salvage", "Demo", "Seeding", "Migration", "ManagedStore",
+        "StoreTables",
         "ManagedModel",
         "ModelWriting", "SQLite", "Files", "Texts", "TestSupport",
       ]),
@@ -334,7 +345,8 @@ let package = Package(
       dependencies: [
         "Interface", "Reports", "Terminal", "Rescue", "Lint", "Editing", "Mapping", "Migration",
         "ModelSearch",
-        "Comparison", "Merging", "Watching", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Comparison", "Merging", "Watching", "ManagedStore", "StoreTables", "ManagedModel",
+        "ModelWriting",
         "TestSupport",
       ],
       exclude: ["Snapshots"]),
@@ -344,7 +356,8 @@ let package = Package(
         "strata", "Interface", "Reports", "Terminal", "AtomicStores", "Containers",
         "Watching",
         "Comparison", "Lint", "Mapping", "Migration",
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "ModelSearch", "ManagedStore", "StoreTables", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON",
         "Demo", "TestSupport",
       ]),
     .testTarget(

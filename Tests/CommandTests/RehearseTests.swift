@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
+@testable import StoreTables
 @testable import strata
 
 @Suite("rehearse")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 @testable import strata
 
 /// Two stores of books, which tests make and change.

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Comparison
 @testable import ManagedStore
+@testable import StoreTables
 @testable import Watching
 @testable import strata
 

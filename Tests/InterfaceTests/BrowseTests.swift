@@ -4,6 +4,7 @@ import Testing
 
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Browse")
 struct BrowseTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("The mirroring to CloudKit in the interface")
 struct CloudKitPanelTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import Interface
 @testable import ManagedStore
 @testable import Merging
+@testable import StoreTables
 
 @Suite("Two stores into one, from the list of changes")
 struct MergeLayerTests {

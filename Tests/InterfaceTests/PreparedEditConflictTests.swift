@@ -6,6 +6,7 @@ import Testing
 @testable import Editing
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Prepared changes that meet others")
 struct PreparedEditConflictTests {

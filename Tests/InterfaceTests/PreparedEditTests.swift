@@ -7,6 +7,7 @@ import Testing
 @testable import Editing
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Changes that are prepared")
 struct PreparedEditTests {

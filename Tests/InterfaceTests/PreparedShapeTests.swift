@@ -5,6 +5,7 @@ import Testing
 @testable import Editing
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Prepared changes of ordered relationships and of composite attributes")
 struct PreparedShapeTests {

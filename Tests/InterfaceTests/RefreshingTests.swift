@@ -5,6 +5,7 @@ import Testing
 @testable import Comparison
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 @testable import Watching
 
 /// Issue 30, point 1: a store that an app saved to stood still on the screen.

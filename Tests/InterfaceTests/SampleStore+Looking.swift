@@ -3,6 +3,7 @@ import Terminal
 
 @testable import Interface
 @testable import ManagedStore
+@testable import StoreTables
 
 extension SampleStore {
   static let longText = (1...3_000).map { "line \($0) of the text" }.joined(separator: "\n")

@@ -5,6 +5,7 @@ import Terminal
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
+@testable import StoreTables
 
 /// A store of literals that answers the interface's effects: ten thousand recipes, three people.
 struct SampleStore {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// All objects of an entity as names to values, read without any filter.
 struct LooseObjects {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite(
   "Indexes and triggers of real stores", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite(
   "Stores that Apple's engine wrote", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Indexes of new stores")
 struct IndexStatementTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Keys that were given out, and places in orders")
 struct PrimaryKeysTests {

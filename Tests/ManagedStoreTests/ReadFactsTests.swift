@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// What the check of a file finds out about rows by the way, against SQLite's own counting.
 @Suite("What a check finds out by the way")

@@ -2,6 +2,7 @@ import ManagedModel
 import TestSupport
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// A small store with every kind of property, for tests that look things up.
 enum RecipeBox {

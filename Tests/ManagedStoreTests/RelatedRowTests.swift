@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Rows that a relationship leads to, and places in a query")
 struct RelatedRowTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// A predicate and the keys of the rows that it selects.
 struct FilterCase: Sendable, CustomTestStringConvertible {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Pages of rows")
 struct RowPageTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("A second reader", .enabled(if: SecondReader.isAvailable, "there is no python3"))
 struct SecondReaderTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Stores whose tables do not fit their model")
 struct StoreDriftTests {

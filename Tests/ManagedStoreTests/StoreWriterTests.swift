@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Writing new stores")
 struct StoreWriterTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Migration
+@testable import StoreTables
 
 @Suite("Derived attributes, triggers and R-trees in a migration")
 struct DerivedMigrationTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
+@testable import StoreTables
 
 /// Expressions and what NSExpression makes of them for one object, written by hand: the one answer
 /// that filters, derived attributes and mappings must all give.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Migration
+@testable import StoreTables
 
 @Suite("Links that are set when all objects are there")
 struct LinkProgramTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
+@testable import StoreTables
 
 /// Functions mean the same in a filter, in a derived attribute and in a mapping's expression.
 @Suite("One meaning of each function")

@@ -7,6 +7,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// Stores that were migrated in place, and whose schema is gone.
 @Suite("The order of columns that no schema tells")

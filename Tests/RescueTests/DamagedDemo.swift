@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// A demo store that a test damages, and what it held before.
 struct DamagedDemo {

@@ -10,6 +10,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 @Suite("A -wal that belongs to another store")
 struct ForeignLogTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Rescue
+@testable import StoreTables
 
 /// A demo store whose free pages hold rows of another time.
 private struct FormerRows {

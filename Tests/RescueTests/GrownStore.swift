@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// A store that was migrated in place, as Core Data does it: what each version adds stands at the end of
 /// its table. Then its schema is lost.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 /// A demo store whose app was killed amid a save with a rollback journal: half of the save is in the main
 /// file, and the -journal has the pages as they were.

@@ -8,6 +8,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// Undelete once called objects deleted that damage took away, and offered them for restoring.
 @Suite("What damage took away is not called deleted")

@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 @Suite("Pages that are lost together with their part of the pointer map")
 struct LostParentTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Rescue
+@testable import StoreTables
 
 /// Tables whose CREATE statements are gone with the schema.
 @Suite("Lost tables")

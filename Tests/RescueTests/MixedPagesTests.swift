@@ -8,6 +8,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// A cloud drive mixed two uploads: every second page is another store's. Its rows were taken, and nothing said so.
 @Suite("Pages of two stores among each other")

@@ -7,6 +7,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 @Suite("Files whose bytes were moved on their way")
 struct MovedBytesTests {

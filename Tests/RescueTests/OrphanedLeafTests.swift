@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// A leaf was written in the place of its table's root: without a pointer map nothing said that there were others.
 @Suite("Leaves that nothing leads to, without a pointer map")

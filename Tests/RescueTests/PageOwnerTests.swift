@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 @Suite("Pages that stand in another's place")
 struct PageOwnerTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// Trees of pages that are copied as they are into a new database.
 @Suite("Trees of a damaged store that are copied page for page")

@@ -7,6 +7,7 @@ import Testing
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
+@testable import StoreTables
 
 /// The -wal of another store lay beside a tiny one: its two rows were merged, and nothing was said.
 @Suite("A -wal of which little shows whose it is")

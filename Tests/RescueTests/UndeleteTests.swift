@@ -7,6 +7,7 @@ import Testing
 
 @testable import ManagedStore
 @testable import Rescue
+@testable import StoreTables
 
 /// A demo store in which a test deletes or changes steps, and what they were.
 struct Deleted {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 @testable import Watching
 
 /// A store of books that a test writes to through a connection of its own, as an app does.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 @testable import Watching
 
 @Suite("Following what is saved")

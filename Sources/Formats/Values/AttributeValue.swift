@@ -118,3 +118,18 @@ package enum DecimalText {
     return (words.map { UInt16($0) }, exponent, isNegative)
   }
 }
+
+/// A number in plain digits, as a Decimal prints: no exponent, no trailing zeros.
+package func decimalDigits(of number: Double) -> String {
+  guard number.isFinite else { return number.description }
+  if let whole = Int64(exactly: number) { return String(whole) }
+  let text = number.description
+  guard let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }),
+    let exponent = Int(text[text.index(after: mark)...])
+  else { return text }
+  let parts = text[..<mark].drop { $0 == "-" }.split(separator: ".")
+  let fraction = parts.count > 1 && parts[1] != "0" ? String(parts[1]) : ""
+  return DecimalText.plain(
+    Array(((parts.first ?? "") + fraction).utf8), exponent: exponent - fraction.count,
+    isNegative: number < 0)
+}

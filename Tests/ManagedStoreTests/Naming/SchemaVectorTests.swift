@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Statements that Apple's engine wrote")
 struct SchemaVectorTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("What objects are called")
 struct ObjectNameTests {

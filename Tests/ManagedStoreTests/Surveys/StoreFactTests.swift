@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedStore
+@testable import StoreTables
 
 @Suite("Facts of a store")
 struct StoreFactTests {

@@ -1,4 +1,5 @@
 import SQLite
+import StoreTables
 
 extension Store {
   /// The state of CloudKit mirroring; `nil` where the store is not mirrored.

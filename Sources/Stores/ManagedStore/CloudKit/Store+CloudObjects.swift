@@ -1,4 +1,5 @@
 import SQLite
+import StoreTables
 
 /// An object, or the record of one that is gone, as the mirroring to CloudKit knows it.
 public struct CloudObject: Sendable, Equatable {

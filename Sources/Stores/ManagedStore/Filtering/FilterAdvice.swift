@@ -1,4 +1,5 @@
 import ManagedModel
+import StoreTables
 
 /// What somebody who writes SQL, or no quotes, meant by a predicate that makes no sense: says what to
 /// type.

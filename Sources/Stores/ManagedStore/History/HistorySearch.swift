@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// What of persistent history is about a text: objects, which need not be there any more, and transactions.
 public struct HistoryMatch: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Store {
   /// Whether the store keeps persistent history.

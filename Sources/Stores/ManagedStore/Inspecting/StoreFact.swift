@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// A file or folder that belongs to a store.
 public struct StoreFile: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import SQLite
+import StoreTables
 
 extension Store {
   /// Reads from now on what this process writes into the file: a store is else read as if its file could not change.

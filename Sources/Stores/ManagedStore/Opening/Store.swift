@@ -2,6 +2,7 @@ import Files
 /// Models, values and errors are part of what this library says: who imports it has them.
 @_exported import ManagedModel
 import SQLite
+@_exported import StoreTables
 
 /// A Core Data store opened for looking: nothing it does changes a byte of it.
 ///

@@ -2,6 +2,7 @@ import Files
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 import Synchronization
 
 /// How a store's external data files fit what its rows name.

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// A column that a key path names: `author.name`, `tags.name` (a list), `steps.@count`.
 ///

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// Walks all objects of exactly one entity in key order, with everything they hold.
 ///

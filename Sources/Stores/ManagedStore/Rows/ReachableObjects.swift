@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// Objects by the entities that they are of.
 package struct ObjectSet: Sendable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// Which rows of an entity to read: always a page, found by key and never by skipping rows.
 public struct RowQuery: Sendable, Equatable {

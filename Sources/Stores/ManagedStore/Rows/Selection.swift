@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// The columns that fetch some properties of a row, and how to read them back.
 struct Selection {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Store {
   /// Number of an entity's objects that a filter takes, those of subentities included.

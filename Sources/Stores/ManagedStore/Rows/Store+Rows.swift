@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Store {
   /// Bytes of a Binary or Transformable attribute that a row page keeps: enough to name its kind.

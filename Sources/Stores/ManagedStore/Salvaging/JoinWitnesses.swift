@@ -1,4 +1,5 @@
 import Salvage
+import StoreTables
 
 /// Shows which join tables trees of keys are of, by what else is in the file.
 struct JoinWitnesses {

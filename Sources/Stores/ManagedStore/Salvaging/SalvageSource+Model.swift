@@ -2,6 +2,7 @@ import Files
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 extension SalvageSource {
   /// Whether a page is of a tree, or of what a tree lacks.

@@ -1,6 +1,7 @@
 import ManagedModel
 import ModelWriting
 import SQLite
+import StoreTables
 
 /// What Core Data keeps beside the objects, in a database that was made of a damaged one.
 package struct SalvagedBookkeeping {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension SalvagedCopy {
   /// The entity at the top of each table's hierarchy, by the table: without a model as Z_PRIMARYKEY names them.

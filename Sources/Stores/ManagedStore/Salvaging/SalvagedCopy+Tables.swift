@@ -1,6 +1,7 @@
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 extension SalvagedCopy {
   func makeTables(_ versions: [Model]) throws {

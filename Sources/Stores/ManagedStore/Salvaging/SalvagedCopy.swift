@@ -2,6 +2,7 @@ import Files
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 /// Makes a new database of all rows that can be read in a damaged one.
 ///

@@ -1,5 +1,6 @@
 import SQLite
 import Salvage
+import StoreTables
 
 /// A table of the database that is made, and what was put into it.
 final class SalvagedTable {

@@ -1,5 +1,6 @@
 import SQLite
 import Salvage
+import StoreTables
 
 /// What sqlite_master says of a damaged database, as far as it can be read page by page.
 struct SchemaList {

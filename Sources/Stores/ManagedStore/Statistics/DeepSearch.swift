@@ -1,5 +1,6 @@
 import JSON
 import ManagedModel
+import StoreTables
 
 /// A search within values: in what is packed, in archives, property lists, JSON and text, also within one
 /// another.

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// How often each value of a property occurs among the objects of an entity.
 public struct Frequencies: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// What a person would call objects by: an attribute of each entity, found or chosen.
 public struct ObjectLabels: Sendable, Equatable, Codable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// What a person typed to search for, as the values it could be.
 struct SearchNeedle {

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Store {
   /// Reads a part of a value as bytes, from the row or from its file of external data.

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// What a search through all entities has found so far: a batch, not all of it.
 public struct StoreSearchProgress: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import Salvage
+import StoreTables
 
 /// Finds pages whose rows are of another time than the store: of before a migration that gave its entities other
 /// entity IDs.

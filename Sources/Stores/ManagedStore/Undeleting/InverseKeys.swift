@@ -1,6 +1,7 @@
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 /// Determines keys of rows that lost theirs by the other side of a one-to-one, which still names them.
 ///

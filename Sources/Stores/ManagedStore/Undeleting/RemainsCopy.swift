@@ -1,6 +1,7 @@
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 /// A database of the rows that are no longer in a store, or were otherwise: with the store's own tables
 /// and bookkeeping, so that it opens as one.

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Attribute {
   /// A value as the attribute's column holds it.

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// The compiled INSERT of one entity, with the place of each property in it.
 final class EntityInsertion {

@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// The order in which objects of one entity are given to a ``StoreWriter``, for those who write many:
 /// names are looked up once, and links are keys that nobody checks.

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// Writes objects into a new store; it never touches one that is there.
 ///

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import SQLite
+import StoreTables
 
 /// What is wrong with a store's file, and what of its rows that costs.
 public struct FileDamage: Sendable, Equatable {

@@ -1,6 +1,7 @@
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 /// What a check of a whole file found out about the rows by the way: answers to questions for which each
 /// row would be read once more.

@@ -1,6 +1,7 @@
 import ManagedModel
 import SQLite
 import Salvage
+import StoreTables
 
 /// What of the rows of a damaged file is not as it should be, and is read by SQLite without a word.
 ///

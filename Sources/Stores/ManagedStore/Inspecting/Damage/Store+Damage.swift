@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLite
+import StoreTables
 
 extension Store {
   /// Size up to which a file is checked whole whenever it is opened: some 25 ms.

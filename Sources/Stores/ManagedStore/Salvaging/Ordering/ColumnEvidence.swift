@@ -1,5 +1,6 @@
 import ManagedModel
 import Salvage
+import StoreTables
 
 #if canImport(Darwin)
   import Darwin

@@ -1,5 +1,6 @@
 import ManagedModel
 import Salvage
+import StoreTables
 
 /// Finds the order of a table's columns where its CREATE statement is gone.
 ///

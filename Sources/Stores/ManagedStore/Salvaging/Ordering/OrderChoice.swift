@@ -1,4 +1,5 @@
 import ManagedModel
+import StoreTables
 
 /// Chooses among the orders that a lost table's columns may have: by what cannot be, never by what values
 /// may mean.

@@ -19,7 +19,7 @@ extension StoreDrift {
   /// What is missing first, as a clause; `nil` where nothing is.
   ///
   /// - Parameter isUnused: whether tables count that never held anything.
-  func firstMissing(evenIfUnused isUnused: Bool) -> String? {
+  package func firstMissing(evenIfUnused isUnused: Bool) -> String? {
     guard let sentence = isUnused ? missing.sentences.first : losses.first else { return nil }
     return sentence.prefix(1).lowercased() + sentence.dropFirst().dropLast()
   }

@@ -75,7 +75,7 @@ package struct StoreSchema: Sendable, Equatable {
   /// The order in which a new store gets its tables.
   let statements: [ModelWalk.Statement]
   /// The names of the tables in that order.
-  var namesInOrder: [String] {
+  package var namesInOrder: [String] {
     statements.compactMap {
       switch $0 {
       case .table(let place): tables.indices.contains(place) ? tables[place].name : nil

@@ -7,9 +7,9 @@ import SQLite
 /// To-one paths become lookups by key, to-many ones EXISTS or a scalar over them, so that nothing
 /// multiplies rows. What the values are decides what `/` and `+` mean; nil goes through functions as
 /// NULL does.
-struct ExpressionCompiler {
+package struct ExpressionCompiler {
   /// What is compiled, for errors to show.
-  enum Origin {
+  package enum Origin {
     /// Text that a person wrote: errors are marked in it.
     case text(String)
     /// An expression of a mapping model: errors show it, and say how else to say it.
@@ -30,7 +30,7 @@ struct ExpressionCompiler {
   var isExact = true
   private var aliases = 0
 
-  init(scope: ExpressionScope, origin: Origin) {
+  package init(scope: ExpressionScope, origin: Origin) {
     self.scope = scope
     self.origin = origin
     object = ExpressionObject(

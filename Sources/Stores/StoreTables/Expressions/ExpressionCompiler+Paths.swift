@@ -36,7 +36,7 @@ private struct KeyPath {
 
 extension ExpressionCompiler {
   /// What a key path from the object leads to.
-  mutating func path(
+  package mutating func path(
     _ text: String, _ place: Range<Int>?
   ) throws(CoreDataError) -> ExpressionOperand {
     var path = KeyPath(text, place)

@@ -1,15 +1,6 @@
-/// The column of a derived attribute, and what computes it.
-package struct DerivedColumn: Sendable {
-  package let table: String
-  package let column: String
-  /// Where the attribute is declared.
-  package let entity: String
-  package let attribute: String
-  /// Entity IDs of the rows that have the attribute.
-  package let numbers: [Int64]
-  /// Computes the value of the row `s`.
-  package let sql: String
-}
+import ManagedModel
+import SQLite
+import StoreTables
 
 extension Store {
   /// The columns of derived attributes that a table has in the file.

@@ -71,7 +71,7 @@ package enum StoreFunctions {
       // The last transaction of a store that a token of history names.
       Definition(name: "strata_history_token", arguments: 2) { arguments in
         guard let token = arguments[0].blob, let uuid = arguments[1].text else { return .null }
-        return MirrorTables.transaction(inToken: token, of: uuid).map { .integer($0) } ?? .null
+        return transaction(inToken: token, of: uuid).map { .integer($0) } ?? .null
       },
       // Text as its bytes in UTF-8, whatever the database keeps it in.
       Definition(name: "strata_bytes", arguments: 1) { arguments in
@@ -124,6 +124,19 @@ package enum StoreFunctions {
     case .real(let number): number.description
     case .null: nil
     }
+  }
+
+  /// The last transaction of a store that a history token names; `nil` for bytes that are none.
+  ///
+  /// The token is a keyed archive whose dictionary has the last transaction by the store's UUID.
+  private static func transaction(inToken bytes: [UInt8], of uuid: String) -> Int64? {
+    guard let archive = try? KeyedArchive(bytes) else { return nil }
+    let key = "NSPersistentHistoryTokenDictionary"
+    let root = archive.root.value
+    let entries =
+      root.object?[key].entries
+      ?? root.entries.first { $0.key == key }?.value.value.entries ?? root.entries
+    return entries.first { $0.key.uppercased() == uuid.uppercased() }?.value.value.integer
   }
 
   private static func digits(_ value: Value) -> DecimalDigits? {

@@ -6,7 +6,7 @@ import SQLite
 package struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
   /// The text, with a `?` for each value.
   package var sql: String
-  var values: [Value] = []
+  package var values: [Value] = []
 
   /// SQL as it stands in the source code, in which nothing is bound.
   package init(stringLiteral value: String) { sql = value }
@@ -14,7 +14,7 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
   /// SQL of our own making, in which nothing is bound.
   package init(own sql: String) { self.sql = sql }
 
-  init(value: Value) { (sql, values) = ("?", [value]) }
+  package init(value: Value) { (sql, values) = ("?", [value]) }
 
   /// SQL put together of pieces, with the values of all.
   package init(stringInterpolation: StringInterpolation) {
@@ -57,7 +57,7 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
 
   /// The pieces with a word between them, halved again and again: SQLite bounds the depth of an
   /// expression, and `a OR b OR c …` is as deep as it is long.
-  static func joined(_ pieces: [SQLText], _ word: String) -> SQLText {
+  package static func joined(_ pieces: [SQLText], _ word: String) -> SQLText {
     if pieces.count == 1 { return pieces[0] }
     let half = pieces.count / 2
     let (left, right) = (joined(Array(pieces[..<half]), word), joined(Array(pieces[half...]), word))
@@ -65,7 +65,7 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
   }
 
   /// The pieces as a list with commas.
-  static func list(_ pieces: [SQLText]) -> SQLText {
+  package static func list(_ pieces: [SQLText]) -> SQLText {
     var result: SQLText = ""
     result.sql = pieces.map(\.sql).joined(separator: ", ")
     result.values = pieces.flatMap(\.values)

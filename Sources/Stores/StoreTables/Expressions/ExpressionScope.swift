@@ -28,18 +28,16 @@ package struct ExpressionScope: Sendable {
 }
 
 extension ExpressionScope {
-  /// An expression over a source object of a migration, whose connection shows the one time that all
-  /// statements agree on as `strata_now()`, and the content of files as `strata_content()`.
+  /// An expression over an object of an entity, as a migration asks it.
   package init(
-    store: Store, entity: String, row: String = "s", schema: String = "src.",
-    variables: [String: String] = [:]
+    layout: StoreLayout, entity: String, row: String, schema: String, variables: [String: String]
   ) {
-    self.init(
-      layout: store.layout, entity: entity, row: row, schema: schema, variables: variables)
+    (self.layout, self.entity, self.row) = (layout, entity, row)
+    (self.schema, self.variables) = (schema, variables)
   }
 
   /// A filter of an entity's rows, on the store's own connection: the row is `t`.
-  init(filtering entity: String, in layout: StoreLayout) {
+  package init(filtering entity: String, in layout: StoreLayout) {
     self.init(
       layout: layout, entity: entity, row: "t", schema: "",
       clock: "((julianday('now') - 2451910.5) * 86400)", bindsValues: true, readsFiles: false,
@@ -214,12 +212,12 @@ struct ExpressionObject {
 }
 
 /// A piece of an expression as SQL, and what its values are.
-struct ExpressionTerm: Sendable {
-  var sql: SQLText
-  var kind: ValueKind
+package struct ExpressionTerm: Sendable {
+  package var sql: SQLText
+  package var kind: ValueKind
   /// As the expression calls it.
   var name: String
-  var range: Range<Int>?
+  package var range: Range<Int>?
 
   init(_ sql: SQLText, _ kind: ValueKind, name: String = "", range: Range<Int>? = nil) {
     (self.sql, self.kind) = (sql, kind)
@@ -228,11 +226,11 @@ struct ExpressionTerm: Sendable {
 }
 
 /// The objects, or values of them, that a path through to-many relationships leads to.
-struct ExpressionCollection {
+package struct ExpressionCollection {
   var sources: [SQLText]
   var conditions: [SQLText]
   /// The value on each.
-  var element: ExpressionTerm
+  package var element: ExpressionTerm
 
   /// A scalar over all elements.
   func selecting(_ what: SQLText) -> SQLText {
@@ -248,7 +246,7 @@ struct ExpressionCollection {
 }
 
 /// What an expression stands for: one value, or several.
-indirect enum ExpressionOperand {
+package indirect enum ExpressionOperand {
   case term(ExpressionTerm)
   case constant(Expression.Constant, Range<Int>?)
   case list([ExpressionOperand], Range<Int>?)

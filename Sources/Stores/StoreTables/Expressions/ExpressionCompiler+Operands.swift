@@ -237,7 +237,7 @@ extension ExpressionCompiler {
 
 extension ExpressionCompiler {
   /// A condition that is NULL where it might be unknown: as good as false anywhere but below NOT.
-  mutating func condition(of format: String) throws(CoreDataError) -> SQLText {
+  package mutating func condition(of format: String) throws(CoreDataError) -> SQLText {
     guard format.utf8.count <= 100_000 else {
       throw CoreDataError(.usage, "the predicate is too long", entity: scope.entity)
     }

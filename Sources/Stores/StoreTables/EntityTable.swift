@@ -154,7 +154,7 @@ package enum EntityNumbering {
 
   /// Numbers of entities that have no row: those that a fresh store would give, where the objects in
   /// the tables have them.
-  static func told(
+  package static func told(
     byRowsOf model: Model, besides known: [String: Int64], _ database: DatabaseTables,
     _ connection: Connection
   ) throws -> [String: Int64] {
@@ -251,9 +251,9 @@ package enum MarkedBytes: Sendable, Equatable {
 
   private static let inRow: UInt8 = 1
   /// The first byte of a column that names a file.
-  static let fileMark: UInt8 = 2
+  package static let fileMark: UInt8 = 2
   /// As many bytes of a column as a file's name takes, with the mark.
-  static let mostOfName = 257
+  package static let mostOfName = 257
 
   /// Takes apart what a column holds, or the first few hundred bytes of it.
   package init(_ column: [UInt8]) {

@@ -126,7 +126,7 @@ package struct LinkAudits: Sendable {
   /// The prefix of tables, such as `main.`.
   private let name: String
 
-  fileprivate init(
+  package init(
     _ schema: StoreSchema, _ layout: StoreLayout, _ database: DatabaseTables?, in name: String
   ) {
     self.schema = schema
@@ -186,15 +186,6 @@ package struct LinkAudits: Sendable {
   }
 }
 
-extension Store {
-  /// The audits of its references.
-  ///
-  /// - Parameter name: the prefix of tables, such as `main.`.
-  package func audits(in name: String = "") -> LinkAudits {
-    LinkAudits(schema, layout, database, in: name)
-  }
-}
-
 extension StoreSchema {
   /// The audits of the references of a store that is made by this schema.
   ///
@@ -220,7 +211,7 @@ package struct KeyColumn: Sendable, Equatable {
   /// The column of the keys in that table.
   private let key: String
   /// Z_ENT of the rows that it may reference; `nil` for every row of the table.
-  let kind: [Int64]?
+  package let kind: [Int64]?
   /// The prefix of tables, such as `main.`.
   private let schema: String
 
@@ -300,6 +291,14 @@ public struct OneSidedLinks: Sendable, Equatable {
   public var objects: Int
   /// The first few.
   public var first: [ObjectID]
+
+  package init(
+    entity: String, relationship: String, objects: Int, first: [ObjectID]
+  ) {
+    (self.entity, self.relationship, self.objects, self.first) = (
+      entity, relationship, objects, first
+    )
+  }
 }
 
 extension StoreSchema {
@@ -329,33 +328,5 @@ extension StoreSchema {
       WHERE o.Z_PK = t.\(quoted(column)) AND o.Z_ENT IN (\(partners.list))
       AND o.\(quoted(other.destination)) IS NOT t.Z_PK)
       """
-  }
-}
-
-extension Store {
-  /// One-to-ones whose two sides disagree, by entity and name.
-  ///
-  /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func oneSidedLinks() throws -> [OneSidedLinks] {
-    guard modelSource != .raw else { return [] }
-    var all: [OneSidedLinks] = []
-    for side in model.oneToOnes.flatMap(\.sides) {
-      guard let own = table(of: side.entity), own.toOneColumn(of: side.name) != nil,
-        let inverse = side.relationship.inverse,
-        table(of: side.relationship.destination)?.toOneColumn(of: inverse) != nil,
-        let wrong = schema.disagreement(side.relationship, of: side.entity)
-      else { continue }
-      let rows = "FROM \(quoted(own.table)) t WHERE t.Z_ENT IN (\(own.numbers.list)) AND \(wrong)"
-      try reading {
-        let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
-        guard count > 0 else { return }
-        let first = try connection.rows("SELECT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
-        all.append(
-          OneSidedLinks(
-            entity: side.entity, relationship: side.name, objects: count,
-            first: first.compactMap { id($0, else: side.entity) }))
-      }
-    }
-    return all
   }
 }

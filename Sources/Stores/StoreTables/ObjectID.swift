@@ -31,17 +31,6 @@ extension ObjectID: CustomStringConvertible {
   public func uri(store uuid: String) -> String { "x-coredata://\(uuid)/\(self)" }
 }
 
-extension Store {
-  /// The object that a person names: `Entity/p12`, or its full URI, whose store must be this one.
-  ///
-  /// Whether there is such an object is another question, see ``object(_:related:)``.
-  ///
-  /// - Throws: ``CoreDataError`` of kind usage.
-  public func objectID(_ text: String) throws(CoreDataError) -> ObjectID {
-    try layout.objectID(text)
-  }
-}
-
 extension StoreLayout {
   /// The object that a person names, see ``Store/objectID(_:)``.
   package func objectID(_ text: String) throws(CoreDataError) -> ObjectID {

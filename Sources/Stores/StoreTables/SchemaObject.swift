@@ -10,6 +10,12 @@ package struct SchemaObject: Sendable, Equatable {
   /// The CREATE statement; `nil` for an index that SQLite makes itself.
   package var sql: String?
 
+  package init(
+    type: String, name: String, sql: String? = nil
+  ) {
+    (self.type, self.name, self.sql) = (type, name, sql)
+  }
+
   /// Everything in a database, by name.
   ///
   /// - Parameter schema: `main`, or what another file is attached as.
@@ -69,7 +75,7 @@ extension StoreSchema {
   ///   - leavesOutBroken: whether an index whose uniqueness constraint objects break is left out; else it is an error.
   /// - Returns: the names of indexes that were left out.
   @discardableResult
-  func makeIndexes(
+  package func makeIndexes(
     on connection: Connection, fills: Bool = false, leavesOutBroken: Bool = false
   ) throws -> [String] {
     var broken: [String] = []

@@ -5,18 +5,18 @@ import SQLite
 ///
 /// Such a model can be looked at, but it made no store: its hashes are nobody's, so nothing can be
 /// migrated with it. Properties carry the names of their columns (`ZTITLE`), links are bare keys.
-struct RawSchema {
-  let model: Model
-  let numbers: [String: Int64]
-  let tables: [EntityTable]
+package struct RawSchema {
+  package let model: Model
+  package let numbers: [String: Int64]
+  package let tables: [EntityTable]
   /// Tables of entities that are not there. Empty where a table that belongs to no entity may be one of
   /// them, under the name that its entity has in a version of the model which is not at hand.
-  let missingTables: [StoreDrift.Table]
+  package let missingTables: [StoreDrift.Table]
   /// What could not be determined from the tables, as sentences.
-  let warnings: [Advice]
+  package let warnings: [Advice]
 
   /// - Throws: ``CoreDataError`` when no entity is named at all.
-  init(_ connection: Connection, _ database: DatabaseTables) throws {
+  package init(_ connection: Connection, _ database: DatabaseTables) throws {
     var warnings: [Advice] = [
       "The store has no model in it and none was found: tables and columns are shown raw, under their own names. Give the model that made it with \(.model, "MODEL")."
     ]
@@ -170,7 +170,7 @@ struct RawSchema {
 
 /// Where a store keeps its entities, without the store itself: enough to compile a filter.
 package struct StoreLayout: Sendable, Equatable {
-  let path: String
+  package let path: String
   let uuid: String
   /// The model that the store is read with.
   package let model: Model
@@ -196,7 +196,7 @@ package struct StoreLayout: Sendable, Equatable {
   /// Where a store of a schema's making keeps them.
   ///
   /// - Parameter database: the tables that are there; `nil` where all are.
-  init(schema: StoreSchema, in database: DatabaseTables? = nil) {
+  package init(schema: StoreSchema, in database: DatabaseTables? = nil) {
     let tables = schema.model.entitiesInStoreOrder.compactMap { entity in
       schema.entityTable(of: entity.name).map { table in
         database.map { table.fitted(to: $0) } ?? table

@@ -7,7 +7,7 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
   case string = 16003
 
   /// The number behind the last.
-  static let end: Int64 = 16004
+  package static let end: Int64 = 16004
 
   /// What the table is called.
   package var name: String {
@@ -51,7 +51,9 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
   /// - Parameters:
   ///   - length: how many values its longest row has.
   ///   - tombstones: how many tombstone columns the model asks for.
-  func statements(length: Int, tombstones: Int) -> (table: String, indexes: [(String, String)])? {
+  package func statements(
+    length: Int, tombstones: Int
+  ) -> (table: String, indexes: [(String, String)])? {
     var columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     var indexes: [(String, String)] = []
     func index(_ column: String) {
@@ -90,25 +92,5 @@ package enum HistoryTable: Int64, CaseIterable, Sendable {
         (index, "CREATE UNIQUE INDEX \(index) ON \(name) (ZNAME COLLATE BINARY ASC)"))
     }
     return ("CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )", indexes)
-  }
-}
-
-extension Store {
-  /// The column with the entity of a change of history, and SQL that is true of a change `t` of an entity that
-  /// the store does not have; `nil` without history, and where nothing lists the entities.
-  ///
-  /// - Parameter name: the prefix of tables, such as `main.`.
-  package func unknownEntity(
-    in name: String = ""
-  ) -> (key: KeyColumn, condition: String)? {
-    let key = KeyColumn(
-      table: HistoryTable.change.name, column: "ZENTITY", destination: "Z_PRIMARYKEY",
-      key: "Z_ENT", in: name)
-    guard database.columns(of: key.table).contains(key.column),
-      database.contains(key.destination)
-    else { return nil }
-    // Rows of tables show numbers that the list lacks.
-    let known = schema.numbers.values.sorted().list
-    return (key, "(\(key.isDangling) AND \(key.value) NOT IN (\(known)))")
   }
 }

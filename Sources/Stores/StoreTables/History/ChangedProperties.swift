@@ -95,7 +95,7 @@ package enum Tombstones {
   package static func column(_ place: Int) -> String { "ZTOMBSTONE\(place)" }
 
   /// Whether a table's column is one.
-  static func isColumn(_ name: String, of table: String) -> Bool {
+  package static func isColumn(_ name: String, of table: String) -> Bool {
     table == HistoryTable.change.name && name.hasPrefix("ZTOMBSTONE")
   }
 

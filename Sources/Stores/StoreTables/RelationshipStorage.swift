@@ -75,12 +75,12 @@ public struct RelationshipStorage: Sendable, Equatable {
 }
 
 /// Links as a row of a statement: what stands behind FROM, and the columns by their names there.
-struct LinkRow {
-  let from: SQLText
-  let owner: SQLText
-  let destination: SQLText
+package struct LinkRow {
+  package let from: SQLText
+  package let owner: SQLText
+  package let destination: SQLText
   /// The destination's place among the owner's objects, where they are ordered.
-  var position: SQLText?
+  package var position: SQLText?
 }
 
 /// Reading. `schema` is the prefix of tables, such as `src.`; keys are SQL.
@@ -93,7 +93,7 @@ extension RelationshipStorage {
   ///   - hint: what is said of the table to SQLite, such as NOT INDEXED.
   ///   - key: SQL of the owner's key, where the caller asks for one owner: SQLite does not take a condition into
   ///     both directions by itself, and would read the whole table for each.
-  func links(
+  package func links(
     as row: String, in schema: String = "", hint: String = "", of key: String? = nil
   ) -> LinkRow {
     let (one, two) = (quoted(owner), quoted(destination))
@@ -130,7 +130,8 @@ extension RelationshipStorage {
   }
 
   /// True of a row that the owner with a key references, and the row's place among these objects.
-  func restriction(of row: String, to key: SQLText) -> (condition: SQLText, place: SQLText?) {
+  package func restriction(of row: String, to key: SQLText) -> (condition: SQLText, place: SQLText?)
+  {
     guard !isInDestinationRow else {
       return (
         "\(own: row).\(name: owner) = \(key)", position.map { "\(own: row).\(name: $0)" }
@@ -344,10 +345,10 @@ package enum OrderKey {
   /// From one position to the next.
   package static let spacing: Int64 = 1024
 
-  static func of(position: Int) -> Int64 { (Int64(position) + 2) * spacing }
+  package static func of(position: Int) -> Int64 { (Int64(position) + 2) * spacing }
 
   /// A position after all those of smaller keys, for an object whose place is not known.
-  static func of(key: Int64) -> Int64 { (key + 1) * spacing }
+  package static func of(key: Int64) -> Int64 { (key + 1) * spacing }
 
   /// SQL of the position of a place that SQL shows, from 0 on.
   package static func sql(position: String) -> String { "(\(position) + 2) * \(spacing)" }

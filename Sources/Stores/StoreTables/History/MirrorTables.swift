@@ -36,11 +36,11 @@ public enum CloudObjectState: String, Sendable, CaseIterable {
 /// Frameworks keep different columns: a flag whose column is missing is not set.
 package struct MirrorTables: Sendable, Equatable {
   /// The table of records, which names objects by entity ID and key.
-  static let records = "ANSCKRECORDMETADATA"
+  package static let records = "ANSCKRECORDMETADATA"
   /// The table of changes that were analysed, and of which no record was made yet.
-  static let analysed = "ANSCKHISTORYANALYZERSTATE"
+  package static let analysed = "ANSCKHISTORYANALYZERSTATE"
   /// The table of values by key.
-  static let entries = "ANSCKMETADATAENTRY"
+  package static let entries = "ANSCKMETADATAENTRY"
   private static let token = "NSCloudKitMirroringDelegateLastHistoryTokenKey"
   /// What the author of the mirroring's own transactions begins with: nothing of them is sent.
   private static let ownAuthor = "NSCloudKitMirroringDelegate."
@@ -68,10 +68,10 @@ package struct MirrorTables: Sendable, Equatable {
   }
 
   /// Whether the rows of records say whose they are.
-  var namesObjects: Bool { recordColumns.isSuperset(of: ["ZENTITYID", "ZENTITYPK"]) }
+  package var namesObjects: Bool { recordColumns.isSuperset(of: ["ZENTITYID", "ZENTITYPK"]) }
 
   /// A column of the records; NULL where they have none of that name.
-  func column(_ name: String, of row: String) -> String {
+  package func column(_ name: String, of row: String) -> String {
     recordColumns.contains(name) ? "\(row).\(name)" : "NULL"
   }
 
@@ -84,16 +84,18 @@ package struct MirrorTables: Sendable, Equatable {
   ///
   /// An export takes the rows with needsUpload; those with needsCloudDelete as well are deletions, and the flag of
   /// deletion alone is not sent.
-  var uploads: String { "(\(isSet("ZNEEDSUPLOAD")) AND NOT \(isSet("ZNEEDSCLOUDDELETE")))" }
+  package var uploads: String { "(\(isSet("ZNEEDSUPLOAD")) AND NOT \(isSet("ZNEEDSCLOUDDELETE")))" }
 
   /// True of records that an export deletes in iCloud.
-  var deletes: String { "(\(isSet("ZNEEDSUPLOAD")) AND \(isSet("ZNEEDSCLOUDDELETE")))" }
+  package var deletes: String { "(\(isSet("ZNEEDSUPLOAD")) AND \(isSet("ZNEEDSCLOUDDELETE")))" }
 
   /// True of records of objects that an import has still to delete here.
-  var localDeletes: String { isSet("ZNEEDSLOCALDELETE") }
+  package var localDeletes: String { isSet("ZNEEDSLOCALDELETE") }
 
   /// True of records that have no name: no export has sent them yet.
-  var lacksName: String { recordColumns.contains("ZCKRECORDNAME") ? "ZCKRECORDNAME IS NULL" : "0" }
+  package var lacksName: String {
+    recordColumns.contains("ZCKRECORDNAME") ? "ZCKRECORDNAME IS NULL" : "0"
+  }
 
   /// The last transaction that the token names.
   private var last: String {
@@ -104,7 +106,7 @@ package struct MirrorTables: Sendable, Equatable {
 
   /// Rows where the token is there and names no transaction of this store: how much of history was looked at is not
   /// known then, and all of it is taken as not.
-  var unreadableTokens: String {
+  package var unreadableTokens: String {
     hasToken
       ? """
       SELECT 1 FROM \(Self.entries) WHERE ZKEY = '\(Self.token)' AND ZTRANSFORMEDVALUE NOTNULL \
@@ -115,7 +117,7 @@ package struct MirrorTables: Sendable, Equatable {
   /// The keys of transactions that the mirroring has still to look at: after the token, and not by itself.
   ///
   /// - Parameter schema: the prefix of tables, such as `src.`.
-  func unanalysedTransactions(in schema: String = "") -> String {
+  package func unanalysedTransactions(in schema: String = "") -> String {
     guard hasHistory else { return "SELECT NULL WHERE 0" }
     let last =
       hasToken
@@ -149,7 +151,7 @@ package struct MirrorTables: Sendable, Equatable {
   /// - Parameters:
   ///   - entity: SQL of its entity ID.
   ///   - key: SQL of its key.
-  func state(entity: SQLText, key: SQLText, in schema: String = "") -> SQLText {
+  package func state(entity: SQLText, key: SQLText, in schema: String = "") -> SQLText {
     let unanalysed: SQLText =
       "(\(entity), \(key)) IN (\(own: unanalysedObjects(in: schema)))"
     guard namesObjects else {
@@ -165,19 +167,6 @@ package struct MirrorTables: Sendable, Equatable {
       ELSE CASE WHEN \(unanalysed) THEN 'unanalysed' ELSE 'neverExported' END END
       """
   }
-
-  /// The last transaction of a store that a history token names; `nil` for bytes that are none.
-  ///
-  /// The token is a keyed archive whose dictionary has the last transaction by the store's UUID.
-  static func transaction(inToken bytes: [UInt8], of uuid: String) -> Int64? {
-    guard let archive = try? KeyedArchive(bytes) else { return nil }
-    let key = "NSPersistentHistoryTokenDictionary"
-    let root = archive.root.value
-    let entries =
-      root.object?[key].entries
-      ?? root.entries.first { $0.key == key }?.value.value.entries ?? root.entries
-    return entries.first { $0.key.uppercased() == uuid.uppercased() }?.value.value.integer
-  }
 }
 
 extension HistoryTable {
@@ -185,7 +174,9 @@ extension HistoryTable {
   /// row itself, as older stores have it.
   ///
   /// - Parameter name: the prefix of tables, such as `main.`.
-  static func text(_ text: String, in database: DatabaseTables, as name: String = "") -> String {
+  package static func text(
+    _ text: String, in database: DatabaseTables, as name: String = ""
+  ) -> String {
     let columns = database.columns(of: transaction.name)
     var places: [String] = []
     if columns.contains("Z\(text)TS"), database.contains(string.name) {

@@ -192,7 +192,7 @@ enum ValueFunctions {
 }
 
 /// What the values of an expression are; it decides what `/`, `+` and the functions mean.
-enum ValueKind: Equatable, Sendable {
+package enum ValueKind: Equatable, Sendable {
   /// A whole number: one divided by another is whole as well.
   case integer
   case real
