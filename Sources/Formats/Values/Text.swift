@@ -183,6 +183,7 @@ package enum ShellText {
   /// Line breaks and whatever else a terminal obeys are written as bash, zsh and ksh read them in `$'…'`: as
   /// they are, they would not survive being printed and pasted.
   package static func quoted(_ word: String) -> String {
+    if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
     if word.unicodeScalars.contains(where: \.isObeyed) {
       let text = word.unicodeScalars.map { scalar in
         switch scalar {
@@ -199,13 +200,19 @@ package enum ShellText {
       }
       return "$'" + text.joined() + "'"
     }
-    let isPlain = word.allSatisfy {
-      $0.isASCII && ($0.isLetter || $0.isNumber) || "/.-_@:+=,".contains($0)
-    }
-    if isPlain && !word.isEmpty { return word }
     return "'"
       + word.split(separator: "'", omittingEmptySubsequences: false)
       .joined(separator: "'\\''") + "'"
+  }
+
+  /// Whether a byte stands for itself in every shell.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "/.-_@:+=,".utf8.contains(byte)
+    }
   }
 }
 
