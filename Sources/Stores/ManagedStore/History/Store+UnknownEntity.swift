@@ -1,5 +1,4 @@
 import ManagedModel
-import SQLite
 import StoreTables
 
 extension Store {

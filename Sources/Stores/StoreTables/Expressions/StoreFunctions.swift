@@ -126,7 +126,7 @@ package enum StoreFunctions {
     }
   }
 
-  /// The last transaction of a store that a history token names; `nil` for bytes that are none.
+  /// The last transaction of a store that a history token names; `nil` where the bytes are no token.
   ///
   /// The token is a keyed archive whose dictionary has the last transaction by the store's UUID.
   private static func transaction(inToken bytes: [UInt8], of uuid: String) -> Int64? {

@@ -6,8 +6,8 @@ import SQLite
 /// The words were checked before; this is the second lock on the same door.
 package struct ExpressionTrial {
   let expression: SQLExpression
-  /// Levels of an expression: each level may compute a long value for every row, and the row is one
-  /// step during which nobody is asked whether to stop.
+  /// Levels of an expression: each may compute a long value for every row, and within a row the work cannot be
+  /// cancelled.
   static let mostLevels: Int32 = 200
 
   package init(_ expression: SQLExpression) { self.expression = expression }
