@@ -53,6 +53,11 @@ extension [Binding] {
 package struct Action: Sendable, Equatable {
   /// The name of the keys that say themselves where to: arrows, paging, j, k, g, G.
   static let movement = "navigate"
+  /// Those keys, where a component takes all of them.
+  static let movementKeys: [Key] = [
+    .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
+    .control("d"), .space, .home, .end, "g", "G",
+  ]
   /// Those that a number typed before the key does so many times.
   private static let repeatable: Set = [
     movement, "leftColumn", "rightColumn", "nextChange", "previousChange", "undo", "redo",
@@ -108,10 +113,7 @@ extension Component {
 
   /// The keys that move in a list, or scroll a text.
   func moving(
-    _ keys: [Key] = [
-      .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
-      .control("d"), .space, .home, .end, "g", "G",
-    ], label: String = "↑↓ j k g G",
+    _ keys: [Key] = Action.movementKeys, label: String = "↑↓ j k g G",
     _ body: @escaping @Sendable (inout Self, Key, inout Context) -> [Effect]
   ) -> Binding {
     let action = Action(key: Action.movement) { state, key in
