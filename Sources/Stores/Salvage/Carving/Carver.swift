@@ -32,9 +32,11 @@ struct Carver: ~Copyable {
   mutating func rows(in range: Range<Int>, of bytes: [UInt8], likely: [Int]) -> [CarvedRow] {
     let range = range.clamped(to: 0..<min(bytes.count, usable))
     var found: [CarvedRow] = []
-    // Bytes of zeros, which most of them are, begin no row.
     var place = range.lowerBound
     while place + 3 <= range.upperBound {
+      // Most bytes are zeros, and four of them begin neither kind of row.
+      let zeros = Self.zeros(place..<range.upperBound, bytes)
+      if zeros > 3 { place += zeros - 3 }
       if let row = headless(at: place, range, bytes, likely) { found.append(row) }
       if let row = whole(place, range, bytes) { found.append(row) }
       place += 1
@@ -80,6 +82,13 @@ struct Carver: ~Copyable {
       }
     }
     return insert(cut, into: result.reversed(), before: range.upperBound)
+  }
+
+  /// How many zeros a range begins with.
+  private static func zeros(_ range: Range<Int>, _ bytes: [UInt8]) -> Int {
+    var end = range.lowerBound
+    while end < range.upperBound, bytes[end] == 0 { end += 1 }
+    return end - range.lowerBound
   }
 
   /// Adds rows whose last bytes are another's, as far as they are there, where no other begins.
