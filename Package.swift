@@ -13,8 +13,8 @@ let unoptimized: [SwiftSetting] =
   ? [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))]
   : []
 // The optimiser goes over every function three to four times. One round takes a third of the time, and what it makes
-// was as fast here when it was measured. The file names its passes as this version of the compiler does: one that does
-// not know a name crashes, so that other versions do all of their own.
+// was at most a tenth slower when it was measured. The file names its passes as this version of the compiler does: one
+// that does not know a name crashes, so that other versions do all of their own.
 #if os(Linux) && compiler(>=6.3) && !compiler(>=6.4)
   let once = [
     "-Xfrontend", "-external-pass-pipeline-filename", "-Xfrontend",

@@ -8,10 +8,8 @@ package struct Known: Sendable, Equatable {
   package var size: Size
   /// The store's path as the person gave it, for the command lines that are shown.
   let storePath: String
-  /// The same as a shell takes it, with the model where a copy needs it: each key is listed with commands that name it.
-  private(set) var storeArgument = ""
   /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
-  package var copy: CopyPlace? { didSet { storeArgument = argument } }
+  package var copy: CopyPlace?
   /// The store that this one is compared with from the start, as it was before.
   package var against: String?
   /// The models that are compared without a store, as they were named; empty where a store is opened.
@@ -43,7 +41,6 @@ package struct Known: Sendable, Equatable {
 
   init(storePath: String, size: Size, themeName: String) {
     (self.storePath, self.size, self.themeName) = (storePath, size, themeName)
-    storeArgument = argument
   }
 
   /// Why what needs a store cannot be done; `nil` where one is opened.
@@ -77,7 +74,8 @@ package struct Known: Sendable, Equatable {
     return store.flatMap { Model.name(ofIdentifiers: $0.model.versionIdentifiers) }
   }
 
-  private var argument: String {
+  /// The store's path as a shell takes it.
+  var storeArgument: String {
     ShellText.quoted(storePath) + (copy?.modelOption("--model") ?? "")
   }
 

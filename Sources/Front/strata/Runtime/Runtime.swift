@@ -300,16 +300,16 @@ final class Runtime {
     guard let screen, !isLeaving else { return }
     if screen.depth == .none {
       theme = .mono
-    } else if theme.name != state.known.themeName {
+    } else if theme.name != state.themeName {
       do {
-        theme = try themes.theme(named: state.known.themeName)
-        theme.name = state.known.themeName
+        theme = try themes.theme(named: state.themeName)
+        theme.name = state.themeName
       } catch {
         state.notice = Notice("\(error)", .warning)
         state.themeName = theme.name
       }
     }
-    var grid = Grid(state.known.size, base: theme[.text])
+    var grid = Grid(state.size, base: theme[.text])
     Interface.draw(state, with: theme, in: &grid)
     screen.draw(grid)
     needsDrawing = false
