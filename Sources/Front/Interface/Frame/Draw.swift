@@ -102,7 +102,7 @@ enum Header {
 
   /// What is going on.
   private static func badge(_ state: State, _ theme: Theme) -> Part? {
-    state.screens.all.lazy.compactMap(\.badge).first.map {
+    state.screens.badge.map {
       Part(-1, [Span($0, theme[.success].adding(.bold))])
     }
   }

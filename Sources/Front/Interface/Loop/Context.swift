@@ -26,7 +26,7 @@ package struct Known: Sendable, Equatable {
   /// Changes of objects that are prepared and not written.
   var prepared = PreparedEdits()
   /// What was deleted from the store, and can be looked at in its place.
-  var remains = RemainsView()
+  @Boxed var remains = RemainsView()
   /// What `--via` and `--mapping` named.
   package var planOptions = PlanOptions()
   /// What is wrong with the configuration, for the help page.
@@ -101,6 +101,12 @@ package struct Known: Sendable, Equatable {
     return error
   }
 
+  /// Puts the remains in the store's place, or the store in theirs.
+  mutating func turnRemains() {
+    (store, remains.store) = (remains.store, store)
+    remains.isShown.toggle()
+  }
+
   /// Adds versions that were read by path or out of git.
   fileprivate mutating func add(_ new: [ModelVersion]) {
     let known = Set(versions.map(\.path))
@@ -116,15 +122,8 @@ package struct Known: Sendable, Equatable {
 /// in this order after it has stored the component again.
 @dynamicMemberLookup
 struct Context: Sendable {
-  private(set) var known: Known
-  /// The Mapping screen, for its plan and target.
-  let planned: MappingScreen
-  /// The work that each screen has running on the store, such as “the migration”.
-  let works: [Screen: String]
-  /// Whether Rescue is checking the store.
-  let isDiagnosing: Bool
-  /// Paths of the new stores that Rescue made.
-  let made: Set<String>
+  @Boxed private(set) var known: Known
+  private let screens: Screens
   /// Whether a popup lies over the component.
   let isCovered: Bool
   let log: EventLog
@@ -139,10 +138,22 @@ struct Context: Sendable {
   private var notes: [(text: String, kind: EventLog.Kind)] = []
   private var requests: [@Sendable (inout State) -> [Effect]] = []
 
-  subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value { known[keyPath: path] }
+  subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value { $known[path] }
 
-  /// The work that runs on the store; `nil` if none exists.
-  var work: String? { Screen.allCases.lazy.compactMap { works[$0] }.first }
+  /// The Mapping screen, for its plan and target.
+  var planned: MappingScreen { screens[MappingScreen.self] }
+
+  /// The work that runs on the store, such as “the migration”; `nil` if none exists.
+  var work: String? { screens.work }
+
+  /// The same of one screen.
+  func work(of screen: Screen) -> String? { screens[screen].work }
+
+  /// Whether Rescue is checking the store.
+  var isDiagnosing: Bool { screens[RescueScreen.self].lookTask != nil }
+
+  /// Paths of the new stores that Rescue made.
+  var made: Set<String> { screens[RescueScreen.self].made }
 
   /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is
   /// in a container has none beside it.
@@ -355,20 +366,17 @@ extension State {
 
 extension Context {
   fileprivate init(_ state: State, for owner: Owner) {
-    (known, screen, notice, tasks) = (state.known, state.screen, state.notice, state.tasks)
+    _known = state.$known
+    (screen, notice, tasks) = (state.screen, state.notice, state.tasks)
     self.owner = owner
-    let screens = zip(Screen.allCases, state.screens.all)
-    works = screens.reduce(into: [:]) { $0[$1.0] = $1.1.work }
-    planned = state.mapping
-    let rescue = state.rescue
-    (isDiagnosing, made) = (rescue.lookTask != nil, rescue.made)
+    screens = state.screens
     isCovered = !state.layers.isEmpty
     log = state.log
   }
 
   /// Writes the changes back into the state.
   fileprivate func give(to state: inout State) {
-    (state.known, state.screen, state.notice, state.tasks) = (known, screen, notice, tasks)
+    (state.$known, state.screen, state.notice, state.tasks) = ($known, screen, notice, tasks)
     for note in notes { state.note(note.text, note.kind) }
   }
 

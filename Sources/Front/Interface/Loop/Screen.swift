@@ -37,7 +37,23 @@ package struct Screen: Sendable, Hashable, CaseIterable {
 
 /// What the screens remember, in their order.
 struct Screens: Sendable, Equatable {
-  var all = Screen.all
+  private var all = Screen.all
+
+  /// One that has a key.
+  subscript(screen: Screen) -> any ScreenContent {
+    get { all[screen.rawValue - 1] }
+    set { all[screen.rawValue - 1] = newValue }
+  }
+
+  subscript<Content: ScreenContent>(type: Content.Type) -> Content {
+    self[Screen(type)] as? Content ?? Content()
+  }
+
+  /// What a screen has going on with the store; `nil` where nothing runs.
+  var work: String? { all.lazy.compactMap(\.work).first }
+
+  /// What the header says on every screen while something is going on.
+  var badge: String? { all.lazy.compactMap(\.badge).first }
 
   static func == (left: Screens, right: Screens) -> Bool {
     zip(left.all, right.all).allSatisfy { $0.isEqual(to: $1) }

@@ -9,17 +9,17 @@ import Terminal
 @dynamicMemberLookup
 package struct State: Sendable, Equatable {
   /// What every component may know.
-  package var known: Known
+  @Boxed package var known: Known
   var screen = Screen.browse
   /// Popups over the screen; the last one has the keys.
   var layers: [Layer] = []
   /// What was just said, in the place of the footer.
   package var notice: Notice?
   /// The choice of a store, in place of the screens while none is open.
-  package var picker: PickerScreen?
+  @Boxed package var picker: PickerScreen?
   var screens = Screens()
   /// Browse over the store itself while it shows the remains, or over the remains.
-  var otherBrowse = BrowseScreen()
+  @Boxed var otherBrowse = BrowseScreen()
   /// What happened when.
   var log = EventLog()
   /// The time of day, as text.
@@ -38,7 +38,7 @@ package struct State: Sendable, Equatable {
   /// The line between panes that the mouse holds.
   var dragged: Divider?
   /// Where it was left the last time, until the store is open.
-  var restoring: SavedSession?
+  @Boxed var restoring: SavedSession?
   /// The number typed before a key.
   var count = Count()
 
@@ -58,12 +58,10 @@ package struct State: Sendable, Equatable {
   }
 
   /// What is known is read as the state's own.
-  package subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value {
-    known[keyPath: path]
-  }
+  package subscript<Value>(dynamicMember path: KeyPath<Known, Value>) -> Value { $known[path] }
 
   package subscript<Value>(dynamicMember path: WritableKeyPath<Known, Value>) -> Value {
-    get { known[keyPath: path] }
+    get { $known[path] }
     set { known[keyPath: path] = newValue }
   }
 
@@ -153,9 +151,8 @@ extension State {
     }
     let isFirst = !known.remains.isShown && otherBrowse.table == nil
     var effects = on(BrowseScreen.self) { browse, _ in browse.leave() }
-    swap(&known.store, &known.remains.store)
+    known.turnRemains()
     (browse, otherBrowse) = (otherBrowse, browse)
-    known.remains.isShown.toggle()
     // Of a store that does not open there is nothing else to be shown.
     screen = known.store == nil ? .rescue : .browse
     effects.append(.readRemains(known.remains.isShown))

@@ -73,12 +73,12 @@ extension ScreenContent {
 extension State {
   /// A screen as it is now.
   subscript(screen: Screen) -> any ScreenContent {
-    get { screen == .files ? picker ?? PickerScreen() : screens.all[screen.rawValue - 1] }
+    get { screen == .files ? picker ?? PickerScreen() : screens[screen] }
     set {
       if screen == .files {
         picker = newValue as? PickerScreen
       } else {
-        screens.all[screen.rawValue - 1] = newValue
+        screens[screen] = newValue
       }
     }
   }
@@ -147,7 +147,7 @@ extension State {
   }
 
   /// What a screen has going on with the store; `nil` where nothing runs.
-  package var work: String? { screens.all.lazy.compactMap(\.work).first }
+  package var work: String? { screens.work }
 }
 
 extension CaseIterable where Self: RawRepresentable<Int>, AllCases == [Self] {

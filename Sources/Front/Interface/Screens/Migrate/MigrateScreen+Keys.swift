@@ -72,7 +72,7 @@ extension MigrateScreen {
 
   /// Why not now: handles of Rescue's on the store would undo the lock of the cut-over.
   private func reasonOfRescue(_ context: Context) -> String? {
-    if let work = context.works[.rescue] { return "\(work) is running" }
+    if let work = context.work(of: .rescue) { return "\(work) is running" }
     return context.isDiagnosing ? "5 Rescue is still checking the store" : nil
   }
 

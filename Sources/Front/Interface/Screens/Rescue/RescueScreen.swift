@@ -88,7 +88,7 @@ extension RescueScreen {
   /// Has doctor look, unless that was done.
   mutating func look(in context: inout Context) -> [Effect] {
     guard condition == nil, failure == nil, lookTask == nil, context.openTask == nil,
-      running == nil, context.works[.migrate] == nil
+      running == nil, context.work(of: .migrate) == nil
     else { return [] }
     return context.ask(&lookTask) { .diagnose($0) }
   }
