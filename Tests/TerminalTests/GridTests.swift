@@ -112,4 +112,31 @@ struct GridTests {
     HelpBar([.init("⏎", "open")], note: "12").draw(in: &grid, rect, theme: theme)
     Popup("Keys", size: Size(width: 10, height: 3)).draw(in: &grid, rect, theme: theme)
   }
+
+  /// The places of the cells that a screen is sent.
+  private func changes(_ new: Grid, since old: Grid?, in part: Size? = nil) -> [String] {
+    var places: [String] = []
+    new.forEachChange(since: old, in: part ?? new.size) { x, y, cell, isWide in
+      places.append("\(x),\(y) \(cell.text)\(isWide ? " wide" : "")")
+    }
+    return places
+  }
+
+  @Test("a screen is sent the cells that differ, and a wide character once")
+  func changes() {
+    var old = Grid(width: 4, height: 2)
+    old.write("ab日", at: Point(x: 0, y: 0))
+    var new = old
+    #expect(changes(new, since: old) == [])
+    new.write("x", at: Point(x: 1, y: 0))
+    new.write("本", at: Point(x: 1, y: 1), style: Style(.ansi(1)))
+    #expect(changes(new, since: old) == ["1,0 x", "1,1 本 wide"])
+    #expect(changes(new, since: old, in: Size(width: 1, height: 2)) == [])
+    // What lies across the edge of the terminal is no whole character.
+    #expect(changes(new, since: old, in: Size(width: 2, height: 2)) == ["1,0 x", "1,1 本"])
+    let all = changes(new, since: nil)
+    #expect(all == ["0,0 a", "1,0 x", "2,0 日 wide", "0,1  ", "1,1 本 wide", "3,1  "])
+    // A former grid of another size has nothing in common with it.
+    #expect(changes(new, since: Grid(width: 3, height: 2)) == all)
+  }
 }

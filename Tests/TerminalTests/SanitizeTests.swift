@@ -30,6 +30,31 @@ struct SanitizeTests {
     }
   }
 
+  /// What is decided for them by ranges, asked of Unicode.
+  @Test("a plain scalar is shown as it is, is no mark and no picture")
+  func plain() {
+    var wrong: [String] = []
+    var count = 0
+    for value in UInt32(0)...0x10FFFF where Sanitize.isPlain(value) {
+      count += 1
+      guard let scalar = Unicode.Scalar(value) else {
+        wrong.append("\(value)")
+        continue
+      }
+      let isPicture = value >= 0x203C && scalar.properties.isEmoji
+      let isMark =
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: true
+        default: false
+        }
+      if Sanitize.standIn(for: scalar) != nil || isPicture || isMark {
+        wrong.append(String(value, radix: 16))
+      }
+    }
+    #expect(wrong == [])
+    #expect(count > 30_000)
+  }
+
   @Test(
     "a cut text fits and says that it is cut",
     arguments: [

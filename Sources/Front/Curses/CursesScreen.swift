@@ -108,20 +108,12 @@ package final class CursesScreen {
     let old = shown?.size == grid.size ? shown : nil
     if old == nil { erase() }
     let size = size
-    let height = min(grid.height, size.height)
-    let width = min(grid.width, size.width)
-    for y in 0..<height {
-      let row = y * grid.width
-      for index in row..<(row + width) {
-        let cell = grid.cells[index]
-        if let old, old.cells[index] == cell { continue }
-        if cell.isContinuation { continue }
-        put(
-          cell, isWide: index + 1 < row + width && grid.cells[index + 1].isContinuation,
-          x: index - row, y: y)
-      }
+    grid.forEachChange(since: old, in: size) { x, y, cell, isWide in
+      put(cell, isWide: isWide, x: x, y: y)
     }
-    if let cursor = grid.cursor, cursor.x < width, cursor.y < height {
+    if let cursor = grid.cursor, cursor.x < min(grid.width, size.width),
+      cursor.y < min(grid.height, size.height)
+    {
       move(Int32(cursor.y), Int32(cursor.x))
       curs_set(1)
     } else {

@@ -6,6 +6,16 @@ package struct Glyph: Sendable, Hashable {
   package let width: Int
 }
 
+extension Glyph {
+  /// Those of ASCII, which nearly all text is of.
+  private static let ascii = (0..<0x80).map { String(Unicode.Scalar(UInt8($0))) }
+
+  fileprivate init(_ scalar: Unicode.Scalar, width: Int) {
+    text = scalar.isASCII ? Self.ascii[Int(scalar.value)] : String(scalar)
+    self.width = width
+  }
+}
+
 /// A text as a row of glyphs, lazily: only what is asked for is looked at.
 ///
 /// A glyph is smaller than a `Character` where terminals disagree about the cluster: the parts of
@@ -34,22 +44,21 @@ package struct Glyphs: Sequence, IteratorProtocol {
 
   /// The next one; `nil` at the end.
   package mutating func next() -> Glyph? {
-    if let scalar = standIn.popFirst() { return Glyph(text: String(scalar), width: 1) }
+    if !standIn.isEmpty { return standIn.popFirst().map { Glyph($0, width: 1) } }
     while let scalar = ahead {
       ahead = scalars.next()
       // Between pictures a joiner hides nothing; anywhere else it is shown.
       if scalar.value == 0x200D, isAfterEmoji, let next = ahead, Self.isEmoji(next) { continue }
       if scalar.value != 0xFE0F { isAfterEmoji = Self.isEmoji(scalar) }
-      if scalar.value >= 0x20 && scalar.value < 0x7F {
-        if let following = ahead, following.value >= 0x300 { return joined(scalar, width: 1) }
-        return Glyph(text: String(scalar), width: 1)
+      if Sanitize.isPlain(scalar.value) {
+        return joined(scalar, width: TextWidth.isWide(scalar.value) ? 2 : 1)
       }
       // These two ask for the text or the emoji look of a symbol; terminals disagree on the width
       // of the answer, and the symbol says the same without.
       if scalar.value == 0xFE0E || scalar.value == 0xFE0F { continue }
       if let replacement = Sanitize.standIn(for: scalar) {
         standIn = replacement.unicodeScalars[...]
-        return standIn.popFirst().map { Glyph(text: String($0), width: 1) }
+        return standIn.popFirst().map { Glyph($0, width: 1) }
       }
       let width = TextWidth.of(scalar)
       guard width > 0 else {
@@ -62,13 +71,16 @@ package struct Glyphs: Sequence, IteratorProtocol {
     return nil
   }
 
-  /// Digits and signs of ASCII are emoji to Unicode, too. Lines of frames are asked about often.
+  /// Digits and signs of ASCII are emoji to Unicode, too.
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value >= 0x203C && !TextWidth.lines.contains(scalar.value) && scalar.properties.isEmoji
+    scalar.value >= 0x203C && !Sanitize.isPlain(scalar.value) && scalar.properties.isEmoji
   }
 
   private mutating func joined(_ scalar: Unicode.Scalar, width: Int) -> Glyph {
-    joined(String.UnicodeScalarView([scalar]), marks: 0, width: width)
+    guard let following = ahead, following.value >= 0x300 else {
+      return Glyph(scalar, width: width)
+    }
+    return joined(String.UnicodeScalarView([scalar]), marks: 0, width: width)
   }
 
   private mutating func joined(
@@ -105,7 +117,7 @@ package enum TextWidth {
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x300 { return value == 0 ? 0 : 1 }
-    if lines.contains(value) { return 1 }
+    if Sanitize.isPlain(value) { return isWide(value) ? 2 : 1 }
     if isZero(scalar) { return 0 }
     return isWide(value) ? 2 : 1
   }
@@ -116,15 +128,23 @@ package enum TextWidth {
   /// as it is drawn.
   package static func of(_ text: String, upTo limit: Int = .max) -> Int {
     var width = 0
+    for byte in text.utf8 {
+      // A byte of ASCII is a cell, unless marks follow it.
+      guard byte >= 0x20, byte < 0x7F else { return ofGlyphs(text, upTo: limit) }
+      width += 1
+      if width > limit { break }
+    }
+    return width
+  }
+
+  private static func ofGlyphs(_ text: String, upTo limit: Int) -> Int {
+    var width = 0
     for glyph in Glyphs(text) {
       width += glyph.width
       if width > limit { break }
     }
     return width
   }
-
-  /// Box drawings and blocks: one cell each, without a mark or an emoji among them.
-  static let lines: Range<UInt32> = 0x2500..<0x25A0
 
   private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
@@ -138,7 +158,7 @@ package enum TextWidth {
     }
   }
 
-  private static func isWide(_ value: UInt32) -> Bool {
+  fileprivate static func isWide(_ value: UInt32) -> Bool {
     guard value >= 0x1100 else { return false }
     var (low, high) = (0, wide.count - 1)
     while low <= high {

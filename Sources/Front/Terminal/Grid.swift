@@ -151,6 +151,27 @@ package struct Grid: Sendable, Equatable {
   }
 }
 
+extension Grid {
+  /// Calls a function with each cell that differs from that of a former grid of the same size, in a part at the upper
+  /// left: its place, and whether it is a wide character. Continuations are left out; without a former grid all others
+  /// differ.
+  package func forEachChange(
+    since old: Grid?, in part: Size,
+    _ body: (_ x: Int, _ y: Int, _ cell: Cell, _ isWide: Bool) -> Void
+  ) {
+    let old = old?.size == size ? old : nil
+    for y in 0..<min(height, part.height) {
+      let row = y * width
+      let end = row + min(width, part.width)
+      for index in row..<end where old.map({ $0.cells[index] != cells[index] }) ?? true {
+        let cell = cells[index]
+        if cell.isContinuation { continue }
+        body(index - row, y, cell, index + 1 < end && cells[index + 1].isContinuation)
+      }
+    }
+  }
+}
+
 extension Grid: CustomStringConvertible {
   /// A row as text without the spaces at its end.
   package func row(_ y: Int) -> String {
@@ -203,6 +224,17 @@ extension Grid {
     " ", "╵", "╷", "│", "╴", "┘", "┐", "┤", "╶", "└", "┌", "├", "─", "┴", "┬", "┼",
   ]
 
+  /// By scalar: texts that differ would be compared in a normal form.
+  private static let armsOfScalars: [Unicode.Scalar: Arms] = Dictionary(
+    uniqueKeysWithValues: strokes.enumerated().map { place, text in
+      (text.unicodeScalars[text.startIndex], Arms(rawValue: UInt8(place)))
+    })
+
+  private static func arms(of text: String) -> Arms {
+    guard text.utf8.count == 3, let first = text.unicodeScalars.first else { return [] }
+    return armsOfScalars[first] ?? []
+  }
+
   /// A box around a rectangle, with a title in its upper edge and a note at the right of it.
   ///
   /// Where it runs over another box the two share the edge (`┬`, `├`, `┼`). Returns the inside.
@@ -239,8 +271,7 @@ extension Grid {
 
   private mutating func join(_ arms: Arms, _ x: Int, _ y: Int, _ style: Style) {
     guard let cell = self[x, y] else { return }
-    let there = cell.text == " " ? 0 : Self.strokes.firstIndex(of: cell.text) ?? 0
-    let joined = Arms(rawValue: UInt8(there)).union(arms)
+    let joined = Self.arms(of: cell.text).union(arms)
     put(Self.strokes[Int(joined.rawValue)], width: 1, x: x, y: y, style)
   }
 

@@ -77,32 +77,33 @@ package enum Sanitize {
     return safe.map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
-  /// The bytes of a scalar that is shown as it is, joins nothing and is no emoji; 0 for any other, and
-  /// for those that are too rare to be worth the question.
+  /// The bytes of a scalar that is plain; 0 for any other.
   private static func plainLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
-    let lead = bytes[index]
+    let lead = UInt32(bytes[index])
     switch lead {
     case 0x20..<0x7F: return 1
     case 0xC2..<0xE0:
-      switch UInt32(lead & 0x1F) << 6 | UInt32(bytes[index + 1] & 0x3F) {
-      // A soft hyphen is hidden.
-      case 0xAD: return 0
-      // Latin, Greek and Cyrillic letters.
-      case 0xA0..<0x300, 0x3A3..<0x483, 0x48A..<0x530: return 2
-      default: return 0
-      }
+      return isPlain((lead & 0x1F) << 6 | UInt32(bytes[index + 1] & 0x3F)) ? 2 : 0
     case 0xE0..<0xF0:
-      let value =
-        UInt32(lead & 0x0F) << 12 | UInt32(bytes[index + 1] & 0x3F) << 6
-        | UInt32(bytes[index + 2] & 0x3F)
-      switch value {
-      // Dashes and quotation marks; kana, Chinese characters, Hangul syllables.
-      case 0x2010..<0x2028, 0x3001..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0x9FF0,
-        0xAC00..<0xD7A4:
-        return 3
-      default: return 0
-      }
+      let middle = UInt32(bytes[index + 1] & 0x3F) << 6
+      return isPlain((lead & 0x0F) << 12 | middle | UInt32(bytes[index + 2] & 0x3F)) ? 3 : 0
     default: return 0
+    }
+  }
+
+  /// Whether a scalar is shown as it is, is no mark and is no picture that others are joined to. Those that are too
+  /// rare to be worth the question are none.
+  package static func isPlain(_ value: UInt32) -> Bool {
+    switch value {
+    // A soft hyphen is hidden.
+    case 0xAD: false
+    // Latin, Greek and Cyrillic letters.
+    case 0x20..<0x7F, 0xA0..<0x300, 0x3A3..<0x483, 0x48A..<0x530: true
+    // Dashes and quotation marks; frames; kana, Chinese characters, Hangul syllables.
+    case 0x2010..<0x2028, 0x2500..<0x25A0, 0x3001..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB,
+      0x4E00..<0x9FF0, 0xAC00..<0xD7A4:
+      true
+    default: false
     }
   }
 
