@@ -14,16 +14,14 @@ struct Count: Sendable, Equatable {
   /// Takes a digit, or Escape once there are some; `false` for a key that is none of its business.
   ///
   /// A number begins only where letters are keys, not text, and with a digit that no key stands for.
-  mutating func take(_ key: Key, _ bindings: [Binding]) -> Bool {
+  mutating func take(_ key: Key, _ binding: (Key) -> Binding?) -> Bool {
     if key == .escape, !isEmpty {
       text = ""
       return true
     }
     guard case .character(let digit) = key, digit.isASCII, digit.isNumber else { return false }
     if isEmpty {
-      guard bindings.binding(for: "j")?.action.isMovement == true,
-        bindings.binding(for: key) == nil
-      else { return false }
+      guard binding("j")?.action.isMovement == true, binding(key) == nil else { return false }
     }
     if text.count < Self.digits { text.append(digit) }
     return true

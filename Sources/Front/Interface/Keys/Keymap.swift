@@ -28,6 +28,13 @@ package enum Keymap {
     return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
 
+  /// The first of them that has a key. Those of everywhere need not be made for a key that the layer or the screen has,
+  /// as it has those that move.
+  static func binding(for key: Key, _ state: State) -> Binding? {
+    let own = popup(state) ?? screen(state.front, state)
+    return own.binding(for: key) ?? bindings(state).binding(for: key)
+  }
+
   /// Those of the uppermost popup; `nil` without one.
   private static func popup(_ state: State) -> [Binding]? {
     state.layers.last?.content.bindings(state.context)

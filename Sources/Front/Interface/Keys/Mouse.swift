@@ -75,7 +75,7 @@ extension State {
       return moveInLayer(.mouse(action, x: point.x, y: point.y))
     }
     guard spots[popup].rect.contains(point) else {
-      guard let escape = Keymap.bindings(self).binding(for: .escape) else { return [] }
+      guard let escape = Keymap.binding(for: .escape, self) else { return [] }
       return press(escape, .escape)
     }
     for spot in spots[popup...] where spot.rect.contains(point) {
@@ -117,7 +117,7 @@ extension State {
     if steps != 0 {
       effects = press(Action.movement, steps < 0 ? .up : .down, times: abs(steps)) ?? []
     }
-    if action == .doubleClick, let enter = Keymap.bindings(self).binding(for: .enter) {
+    if action == .doubleClick, let enter = Keymap.binding(for: .enter, self) {
       effects += press(enter, .enter)
     }
     return effects

@@ -141,11 +141,12 @@ extension State {
       count = Count()
       return mouse(action, Point(x: x, y: y), key)
     }
-    let bindings = Keymap.bindings(self)
-    if count.take(key, bindings) { return [] }
-    let times = count.number
-    count = Count()
-    guard let binding = bindings.binding(for: key) else {
+    var typed = count
+    let isTyped = typed.take(key) { Keymap.binding(for: $0, self) }
+    count = isTyped ? typed : Count()
+    if isTyped { return [] }
+    let times = typed.number
+    guard let binding = Keymap.binding(for: key, self) else {
       return layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
     }
     let effects = press(binding, key, times: times)
