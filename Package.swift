@@ -203,8 +203,8 @@ let package = Package(
     .target(
       name: "Reports",
       dependencies: [
-        "Merging", "Comparison", "Rescue", "Lint", "Editing", "Migration", "ManagedStore",
-        "ManagedModel", "ModelWriting",
+        "Terminal", "Merging", "Comparison", "Rescue", "Lint", "Editing", "Migration",
+        "ManagedStore", "ManagedModel", "ModelWriting",
       ],
       path: "Sources/Front/Reports",
       swiftSettings: unoptimized),
@@ -240,15 +240,23 @@ let package = Package(
         .linkedLibrary("ncursesw", .when(platforms: [.linux])),
         .linkedLibrary("ncurses", .when(platforms: [.macOS])),
       ]),
+    // What the commands do: all but those of the screens, so that they are compiled beside Interface.
+    .target(
+      name: "Commands",
+      dependencies: [
+        "Anonymizing", "AtomicStores", "Comparison", "Containers", "Editing", "Files", "JSON",
+        "Lint", "ManagedModel", "ManagedStore", "Merging", "Migration", "ModelSearch",
+        "ModelWriting", "Reports", "Rescue", "RowText", "SQLite", "Seeding", "SwiftModels",
+        "Terminal", "Texts", "Watching",
+      ],
+      path: "Sources/Front/Commands", swiftSettings: unoptimized),
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "AtomicStores", "Containers", "Watching",
-        "Comparison", "Anonymizing", "Merging", "Editing", "Rescue", "Lint", "Migration",
-        "ModelSearch",
-        "SwiftModels", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Reports", "Demo",
-        "Seeding", "Texts",
+        "AtomicStores", "Commands", "Comparison", "Containers", "Curses", "Demo", "Editing",
+        "Files", "Images", "Interface", "JSON", "ManagedModel", "ManagedStore", "Merging",
+        "Migration", "ModelSearch", "ModelWriting", "Rescue", "RowText", "SQLite", "Terminal",
+        "Texts", "Watching",
       ],
       path: "Sources/Front/strata",
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -368,7 +376,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Interface", "Reports", "Terminal", "AtomicStores", "Containers",
+        "strata", "Commands", "Interface", "Reports", "Terminal", "AtomicStores", "Containers",
         "Watching",
         "Comparison", "Lint", "Mapping", "Migration",
         "ModelSearch", "ManagedStore", "StoreTables", "ManagedModel", "ModelWriting", "SQLite",

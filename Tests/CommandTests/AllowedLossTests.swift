@@ -5,7 +5,7 @@ import Migration
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("What --allow-loss names")
 struct AllowedLossTests {

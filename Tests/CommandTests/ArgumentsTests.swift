@@ -1,6 +1,7 @@
 import ManagedModel
 import Testing
 
+@testable import Commands
 @testable import strata
 
 @Suite("The words of a command line")

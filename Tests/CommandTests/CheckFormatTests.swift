@@ -2,7 +2,7 @@ import Files
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Migrations for a build server")
 struct CheckFormatTests {

@@ -6,8 +6,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
-@testable import strata
 
 @Suite("The state of mirroring to CloudKit")
 struct CloudKitCommandTests {

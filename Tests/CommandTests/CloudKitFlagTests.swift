@@ -6,7 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 /// Flags of the mirroring's tables besides those of records, which `CloudKitCommandTests` has: each in every state.
 @Suite("Flags of mirroring to CloudKit")

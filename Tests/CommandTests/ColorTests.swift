@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Colour and global options")
 struct ColorTests {
@@ -79,7 +79,7 @@ struct ColorTests {
     #expect(Captured("--json", "info", folder.path("none")).out.hasPrefix(#"{"error""#))
     #expect(Captured("--json", "info", store, "--json").status == .done)
     #expect(Captured("--color", "purple", "info", store).status == .usage)
-    #expect(Captured("--json", "--version").out == "strata \(CommandLineTool.version)\n")
+    #expect(Captured("--json", "--version").out == "strata \(Version.number)\n")
     #expect(Captured("--json", "--help").status == .done)
   }
 }

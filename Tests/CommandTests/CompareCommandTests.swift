@@ -4,8 +4,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 @Suite("compare")
 struct CompareCommandTests {

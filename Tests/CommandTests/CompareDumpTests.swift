@@ -4,8 +4,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 /// What an independent script makes of two dumps, beside what `compare` says.
 @Suite(

@@ -3,7 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("composite attributes in the commands")
 struct CompositeCommandTests {

@@ -3,6 +3,7 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
 @testable import strata
 

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("migrate --output of a store that is of the version already")
 struct CopyingOutputTests {

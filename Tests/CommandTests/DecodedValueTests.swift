@@ -6,8 +6,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
-@testable import strata
 
 @Suite("Values of a known form are decoded everywhere")
 struct DecodedValueTests {

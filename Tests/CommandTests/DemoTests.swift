@@ -6,7 +6,7 @@ import ModelSearch
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("The demo and the commands on it")
 struct DemoTests {

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("strata doctor")
 struct DoctorCommandTests {

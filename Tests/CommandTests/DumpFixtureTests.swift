@@ -2,7 +2,7 @@ import Files
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -5,7 +5,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Models of Xcode 3, and models inside mapping models")
 struct EditorModelTests {

@@ -4,7 +4,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

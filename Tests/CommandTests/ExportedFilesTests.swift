@@ -6,7 +6,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 #if canImport(Glibc)
   import Glibc

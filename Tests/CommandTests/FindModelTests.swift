@@ -5,8 +5,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

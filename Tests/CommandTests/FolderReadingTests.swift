@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
 @testable import strata
 

@@ -6,6 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import strata
 
 /// What the interface's questions name is what the runs then make.

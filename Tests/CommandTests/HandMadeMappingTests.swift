@@ -4,6 +4,7 @@ import ModelSearch
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
 @testable import ManagedStore
 @testable import Mapping

@@ -1,6 +1,7 @@
 import Terminal
 import Testing
 
+@testable import Commands
 @testable import strata
 
 @Suite("Help on a terminal")

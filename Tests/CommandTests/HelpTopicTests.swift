@@ -2,6 +2,7 @@ import Files
 import Terminal
 import Testing
 
+@testable import Commands
 @testable import strata
 
 @Suite("Topics of help")

@@ -5,9 +5,9 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Mapping
 @testable import Migration
-@testable import strata
 
 #if canImport(Darwin)
   import Darwin

@@ -5,8 +5,8 @@ import ModelSearch
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 @Suite("lint against a git revision", .enabled(if: GitRepository.isAvailable))
 struct LintBaseTests {

@@ -3,7 +3,7 @@ import ManagedModel
 import Terminal
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Long texts")
 struct LongTextTests {

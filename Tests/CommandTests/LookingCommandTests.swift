@@ -6,7 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("strata search, frequencies, history; rows as Markdown")
 struct LookingCommandTests {

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("strata merge")
 struct MergeCommandTests {

@@ -6,7 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Stores of several merged models")
 struct MergedModelTests {

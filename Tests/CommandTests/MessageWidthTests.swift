@@ -2,7 +2,7 @@ import Interface
 import Terminal
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Messages in a terminal")
 struct MessageWidthTests {

@@ -3,6 +3,7 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import strata
 

@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Values that nothing wrote on purpose")
 struct OddValueTests {

@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import strata
 
 #if canImport(Darwin)

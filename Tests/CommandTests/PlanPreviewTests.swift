@@ -3,8 +3,8 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 /// The first objects that a plan shows, before and after.
 @Suite("The first objects of a plan")

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Warnings of a plan")
 struct PlanWarningTests {

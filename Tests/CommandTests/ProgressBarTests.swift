@@ -1,6 +1,7 @@
 import Terminal
 import Testing
 
+@testable import Commands
 @testable import strata
 
 @Suite("Progress on standard error")

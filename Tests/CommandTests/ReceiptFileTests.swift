@@ -3,7 +3,7 @@ import ManagedModel
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Where a report is written")
 struct ReceiptFileTests {

@@ -5,8 +5,8 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 /// The recipe in the article on recipes, run as it stands there, and what plan, migrate and rehearse report.
 @Suite("The article's recipe")

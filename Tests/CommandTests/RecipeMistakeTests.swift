@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -4,6 +4,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration

@@ -4,9 +4,9 @@ import ModelWriting
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import Migration
-@testable import strata
 
 @Suite("A plan for which no mapping can be inferred")
 struct RefusedPlanTests {

@@ -3,11 +3,11 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
 @testable import StoreTables
-@testable import strata
 
 @Suite("rehearse")
 struct RehearseTests {

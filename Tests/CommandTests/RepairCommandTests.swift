@@ -3,6 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import strata
 
 @Suite("strata repair")

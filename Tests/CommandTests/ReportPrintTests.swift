@@ -2,7 +2,7 @@ import Interface
 import Reports
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("A report as a command prints it")
 struct ReportPrintTests {

@@ -6,6 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import strata
 

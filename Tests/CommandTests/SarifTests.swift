@@ -4,8 +4,8 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import JSON
-@testable import strata
 
 /// What the schema of SARIF 2.1.0 (oasis-tcs/sarif-spec, sarif-schema-2.1.0.json) asks of the objects
 /// that lint writes. The schema itself cannot be fetched by a test; these are its rules for them:

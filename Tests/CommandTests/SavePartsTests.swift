@@ -3,6 +3,7 @@ import ManagedStore
 import Synchronization
 import Testing
 
+@testable import Commands
 @testable import Interface
 @testable import Watching
 @testable import strata

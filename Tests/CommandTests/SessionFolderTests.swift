@@ -3,6 +3,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Interface
 @testable import strata
 

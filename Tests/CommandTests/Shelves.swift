@@ -4,9 +4,9 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import StoreTables
-@testable import strata
 
 /// Two stores of books, which tests make and change.
 struct Shelves {

@@ -4,8 +4,8 @@ import ModelSearch
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 @Suite("Commands on Swift source")
 struct SwiftSourceTests {

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 /// Two commands, or two lines of one, that are asked about one store.
 @Suite("What commands say of one store agrees")

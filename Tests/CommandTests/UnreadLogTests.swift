@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 /// A file in a store's place takes its -wal or its -journal away: none may go that holds what was not read.
 @Suite("A store beside a log that is not in it is not replaced")

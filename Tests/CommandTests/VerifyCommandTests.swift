@@ -5,9 +5,9 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import StoreTables
-@testable import strata
 
 @Suite("verify")
 struct VerifyCommandTests {

@@ -3,8 +3,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
-@testable import strata
 
 /// What is read of a damaged store is a private copy of all that can be read: that it agrees says nothing
 /// of the file.

@@ -3,10 +3,10 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import ManagedStore
 @testable import Mapping
 @testable import Migration
-@testable import strata
 
 /// A comparison that checks the second file by the way, and reads rows beside the first.
 @Suite(

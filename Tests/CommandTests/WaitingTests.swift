@@ -4,7 +4,7 @@ import Migration
 import Reports
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("What is shown before the answer is there")
 struct WaitingTests {

@@ -1,10 +1,10 @@
 import Testing
 
+@testable import Commands
 @testable import Comparison
 @testable import ManagedStore
 @testable import StoreTables
 @testable import Watching
-@testable import strata
 
 @Suite("watch")
 struct WatchCommandTests {

@@ -5,6 +5,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import strata
 
 /// What each command does with a store that is no SQLite file.

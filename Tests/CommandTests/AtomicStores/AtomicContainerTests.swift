@@ -3,8 +3,8 @@ import Files
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Containers
-@testable import strata
 
 /// A folder with an XML and a binary store, which have the names of no store, and their model.
 private struct AtomicLuggage {

@@ -6,7 +6,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 /// A binary property list in which lists are shared, which no sound writer makes.
 private enum FoldedList {

@@ -6,7 +6,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("repair of XML and binary stores")
 struct AtomicRepairTests {

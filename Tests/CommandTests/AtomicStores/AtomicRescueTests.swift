@@ -6,7 +6,7 @@ import ModelWriting
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("XML and binary stores that are damaged")
 struct AtomicRescueTests {

@@ -6,7 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 /// A model with every type of attribute and every kind of relationship, a store of it, and the same objects in an XML
 /// and in a binary store.

@@ -7,7 +7,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import strata
+@testable import Commands
 
 @Suite("Transformables of XML and binary stores")
 struct AtomicTransformableTests {

@@ -4,6 +4,7 @@ import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Commands
 @testable import Containers
 @testable import strata
 

@@ -3,6 +3,7 @@ import ManagedStore
 import SQLite
 import TestSupport
 
+@testable import Commands
 @testable import strata
 
 /// A store with a -wal and external data, and everything that a person may bring it in.

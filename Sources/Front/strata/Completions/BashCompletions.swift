@@ -1,3 +1,4 @@
+import Commands
 import ManagedModel
 
 /// A function for bash's `complete -F`, made from the table of commands.

@@ -1,3 +1,4 @@
+import Commands
 import ManagedModel
 
 /// Lines for fish's `complete`, made from the table of commands.

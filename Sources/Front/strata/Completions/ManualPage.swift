@@ -1,9 +1,11 @@
+import Commands
+
 /// The manual page, in man's macros, made from the table of commands.
 enum ManualPage {
   static var text: String {
     var page = ""
     page +=
-      ".TH STRATA 1 \(CommandLineTool.versionDate) \"strata \(CommandLineTool.version)\" \"User Commands\"\n"
+      ".TH STRATA 1 \(Version.date) \"strata \(Version.number)\" \"User Commands\"\n"
     page += ".SH NAME\nstrata \\- inspects, migrates and repairs Core Data stores\n"
     page += ".SH SYNOPSIS\n" + synopsis(InterfaceCommand.command)
     page += ".br\n.B strata\n.I COMMAND\n\\&...\n"

@@ -1,3 +1,4 @@
+import Commands
 import ManagedModel
 
 /// A function for zsh's `compdef`, made from the table of commands.

@@ -1,4 +1,5 @@
 import AtomicStores
+import Commands
 import Containers
 import Files
 import Interface

@@ -1,3 +1,4 @@
+import Commands
 import Curses
 import Files
 import Interface

@@ -1,3 +1,4 @@
+import Commands
 import Containers
 import Files
 import Interface

@@ -1,4 +1,5 @@
 import ManagedModel
+import Reports
 import Rescue
 import Terminal
 

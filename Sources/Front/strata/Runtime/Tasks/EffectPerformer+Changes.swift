@@ -1,3 +1,4 @@
+import Commands
 import Comparison
 import Files
 import Interface
@@ -97,7 +98,7 @@ extension EffectPerformer {
   /// Writes changes down.
   func write(_ id: TaskID, _ file: ChangesFile) {
     start(id) { [path] in
-      try RowExport.check(file.path, besides: [path])
+      try ExportPlace.check(file.path, besides: [path])
       guard file.replaces || FileSystem.status(file.path) == nil else {
         throw CoreDataError(
           .refused, "The file exists: Enter again replaces it.", path: file.path)

@@ -1,3 +1,4 @@
+import Commands
 import Files
 import Interface
 import ManagedModel
@@ -19,35 +20,12 @@ struct RowExport {
 
   /// - Returns: `nil` where there is a file of that name that is not to be replaced.
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> (rows: Int, bytes: Int)? {
-    try Self.check(request.path, besides: [store.files.path, own])
+    try ExportPlace.check(request.path, besides: [store.files.path, own])
     guard request.replaces || FileSystem.status(request.path) == nil else { return nil }
     let file = try PendingFile(for: request.path)
     let result = try write(to: file, progress)
     try file.finish(replacing: request.replaces)
     return result
-  }
-
-  /// A file of the store's own, or one among those of an app, must not be written.
-  ///
-  /// - Parameter makesFolder: whether a folder that is not there will be made.
-  static func check(
-    _ path: String, besides stores: [String], makesFolder: Bool = false
-  ) throws {
-    let place = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
-    let bundle = place.split(separator: "/").first { part in
-      [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld"]
-        .contains { part.hasSuffix($0) }
-    }
-    if let bundle {
-      throw CoreDataError(
-        .usage, "that is inside \(bundle), which is not a place for other files",
-        path: path, hint: "Name a file elsewhere.")
-    }
-    if let refusal = OutputPlace.refusal(
-      toWrite: "the rows", at: path, besides: stores, makesFolder: makesFolder)
-    {
-      throw refusal
-    }
   }
 
   private func write(

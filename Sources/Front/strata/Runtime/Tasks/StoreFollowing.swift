@@ -1,3 +1,4 @@
+import Commands
 import Interface
 import ManagedModel
 import ManagedStore

@@ -1,0 +1,31 @@
+import AtomicStores
+import Rescue
+
+extension Diagnosis {
+  /// Takes in what is wrong with the XML or binary store that a private copy was made of; what is so only in the copy
+  /// is left out.
+  ///
+  /// - Parameter path: where the copy is; any other store has nothing to take.
+  package mutating func takeAtomicStore(at path: String, modelName: String?) {
+    guard let origin = AtomicCopy.origin(ofCopyAt: path) else { return }
+    // It has no -wal, and its keys are given out over all entities, with nothing left of those that are gone.
+    remove([.walMissing, .deletions])
+    for fault in origin.faults {
+      add(fault.kind.finding, fault.sentence, count: fault.count, modelName: modelName)
+    }
+  }
+}
+
+extension AtomicFault.Kind {
+  /// The kind of finding that it is.
+  fileprivate var finding: FindingKind {
+    switch self {
+    case .damage: .atomicDamage
+    case .metadata: .atomicMetadata
+    case .classes: .atomicClasses
+    case .ids: .atomicIDs
+    case .links: .atomicLinks
+    case .values: .atomicValues
+    }
+  }
+}
