@@ -38,7 +38,7 @@ let selfContained: [LinkerSetting] = [
 ]
 
 // Folders and arrows: a target may import only what is listed here, so a wrong arrow is a compile
-// error. Nothing below Interface knows that a terminal exists.
+// error. Nothing below Front knows that a terminal exists.
 let package = Package(
   name: "strata",
   platforms: [.macOS(.v15)],
@@ -90,13 +90,12 @@ let package = Package(
     // Which tables, columns, indexes and triggers a model has in a store, and expressions as SQL over them. No store
     // is opened, so that it is compiled beside what reads pages.
     .target(
-      name: "StoreTables", dependencies: ["SQLite", "ManagedModel", "Files"],
+      name: "StoreTables", dependencies: ["SQLite", "ManagedModel", "Files", "CZlib"],
       path: "Sources/Stores/StoreTables", swiftSettings: small),
     .target(
       name: "ManagedStore",
       dependencies: [
         "StoreTables", "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON",
-        "CZlib",
       ],
       path: "Sources/Stores/ManagedStore",
       swiftSettings: small),
@@ -164,13 +163,17 @@ let package = Package(
       path: "Sources/Work/Rescue",
       swiftSettings: unoptimized),
 
-    // A copy of a store with other values, to be sent to a developer: it looks at every byte of them.
+    // Other values for those of a person: it looks at every byte of them.
+    .target(
+      name: "DataMasking", dependencies: ["StoreTables", "ManagedModel", "SQLite", "CZlib"],
+      path: "Sources/Work/DataMasking"),
+    // A copy of a store with such values, to be sent to a developer.
     .target(
       name: "Anonymizing",
       dependencies: [
-        "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib",
+        "DataMasking", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files",
       ],
-      path: "Sources/Work/Anonymizing"),
+      path: "Sources/Work/Anonymizing", swiftSettings: small),
 
     // One store of two that hold the same objects.
     .target(
@@ -209,15 +212,20 @@ let package = Package(
       path: "Sources/Front/Reports",
       swiftSettings: unoptimized),
 
-    // New stores of any model, filled with objects that could be an app's.
+    // Values that could be an app's: texts, numbers, dates, bytes.
+    .target(
+      name: "SampleValues", dependencies: ["StoreTables", "ManagedModel", "ModelWriting"],
+      path: "Sources/Work/SampleValues", swiftSettings: small),
+    // New stores of any model, filled with objects of such values.
     .target(
       name: "Seeding",
-      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite"],
+      dependencies: ["SampleValues", "ManagedStore", "ManagedModel", "SQLite"],
       path: "Sources/Work/Seeding",
       swiftSettings: small),
     // What demo stores and their models hold.
     .target(
-      name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"],
+      name: "Demo",
+      dependencies: ["Seeding", "SampleValues", "ManagedStore", "ManagedModel", "ModelWriting"],
       path: "Sources/Work/Demo"),
     .target(name: "Terminal", dependencies: ["JSON"], path: "Sources/Front/Terminal"),
     .target(
@@ -327,7 +335,8 @@ let package = Package(
     .testTarget(
       name: "AnonymizingTests",
       dependencies: [
-        "Anonymizing", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
+        "Anonymizing", "DataMasking", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "MergingTests",
@@ -350,8 +359,8 @@ let package = Package(
     .testTarget(
       name: "SeedingTests",
       dependencies: [
-        "Seeding", "Demo", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files",
-        "TestSupport",
+        "Seeding", "SampleValues", "Demo", "Rescue", "ManagedStore", "ManagedModel", "SQLite",
+        "Files", "TestSupport",
       ]),
     // What a program sees that uses the products.
     .testTarget(

@@ -4,6 +4,7 @@ import SQLite
 import Testing
 
 @testable import Anonymizing
+@testable import DataMasking
 
 @Suite("Pseudonyms")
 struct PseudonymTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Anonymizing
+@testable import DataMasking
 
 @Suite("A store with other values")
 struct StoreAnonymizationTests {

@@ -1,15 +1,16 @@
-import Interface
 import Terminal
 import Testing
 
 @testable import Commands
+@testable import strata
 
 @Suite("Messages in a terminal")
 struct MessageWidthTests {
   private func lines(_ text: String, width: Int, isTerminal: Bool = true) -> [String] {
     var bytes: [UInt8] = []
     let console = Console(
-      isErrorTerminal: isTerminal, errorWidth: { width }, out: { _ in }, err: { bytes += $0 })
+      isErrorTerminal: isTerminal, errorWidth: { width },
+      isCommand: { CommandTable.command(named: $0) != nil }, out: { _ in }, err: { bytes += $0 })
     console.note(text)
     return String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false

@@ -1,6 +1,7 @@
 import ManagedModel
 import Testing
 
+@testable import SampleValues
 @testable import Seeding
 
 @Suite("Texts of a regular expression")

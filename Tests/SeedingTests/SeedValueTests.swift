@@ -5,6 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import SampleValues
 @testable import Seeding
 
 @Suite("Values of seeded stores")

@@ -1,3 +1,4 @@
+import DataMasking
 import Files
 import ManagedModel
 import ManagedStore

@@ -1,3 +1,4 @@
+import DataMasking
 import ManagedModel
 import ManagedStore
 import SQLite

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import SampleValues
 
 /// Makes the rows of one entity.
 struct ObjectMaker: Sendable {

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import SampleValues
 
 /// What a person may ask of a seeded store.
 package struct SeedOptions: Sendable {

@@ -1,6 +1,7 @@
 import Dispatch
 import ManagedModel
 import ManagedStore
+import SampleValues
 import Synchronization
 
 /// What became of a seeding.

@@ -1,3 +1,5 @@
+import SampleValues
+
 /// The parent of each child: worked out from its key alone, so that nothing has to be remembered.
 ///
 /// What the model asks for comes first: as many children as each parent must have are dealt out in

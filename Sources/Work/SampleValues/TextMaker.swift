@@ -21,7 +21,7 @@ struct MadePerson: Sendable {
 }
 
 /// A text of a topic. With a number no two texts of one topic are equal.
-struct TextMaker: Sendable {
+package struct TextMaker: Sendable {
   let topic: TextTopic
 
   func text(

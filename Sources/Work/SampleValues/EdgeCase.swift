@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// What the first objects of each entity have where edge cases are asked for.
-enum EdgeCase: Int, Sendable, CaseIterable {
+package enum EdgeCase: Int, Sendable, CaseIterable {
   /// No value where none must be.
   case absent
   /// Empty texts and data, zero.
@@ -18,7 +18,7 @@ enum EdgeCase: Int, Sendable, CaseIterable {
   /// UTF-8 bytes of the huge text.
   static let hugeText = 10_000_000
   /// Objects of a chain in a hierarchy.
-  static let chain = 1000
+  package static let chain = 1000
 
   static let scripts = [
     "👩🏽‍👩🏽‍👧🏽‍👦🏽 🇳🇿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 ❤️‍🔥", "שלום עולם (12) abc", "مرحبا بالعالم ١٢٣ abc",

@@ -157,25 +157,31 @@ struct NumberOrder {
 }
 
 /// The kinds of numbers of a store, each in its order.
-struct NumberOrders {
+package struct NumberOrders {
   /// Kinds whose values are compared with each other.
-  enum Kind: String, CaseIterable {
+  package enum Kind: String, CaseIterable {
     case integer, double, float, decimal, date
   }
 
   private var orders: [Kind: NumberOrder] = [:]
 
   /// Numbers that a model names.
-  struct Named {
+  package struct Named {
     /// Those of predicates, and defaults: they stay, and nothing else becomes one.
-    var constants: [Double] = []
+    package var constants: [Double]
     /// Nothing below one becomes one or greater, nor the other way round.
-    var minima: [Double] = []
+    package var minima: [Double]
     /// Nothing above one becomes one or less, nor the other way round.
-    var maxima: [Double] = []
+    package var maxima: [Double]
+
+    package init(
+      constants: [Double] = [], minima: [Double] = [], maxima: [Double] = []
+    ) {
+      (self.constants, self.minima, self.maxima) = (constants, minima, maxima)
+    }
   }
 
-  init(_ named: [Kind: Named]) {
+  package init(_ named: [Kind: Named]) {
     for kind in Kind.allCases {
       let own = named[kind] ?? Named()
       orders[kind] = NumberOrder(
@@ -232,7 +238,7 @@ struct NumberOrders {
   }
 
   /// Notes a value that occurs.
-  mutating func add(_ value: Value, _ kind: Kind) {
+  package mutating func add(_ value: Value, _ kind: Kind) {
     switch value {
     case .integer(let number) where kind == .integer: orders[kind]?.add(number)
     case .integer(let number): orders[Self.kind(number, kind)]?.add(Self.key(number, kind))
@@ -252,7 +258,7 @@ struct NumberOrders {
   }
 
   /// Chooses all replacements.
-  mutating func choose(_ hash: KeyedHash) {
+  package mutating func choose(_ hash: KeyedHash) {
     for kind in Kind.allCases {
       orders[kind]?.choose(hash, label: kind.rawValue) { interval in
         switch kind {
@@ -265,7 +271,7 @@ struct NumberOrders {
   }
 
   /// The replacement, in the storage class that the value has.
-  func replaced(_ value: Value, _ kind: Kind) -> Value {
+  package func replaced(_ value: Value, _ kind: Kind) -> Value {
     switch value {
     case .integer(let number):
       let own = kind == .integer ? .integer : Self.kind(number, kind)

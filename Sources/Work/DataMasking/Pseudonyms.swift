@@ -3,9 +3,9 @@ import ManagedModel
 /// Replaces texts, UUIDs and single numbers by others of their kind, under one key.
 ///
 /// Equal values become equal ones wherever they stand.
-final class Pseudonyms {
-  let hash: KeyedHash
-  let cipher: SymbolCipher
+package final class Pseudonyms {
+  package let hash: KeyedHash
+  package let cipher: SymbolCipher
   private let classes = ScalarClasses()
   /// Entities of the model: what of an `x-coredata` URL stays.
   private let entities: Set<String>
@@ -13,19 +13,19 @@ final class Pseudonyms {
   private static let mostKnown = 100_000
 
   /// - Parameter key: 32 random bytes, or what a seed gives.
-  init(key: [UInt8], entities: Set<String> = []) {
+  package init(key: [UInt8], entities: Set<String> = []) {
     hash = KeyedHash(key: key)
     cipher = SymbolCipher(hash)
     self.entities = entities
   }
 
   /// The key that follows from a seed.
-  static func key(ofSeed seed: String) -> [UInt8] {
+  package static func key(ofSeed seed: String) -> [UInt8] {
     Digest.sha256(Array("strata anonymize\0".utf8) + Array(seed.utf8))
   }
 
   /// 32 random bytes.
-  static func randomKey() -> [UInt8] {
+  package static func randomKey() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
@@ -33,7 +33,7 @@ final class Pseudonyms {
   // MARK: - Texts
 
   /// Another text of the same length and shape.
-  func text(_ text: String, _ rules: TextRules? = nil) -> String {
+  package func text(_ text: String, _ rules: TextRules? = nil) -> String {
     let bytes = Array(text.utf8)
     if let rules { return rules.replaced(text) { self.plain($0, keeping: $1, allowing: $2) } }
     if let replaced = known[bytes] { return replaced }
@@ -155,7 +155,7 @@ final class Pseudonyms {
   }
 
   /// Another UUID of the same version and variant.
-  func uuid(_ bytes: [UInt8]) -> [UInt8] {
+  package func uuid(_ bytes: [UInt8]) -> [UInt8] {
     let digits = uuid(digits: bytes.flatMap { [Int($0 >> 4), Int($0 & 15)] })
     return stride(from: 0, to: digits.count - 1, by: 2).map { place -> UInt8 in
       let high = digits[place] << 4
@@ -179,7 +179,7 @@ final class Pseudonyms {
   // MARK: - Single numbers
 
   /// Another whole number with as many digits, for numbers without an order, such as those in archives; 0 stays.
-  func integer(_ value: Int64, in range: ClosedRange<Int64>) -> Int64 {
+  package func integer(_ value: Int64, in range: ClosedRange<Int64>) -> Int64 {
     guard value != 0, value != .min, range.contains(value) else { return value }
     let digits = String(value.magnitude).utf8.map { Int($0) - 0x30 }
     let radices = [9] + digits.dropFirst().map { _ in 10 }
@@ -204,7 +204,7 @@ final class Pseudonyms {
   }
 
   /// Another real number of the same magnitude; a whole one stays whole, 0 stays 0.
-  func real(_ value: Double) -> Double {
+  package func real(_ value: Double) -> Double {
     guard value.isFinite, value != 0 else { return value }
     if value == value.rounded(.towardZero), abs(value) < 0x1p53 {
       return Double(integer(Int64(value), in: -(1 << 53)...1 << 53))

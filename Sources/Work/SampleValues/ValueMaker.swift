@@ -1,20 +1,20 @@
 import ManagedModel
 
 /// What the values of one object are made with.
-struct MadeObject {
-  var random: SeededGenerator
+package struct MadeObject {
+  package var random: SeededGenerator
   let person: MadePerson
   /// Seconds since 2001 at which the object came to be.
   let created: Double
   /// Its place among the objects of its entity.
-  let ordinal: Int
-  let edge: EdgeCase?
+  package let ordinal: Int
+  package let edge: EdgeCase?
 
   /// 2019-01-01, in seconds since 2001, and seven years.
   private static let begin = 567_993_600.0
   private static let minutes = 7 * 365 * 1440
 
-  init(seed: UInt64, ordinal: Int, edge: EdgeCase?) {
+  package init(seed: UInt64, ordinal: Int, edge: EdgeCase?) {
     random = SeededGenerator(seed: seed)
     person = MadePerson(using: &random)
     created = Self.begin + Double(random.below(Self.minutes)) * 60
@@ -24,8 +24,8 @@ struct MadeObject {
 }
 
 /// Makes the values of one attribute, or of an element of a composite one.
-struct ValueMaker: Sendable {
-  enum Filling: Sendable {
+package struct ValueMaker: Sendable {
+  package enum Filling: Sendable {
     case nothing
     case flag(percent: Int)
     case whole(NumberTopic)
@@ -53,33 +53,33 @@ struct ValueMaker: Sendable {
   }
 
   private let subject: Subject
-  var attribute: Attribute { subject.attribute }
-  var limits: ValueLimits { subject.limits }
+  package var attribute: Attribute { subject.attribute }
+  package var limits: ValueLimits { subject.limits }
   private let isDerived: Bool
   private let isOptional: Bool
   private let isFloat: Bool
   /// Whether any value will do.
   private let isFree: Bool
   private let defaultValue: AttributeValue?
-  var filling: Filling
+  package var filling: Filling
   /// Of a hundred objects, those without a value where none must be.
-  var emptyPercent: Int
+  package var emptyPercent: Int
   /// Of a hundred objects, those with the default.
-  var defaultPercent = 0
+  package var defaultPercent = 0
   /// Place of the object among those that must differ in this attribute.
-  var isUnique = false
+  package var isUnique = false
   /// How often a value is rebuilt that does not keep to the rules.
-  var tries = 20
+  package var tries = 20
   /// Whether it may be without a value where the composite around it has one.
-  var isElementOptional: Bool
+  package var isElementOptional: Bool
   /// Whether one object has a text of ten megabytes.
-  var isHuge = false
+  package var isHuge = false
   /// Lengths of texts that another store shows.
-  var lengths: [Int] = []
+  package var lengths: [Int] = []
   /// What dates another store shows.
-  var dates: ClosedRange<Double>?
+  package var dates: ClosedRange<Double>?
 
-  init(_ attribute: Attribute, of entity: String, samples: MadeBytes) {
+  package init(_ attribute: Attribute, of entity: String, samples: MadeBytes) {
     subject = Subject(attribute)
     let limits = subject.limits
     isDerived = attribute.isDerived
@@ -137,7 +137,7 @@ struct ValueMaker: Sendable {
   }
 
   /// The value of an object.
-  func value(_ object: inout MadeObject, number: Int?) -> AttributeValue {
+  package func value(_ object: inout MadeObject, number: Int?) -> AttributeValue {
     if isDerived { return .null }
     if let edge = object.edge, !isUnique,
       let value = edge.value(of: attribute, within: limits, isHuge: isHuge, number: object.ordinal)
@@ -162,7 +162,7 @@ struct ValueMaker: Sendable {
   }
 
   /// Whether a value keeps to the rules that are understood.
-  func isSound(_ value: AttributeValue) -> Bool {
+  package func isSound(_ value: AttributeValue) -> Bool {
     if case .null = value { return false }
     if isFree { return true }
     let limits = subject.limits
@@ -271,7 +271,7 @@ struct ValueMaker: Sendable {
 /// Values that differ from object to object.
 extension ValueMaker {
   /// How many different values there are; `nil` where there are more than objects.
-  var capacity: Int? {
+  package var capacity: Int? {
     switch filling {
     case .choice(let values): return values.count
     case .pattern(let samplers):

@@ -1,11 +1,10 @@
 import ManagedModel
-import ManagedStore
 
 /// What the validation rules of an attribute leave for its values, as far as they are understood.
-struct ValueLimits: Sendable {
+package struct ValueLimits: Sendable {
   /// Bounds of a number or date.
-  var least: Double?
-  var most: Double?
+  package var least: Double?
+  package var most: Double?
   /// UTF-16 units of a text.
   var shortest = 0
   var longest: Int?
@@ -18,15 +17,15 @@ struct ValueLimits: Sendable {
   var suffix = ""
   var infix = ""
   /// Rules that nothing here follows, as texts.
-  private(set) var ignored: [String] = []
+  package private(set) var ignored: [String] = []
 
   /// Whether there is no rule.
-  var isFree: Bool {
+  package var isFree: Bool {
     least == nil && most == nil && shortest == 0 && longest == nil && choices == nil
       && patterns.isEmpty && excluded.isEmpty && prefix.isEmpty && suffix.isEmpty && infix.isEmpty
   }
 
-  init(_ attribute: Attribute) {
+  package init(_ attribute: Attribute) {
     let rules = attribute.validation
     let isText = attribute.type == .string
     for (text, isLower) in [(rules.minimum, true), (rules.maximum, false)] {

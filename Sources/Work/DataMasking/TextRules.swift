@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// What a model asks of the texts of an attribute, which holds for their replacements if it holds for them.
-final class TextRules {
+package final class TextRules {
   private let patterns: [TextPattern]
   /// Texts that a rule names, and the default: they stay where they stand.
   private let constants: [[Unicode.Scalar]]
@@ -14,7 +14,7 @@ final class TextRules {
   private static let longest = 256
 
   /// - Returns: `nil` where an attribute has no rule that lengths alone do not keep.
-  init?(_ attribute: Attribute) {
+  package init?(_ attribute: Attribute) {
     var constants = Set<String>()
     var patterns: [TextPattern] = []
     func add(_ pattern: String, _ options: Predicate.Options = [], like isLike: Bool = false) {
@@ -154,7 +154,7 @@ final class TextRules {
 
 extension Predicate {
   /// The comparisons that it is made of.
-  var comparisons: [Comparison] {
+  package var comparisons: [Comparison] {
     switch self {
     case .comparison(let one): [one]
     case .and(let parts), .or(let parts): parts.flatMap(\.comparisons)
@@ -171,7 +171,7 @@ extension Expression {
   }
 
   /// Numbers and dates that are written in it.
-  var numbers: [Double] {
+  package var numbers: [Double] {
     constants.compactMap { constant in
       switch constant {
       case .integer(let value): Double(value)

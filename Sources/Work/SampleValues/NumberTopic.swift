@@ -1,6 +1,6 @@
 /// Which numbers a property has, as far as its name shows.
-struct NumberTopic: Sendable, Equatable {
-  var range: ClosedRange<Double>
+package struct NumberTopic: Sendable, Equatable {
+  package var range: ClosedRange<Double>
   /// Digits behind the point.
   var digits = 0
   /// Whether small numbers are more frequent than great ones.
@@ -91,7 +91,7 @@ struct NumberTopic: Sendable, Equatable {
   }
 
   /// The topic within bounds; those of the rules where it has nothing in common with them.
-  func bounded(least: Double?, most: Double?) -> NumberTopic {
+  package func bounded(least: Double?, most: Double?) -> NumberTopic {
     var bounded = self
     let low = max(range.lowerBound, least ?? range.lowerBound)
     let high = min(range.upperBound, most ?? range.upperBound)
@@ -123,7 +123,7 @@ struct NumberTopic: Sendable, Equatable {
 }
 
 /// When something happened to an object, as far as the name of a date shows.
-enum DateTopic: Sendable, Equatable {
+package enum DateTopic: Sendable, Equatable {
   case birth, created, changed, later
 
   init(_ property: String) {

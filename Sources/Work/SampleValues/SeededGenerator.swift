@@ -45,7 +45,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 
   /// A seed made of another and a name: Swift's own hashes differ from run to run.
-  static func seed(_ seed: UInt64, _ names: String...) -> UInt64 {
+  package static func seed(_ seed: UInt64, _ names: String...) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for name in names {
       for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -58,13 +58,13 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 /// The numbers from 0 to below a count in another order, each once, without a list of them.
 ///
 /// A Feistel network over the next power of four, walked until it leads back among the numbers.
-struct Shuffle: Sendable {
-  let count: Int
+package struct Shuffle: Sendable {
+  package let count: Int
   private let half: UInt64
   private let mask: UInt64
   private let seed: UInt64
 
-  init(_ count: Int, seed: UInt64) {
+  package init(_ count: Int, seed: UInt64) {
     self.count = max(0, count)
     var half: UInt64 = 1
     while half < 31, UInt64(1) << (2 * half) < UInt64(max(1, count)) { half += 1 }
@@ -74,10 +74,10 @@ struct Shuffle: Sendable {
   }
 
   /// Where a number goes.
-  func place(of number: Int) -> Int { walked(number) { forwards($0) } }
+  package func place(of number: Int) -> Int { walked(number) { forwards($0) } }
 
   /// What goes there.
-  func number(at place: Int) -> Int { walked(place) { backwards($0) } }
+  package func number(at place: Int) -> Int { walked(place) { backwards($0) } }
 
   private func walked(_ number: Int, _ step: (UInt64) -> UInt64) -> Int {
     guard count > 1, number >= 0, number < count else { return 0 }

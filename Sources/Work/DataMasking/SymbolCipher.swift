@@ -5,7 +5,7 @@ import ManagedModel
 /// Sequences of the same shape (the same context and radices) are permuted among themselves, so that two that differ
 /// become two that differ. A permutation with one cycle moves everything: of few sequences it is shuffled, of many it
 /// is the step to the next number between a Feistel network and its inverse.
-final class SymbolCipher {
+package final class SymbolCipher {
   /// Up to this, all sequences of a shape stand in a table.
   private static let smallest = 4096
   /// Those of one place do up to this: a Feistel network has no second half for them.
@@ -24,7 +24,7 @@ final class SymbolCipher {
   /// - Parameters:
   ///   - radices: how many symbols there are in each place; each at least 1.
   ///   - context: what else shapes have that are not to be related.
-  func replaced(_ symbols: [Int], radices: [Int], context: [UInt8]) -> [Int] {
+  package func replaced(_ symbols: [Int], radices: [Int], context: [UInt8]) -> [Int] {
     guard radices.contains(where: { $0 > 1 }) else { return symbols }
     var shape = context
     for radix in radices { shape.append(number: UInt32(radix)) }

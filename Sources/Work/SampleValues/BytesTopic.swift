@@ -1,15 +1,15 @@
 import ManagedModel
-import ManagedStore
 import ModelWriting
+import StoreTables
 
 /// Bytes that are made once and shared by many objects.
-struct MadeBytes: Sendable {
+package struct MadeBytes: Sendable {
   /// Small pictures.
   let pictures: [[UInt8]]
   /// Pictures that are kept in a file of their own where that is allowed.
   let large: [[UInt8]]
 
-  init(seed: UInt64) throws {
+  package init(seed: UInt64) throws {
     let start = SeededGenerator.seed(seed, "pictures")
     pictures = try (0..<12).map {
       try SeededImage.png(
@@ -23,7 +23,7 @@ struct MadeBytes: Sendable {
 }
 
 /// What bytes are, as far as an attribute shows.
-enum BytesTopic: Sendable {
+package enum BytesTopic: Sendable {
   /// With large ones for some of the objects.
   case pictures([[UInt8]], large: [[UInt8]])
   /// JSON, as SwiftData keeps what has no column.

@@ -1,27 +1,27 @@
 import CZlib
 import ManagedModel
-import ManagedStore
+import StoreTables
 
 /// Replaces data by as many bytes of the same kind: texts, archives and property lists by such of the same shape, pictures
 /// and other files by bytes that begin as such a file does, everything else by random bytes.
-final class DataPseudonyms {
-  let names: Pseudonyms
+package final class DataPseudonyms {
+  package let names: Pseudonyms
   /// Values whose content did not fit into their length: gzip of texts that could be packed better.
-  private(set) var shortened = 0
+  package private(set) var shortened = 0
   /// Values that begin as an archive or a gzip and cannot be read.
-  private(set) var unreadable = 0
+  package private(set) var unreadable = 0
 
   /// Archives within archives.
   private static let mostDepth = 6
   /// Larger values are treated as files of which nothing is known but their beginning.
-  static let largest = 64 << 20
+  package static let largest = 64 << 20
 
-  init(_ names: Pseudonyms) { self.names = names }
+  package init(_ names: Pseudonyms) { self.names = names }
 
   /// Other bytes of the same number and kind.
   ///
   /// - Parameter keepsNumbers: whether numbers in an archive stay: those of history tokens name transactions.
-  func data(_ bytes: [UInt8], keepsNumbers: Bool = false, depth: Int = 0) -> [UInt8] {
+  package func data(_ bytes: [UInt8], keepsNumbers: Bool = false, depth: Int = 0) -> [UInt8] {
     guard !bytes.isEmpty else { return [] }
     guard bytes.count <= Self.largest, depth < Self.mostDepth else { return file(bytes) }
     switch DataKind(bytes) {
@@ -51,7 +51,7 @@ final class DataPseudonyms {
   // MARK: - Bytes
 
   /// Random bytes that follow from the key and the bytes.
-  func random(_ bytes: [UInt8]) -> [UInt8] {
+  package func random(_ bytes: [UInt8]) -> [UInt8] {
     if bytes.count <= 32 {
       return names.cipher.replaced(
         bytes.map { Int($0) }, radices: bytes.map { _ in 256 }, context: Array("bytes".utf8)
@@ -72,7 +72,7 @@ final class DataPseudonyms {
   private static let sample = 4096
 
   /// Bytes that are taken for the same kind of file, by as little of the original's beginning as decides that.
-  func file(_ bytes: [UInt8]) -> [UInt8] {
+  package func file(_ bytes: [UInt8]) -> [UInt8] {
     let kind = Self.kind(of: bytes)
     var replaced = random(bytes)
     for _ in 0..<16 {

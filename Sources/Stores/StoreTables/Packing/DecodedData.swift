@@ -31,7 +31,7 @@ public struct DecodedData: Sendable, Equatable {
   /// - Parameters:
   ///   - mostLayers: how often it may be packed, where it was unpacked from another value.
   ///   - mostBytes: what is left of ``mostBytes``, where others were unpacked before.
-  init(_ bytes: [UInt8], isWhole: Bool, mostLayers: Int, mostBytes: Int) {
+  package init(_ bytes: [UInt8], isWhole: Bool, mostLayers: Int, mostBytes: Int) {
     (self.bytes, self.isWhole) = (bytes, isWhole)
     while problem == nil, isPacked {
       guard layers < mostLayers else {
