@@ -79,7 +79,7 @@ struct ColorTests {
     #expect(Captured("--json", "info", folder.path("none")).out.hasPrefix(#"{"error""#))
     #expect(Captured("--json", "info", store, "--json").status == .done)
     #expect(Captured("--color", "purple", "info", store).status == .usage)
-    #expect(Captured("--json", "--version").out == "strata \(Version.number)\n")
+    #expect(Captured("--json", "--version").out == "strata \(ProgramVersion.number)\n")
     #expect(Captured("--json", "--help").status == .done)
   }
 }

@@ -200,7 +200,7 @@ extension JSONWriter {
     objects("runs", [run]) { json, run in
       json.object("tool") { json in
         json.object("driver") { json in
-          json.fields(["name": "strata", "version": Version.number])
+          json.fields(["name": "strata", "version": ProgramVersion.number])
           json.objects("rules", LintRule.all) { $0.sarif($1, run) }
         }
       }

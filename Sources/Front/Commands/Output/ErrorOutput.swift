@@ -2,7 +2,7 @@ import JSON
 import ManagedModel
 
 /// Which version of the program this is.
-package enum Version {
+package enum ProgramVersion {
   package static let number = "0.1.0"
   package static let date = "2026-11-21"
 }

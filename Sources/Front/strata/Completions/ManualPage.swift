@@ -5,7 +5,7 @@ enum ManualPage {
   static var text: String {
     var page = ""
     page +=
-      ".TH STRATA 1 \(Version.date) \"strata \(Version.number)\" \"User Commands\"\n"
+      ".TH STRATA 1 \(ProgramVersion.date) \"strata \(ProgramVersion.number)\" \"User Commands\"\n"
     page += ".SH NAME\nstrata \\- inspects, migrates and repairs Core Data stores\n"
     page += ".SH SYNOPSIS\n" + synopsis(InterfaceCommand.command)
     page += ".br\n.B strata\n.I COMMAND\n\\&...\n"

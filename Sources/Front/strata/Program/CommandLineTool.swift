@@ -50,7 +50,7 @@ enum CommandLineTool {
     case "--help", "-h":
       return try HelpCommand.write(words.dropFirst().first { !$0.hasPrefix("-") }, to: console)
     case "--version":
-      console.line("strata \(Version.number)")
+      console.line("strata \(ProgramVersion.number)")
       return .done
     default: break
     }
