@@ -248,7 +248,7 @@ let package = Package(
         .linkedLibrary("ncursesw", .when(platforms: [.linux])),
         .linkedLibrary("ncurses", .when(platforms: [.macOS])),
       ]),
-    // What the commands do: all but those of the screens, so that they are compiled beside Interface.
+    // The commands, except those that need the screens: they are compiled beside Interface.
     .target(
       name: "Commands",
       dependencies: [

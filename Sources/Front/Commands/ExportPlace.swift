@@ -2,7 +2,7 @@ import Files
 import ManagedModel
 import ManagedStore
 
-/// Where a file may be written that is made of a store's values.
+/// Where a file made of a store's values may be written.
 package enum ExportPlace {
   /// A file of the store's own, or one among those of an app, must not be written.
   ///

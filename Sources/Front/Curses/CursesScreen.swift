@@ -105,10 +105,9 @@ package final class CursesScreen {
       lastLook = nil
       repaint()
     }
-    let old = shown?.size == grid.size ? shown : nil
-    if old == nil { erase() }
+    if shown?.size != grid.size { erase() }
     let size = size
-    grid.forEachChange(since: old, in: size) { x, y, cell, isWide in
+    grid.forEachChange(since: shown, in: size) { x, y, cell, isWide in
       put(cell, isWide: isWide, x: x, y: y)
     }
     if let cursor = grid.cursor, cursor.x < min(grid.width, size.width),

@@ -91,8 +91,9 @@ package enum Sanitize {
     }
   }
 
-  /// Whether a scalar is shown as it is, is no mark and is no picture that others are joined to. Those that are too
-  /// rare to be worth the question are none.
+  /// Whether a scalar is known by its range to be shown as it is, and to be no mark and no emoji.
+  ///
+  /// `false` says nothing: rare scalars are left out, and Unicode's tables are asked about them.
   package static func isPlain(_ value: UInt32) -> Bool {
     switch value {
     // A soft hyphen is hidden.

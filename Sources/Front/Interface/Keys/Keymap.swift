@@ -28,8 +28,8 @@ package enum Keymap {
     return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
 
-  /// The first of them that has a key. Those of everywhere need not be made for a key that the layer or the screen has,
-  /// as it has those that move.
+  /// The first of ``bindings(_:)`` for a key. Those of everywhere are made only if neither the layer nor the screen has
+  /// the key.
   static func binding(for key: Key, _ state: State) -> Binding? {
     let own = popup(state) ?? screen(state.front, state)
     return own.binding(for: key) ?? bindings(state).binding(for: key)
