@@ -191,7 +191,12 @@ struct PageOwnerTests {
     let leaf = try #require(try DamagedFile(demo.path).leaves(root: root).first)
     let page = try #require(try DatabaseImage(path: demo.path, log: nil).page(leaf))
     let tree = try #require(TreePage(page.bytes, number: leaf, usable: 4096))
-    #expect(tree.isBalanced(in: page.bytes))
+    let taken = tree.cells(in: page.bytes).reduce(0) { sum, place in
+      let cell = TreeCell(page.bytes, at: place, present: page.present, usable: 4096)
+      return sum + (cell?.room(from: place) ?? 0)
+    }
+    #expect(tree.isBalanced(taken, in: page.bytes))
+    #expect(!tree.isBalanced(taken - 1, in: page.bytes))
     // A fragment that is not there.
     try demo.change { $0[(leaf - 1) * 4096 + 7] &+= 2 }
     let store = try Store(path: demo.path)

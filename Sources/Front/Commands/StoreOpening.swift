@@ -119,7 +119,7 @@ package enum RecoveryNotice {
       let folder = FileSystem.canonical(FileSystem.parent(of: FileSystem.place(of: place)) ?? ".")
       let isCleanFolder =
         isClean[folder]
-        ?? ((try? FileSystem.list(folder))?.contains { $0.hasPrefix(".strata-") } == false)
+        ?? ((try? FileSystem.list(folder) { $0.hasPrefix(".strata-") })?.isEmpty == true)
       isClean[folder] = isCleanFolder
       guard !isCleanFolder else { continue }
       for sentence in StoreMigration.pendingRecovery(at: place) { console.note("! " + sentence) }

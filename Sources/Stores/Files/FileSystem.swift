@@ -83,9 +83,13 @@ package enum FileSystem {
   }
 
   /// Names in a folder, sorted; without `.` and `..`.
-  package static func list(_ path: String) throws -> [String] {
+  ///
+  /// - Parameter isWanted: which of them; a temporary folder may hold thousands of others.
+  package static func list(
+    _ path: String, where isWanted: (String) -> Bool = { _ in true }
+  ) throws -> [String] {
     guard let directory = opendir(path) else { throw failure(.list, path) }
-    return try names(in: directory, path).sorted()
+    return try names(in: directory, path).filter(isWanted).sorted()
   }
 
   /// Names in a folder that is open, which is closed afterwards.

@@ -93,10 +93,11 @@ package final class PrivateFolder {
     let usual = FileSystem.temporaryFolder
     let bases = FileSystem.isInMemory(usual) ? [usual, onDisk] : [usual]
     let paths = bases.flatMap { base in
-      ((try? FileSystem.list(base)) ?? []).map { (name: $0, path: base + "/" + $0) }
+      ((try? FileSystem.list(base) { $0.hasPrefix(prefix) || $0.hasPrefix(newPrefix) }) ?? [])
+        .map { base + "/" + $0 }
     }
     var removed = 0
-    for (name, path) in paths where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
+    for path in paths {
       var info = stat()
       guard lstat(path, &info) == 0, info.isFolder, info.st_uid == geteuid()
       else { continue }

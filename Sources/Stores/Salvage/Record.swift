@@ -77,15 +77,14 @@ public struct Record: ~Copyable {
     guard let base = payload.baseAddress else { return false }
     bytes = base
     size = payload.count
+    var found = 0
     let stated = Record.parse(payload) { field in
-      if count == capacity { grow() }
-      fields[count] = field
-      count += 1
+      if found == capacity { grow() }
+      fields[found] = field
+      found += 1
     }
-    guard let stated else {
-      count = 0
-      return false
-    }
+    guard let stated else { return false }
+    count = found
     self.stated = stated
     if stated <= size {
       present = count

@@ -106,8 +106,11 @@ public struct RowScan: ~Copyable {
       return
     }
     guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else { return }
-    let cells = tree.cells(in: page.bytes).map {
-      TreeCell(page.bytes, at: $0, present: page.present, usable: image.usable)
+    var taken = 0
+    let cells = tree.cells(in: page.bytes).map { place in
+      let cell = TreeCell(page.bytes, at: place, present: page.present, usable: image.usable)
+      taken += cell?.room(from: place) ?? 0
+      return cell
     }
     var hole = TreeHole(root: row.root, page: page.number, above: nil, upTo: nil)
     if tree.listed > cells.count {
@@ -144,7 +147,7 @@ public struct RowScan: ~Copyable {
       try body(row, record)
     }
     if unreadable == before, page.present == page.bytes.count, !cells.isEmpty,
-      !tree.isBalanced(in: page.bytes)
+      !tree.isBalanced(taken, in: page.bytes)
     {
       unbalanced[row.root, default: 0] += cells.count
     }

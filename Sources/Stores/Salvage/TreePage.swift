@@ -78,15 +78,11 @@ public struct TreePage: Sendable {
 
   /// Whether cells, freed blocks and fragments together fill the area of cells of a table's leaf, as SQLite keeps
   /// them: of a page whose halves are of two times they mostly do not.
-  func isBalanced(in bytes: [UInt8]) -> Bool {
+  ///
+  /// - Parameter taken: what the cells take, each as ``TreeCell/room(from:)`` tells.
+  func isBalanced(_ taken: Int, in bytes: [UInt8]) -> Bool {
     guard kind == .tableLeaf, usable <= bytes.count, isPlausible else { return true }
-    var sum = Int(bytes[pointers - 1])
-    for offset in cells(in: bytes) {
-      guard let cell = TreeCell(bytes, at: offset, present: bytes.count, usable: usable) else {
-        return false
-      }
-      sum += max(4, cell.end - offset)
-    }
+    var sum = taken + Int(bytes[pointers - 1])
     var block = firstFree
     while block > 0 {
       guard block >= content, block + 4 <= usable else { return false }
@@ -101,7 +97,14 @@ public struct TreePage: Sendable {
   /// Where the cells begin, in the order of their keys; places outside the page are left out.
   public func cells(in bytes: [UInt8]) -> [Int] {
     guard usable <= bytes.count else { return [] }
-    return bytes.withUnsafeBytes { bytes in (0..<listed).compactMap { cell($0, in: bytes) } }
+    var cells: [Int] = []
+    cells.reserveCapacity(listed)
+    bytes.withUnsafeBytes { bytes in
+      for number in 0..<listed {
+        if let place = cell(number, in: bytes) { cells.append(place) }
+      }
+    }
+    return cells
   }
 
   /// The pages below an interior page, in the order of their keys, 0 for one that the page is too short to
@@ -171,6 +174,12 @@ package struct TreeCell: Sendable, Equatable {
 
   /// Where in the page the cell ends.
   package var end: Int { start + local + (local < size ? 4 : 0) }
+
+  /// How many bytes of its page it takes: SQLite gives no cell fewer than four.
+  ///
+  /// - Parameter place: where in the page the cell begins.
+  @inline(__always)
+  func room(from place: Int) -> Int { max(4, end - place) }
 
   /// Most bytes of a row: SQLite's own limit.
   static let mostBytes: UInt64 = 0x7FFF_FFFF

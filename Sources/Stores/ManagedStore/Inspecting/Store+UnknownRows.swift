@@ -12,11 +12,18 @@ extension Store {
   /// - Parameter isExact: whether all rows of every table are looked at.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func rowsOfUnknownEntities(isExact: Bool = false) throws -> [StoreDrift.Rows] {
+    try rowsOfUnknownEntities(in: entityTables, isExact: isExact)
+  }
+
+  /// The same of some tables.
+  func rowsOfUnknownEntities(
+    in tables: [EntityTable], isExact: Bool = false
+  ) throws -> [StoreDrift.Rows] {
     var result: [StoreDrift.Rows] = []
     // Without a model Z_PRIMARYKEY alone shows which numbers there are.
     guard modelSource != .raw || database.contains("Z_PRIMARYKEY") else { return [] }
     try reading {
-      for table in entityTables where table.isWholeTable {
+      for table in tables where table.isWholeTable {
         guard database.columns(of: table.table).contains("Z_ENT") else { continue }
         var rows = try connection.rows(
           Self.unknownRows(of: table, in: database, isExact: isExact))

@@ -22,14 +22,20 @@ struct RowTables {
   /// Reports pages that belong to no known tree.
   private(set) var placing: RowPlacing
   /// What is known of a tree, asked for each of its rows.
-  private struct Tree {
+  private final class Tree {
     let table: SalvagedTable
     /// Whether its table was inferred from rows.
     let isTold: Bool
     let owner: RowOwner?
+
+    init(_ table: SalvagedTable, isTold: Bool, owner: RowOwner?) {
+      (self.table, self.isTold, self.owner) = (table, isTold, owner)
+    }
   }
 
   private let standing: [Int: Tree]
+  /// The tree of the page that was asked for last: rows come page after page.
+  private var latest: (page: Int, tree: Tree?)?
   private let byNumber: [Int64: SalvagedTable]
   private let trees: TreeMap
   private let encoding: FileHeader.Encoding
@@ -45,7 +51,7 @@ struct RowTables {
     self.byNumber = byNumber
     let told = Set(copy.trees.told.keys)
     standing = copy.byRoot.mapValues {
-      Tree(table: $0, isTold: told.contains($0.name), owner: owners[$0.name])
+      Tree($0, isTold: told.contains($0.name), owner: owners[$0.name])
     }
     trees = copy.source.trees
     encoding = copy.source.image.header.encoding
@@ -80,9 +86,23 @@ struct RowTables {
     return living
   }
 
-  /// The table of a row on a leaf that a known tree references.
+  /// Whether a row is on a leaf that a known tree references.
+  mutating func stands(_ row: RowScan.Row) -> Bool { tree(of: row) != nil }
+
+  private mutating func tree(of row: RowScan.Row) -> Tree? {
+    if let latest, latest.page == row.page { return latest.tree }
+    let tree = trees.role(of: row.page) == .leaf ? standing[row.root] : nil
+    latest = (row.page, tree)
+    return tree
+  }
+
+  /// The table of a row.
   mutating func place(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
-    guard let tree = standing[row.root] else { return .unknown }
+    if let tree = tree(of: row) { place(record, in: tree) } else { placeFound(row, record) }
+  }
+
+  /// The table of a row on a leaf that a known tree references.
+  private mutating func place(_ record: borrowing Record, in tree: Tree) -> Place {
     let table = tree.table
     if trees.doubt == .all, !table.fits(record), let other = placing.table(for: record, in: 0) {
       return .other(other)
@@ -103,7 +123,7 @@ struct RowTables {
   }
 
   /// The table of a row on any other page.
-  mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
+  private mutating func placeFound(_ row: RowScan.Row, _ record: borrowing Record) -> Place {
     var (owner, root) = (named[row.root] ?? placing.trees[row.root], row.root)
     // Where pages of two stores are mixed, what leads to a page may have another table there.
     if trees.doubt == .all, owner?.fits(record) == false { (owner, root) = (nil, 0) }
@@ -166,8 +186,8 @@ struct RowPlacing {
 struct RowOwner {
   /// How many columns the table has.
   let columns: Int
-  /// The Z_ENT of its rows; empty for a table that is no entity's.
-  let numbers: Set<Int64>
+  /// The Z_ENT of its rows; empty for a table that is no entity's. They are few, and asked for with each row.
+  let numbers: [Int64]
   /// The Z_ENT of rows of other tables.
   let others: Set<Int64>
 

@@ -105,7 +105,8 @@ extension SalvagedCopy {
         return (
           name,
           RowOwner(
-            columns: columns.count, numbers: own, others: own.isEmpty ? [] : all.subtracting(own))
+            columns: columns.count, numbers: own.sorted(),
+            others: own.isEmpty ? [] : all.subtracting(own))
         )
       })
   }

@@ -233,7 +233,7 @@ package final class SalvagedCopy {
     // The schema's own rows are no table's; leaves of the tables that it names were read.
     try scan.rows(where: { Self.isFound($0, $1, besides: named) }, isCancelled: isCancelled) {
       row, record in
-      switch owning.placeFound(row, record) {
+      switch owning.place(row, record) {
       case .table(let table), .other(let table):
         guard contents.holds(table) else { return }
         try table.insert(row.key, record, row.certainty)
@@ -360,11 +360,8 @@ extension SalvagedCopy {
         root != 1 && (role == .leaf || role == .adopted || role == .broken)
       }, isCancelled: isCancelled
     ) { row, record in
-      let place =
-        source.trees.role(of: row.page) == .leaf && trees[row.root] != nil
-        ? rows.place(row, record) : rows.placeFound(row, record)
       let name: String?
-      switch place {
+      switch rows.place(row, record) {
       case .table(let table), .other(let table): name = table.name
       case .unknown:
         name = links[JoinPlacing.group(of: standing(row, record, in: trees))]?.name

@@ -129,35 +129,31 @@ package final class RemainsCopy {
   ) throws -> [TreeHole] {
     let places = self.places
     var tables = try RowTables(of: copy)
-    let (named, trees) = (tables.named, source.trees)
+    let named = tables.named
     let pages = Double(max(1, source.image.pageCount))
     var displaced: Set<Int> = []
     // One table's rows follow one another: its name is looked up once for all of them.
     var latest: (table: SalvagedTable, place: Int?)?
-    func place(of table: SalvagedTable) -> Int? {
-      if let latest, latest.table === table { return latest.place }
-      let place = places[table.name]
-      latest = (table, place)
-      return place
-    }
-    var scan = RowScan(source.image, trees)
+    var scan = RowScan(source.image, source.trees)
     try scan.rows(
       where: { role, root in
         SalvageSource.holdsRows(role, root)
           && (role != .leaf || named[root].map { places[$0.name] != nil } ?? true)
       }, isCancelled: isCancelled, progress: { progress(Double($0) / pages) }
     ) { row, record in
-      let isOfTree = trees.role(of: row.page) == .leaf && named[row.root] != nil
-      switch isOfTree ? tables.place(row, record) : tables.placeFound(row, record) {
-      case .table(let table):
-        if let place = place(of: table) { try body(place, row, record) }
-      case .other(let table):
+      let table: SalvagedTable
+      switch tables.place(row, record) {
+      case .table(let found): table = found
+      case .other(let found):
         displaced.insert(row.root)
-        if let place = place(of: table) { try body(place, row, record) }
+        table = found
       case .none:
-        if isOfTree { displaced.insert(row.root) }
-      case .deleted, .unknown: break
+        if tables.stands(row) { displaced.insert(row.root) }
+        return
+      case .deleted, .unknown: return
       }
+      if latest?.table !== table { latest = (table, places[table.name]) }
+      if let place = latest?.place { try body(place, row, record) }
     }
     try check()
     return scan.lost + displaced.map { TreeHole(anywhereIn: $0) }
@@ -165,11 +161,14 @@ package final class RemainsCopy {
 
   /// The keys of what lives, and of what may.
   private func readKeys(_ progress: (Double) -> Void) throws {
+    // Changed here, and not where they are kept, which would be locked for each row.
+    var (keys, least, pages) = (live, fewest, former)
     let lost = try liveRows(progress) { place, row, record in
-      live[place].insert(row.key)
-      former.learn(record, place, key: row.key)
-      fewest[place] = min(fewest[place], record.count)
+      keys[place].insert(row.key)
+      pages.learn(record, place, key: row.key)
+      least[place] = min(least[place], record.count)
     }
+    (live, fewest, former) = (keys, least, pages)
     try readLosses(lost)
     former.sort()
     for place in live.indices {

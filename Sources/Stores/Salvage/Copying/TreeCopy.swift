@@ -153,8 +153,9 @@ public struct TreeCopy: ~Copyable {
   ) throws -> (page: Int, outcome: Outcome)? {
     let count = BigEndian.half(source, 3)
     guard 8 + 2 * count <= source.count,
-      TreePage(source, number: place.page, usable: source.count)?.isBalanced(in: source) == true
+      let tree = TreePage(source, number: place.page, usable: source.count)
     else { return nil }
+    var room = 0
     var spilled: [(cell: TreeCell, chain: [Int])] = []
     var last = place.above
     for index in 0..<count {
@@ -164,6 +165,7 @@ public struct TreeCopy: ~Copyable {
         cell.key > last ?? .min || last == nil, cell.key <= place.upTo ?? .max
       else { return nil }
       last = cell.key
+      room += cell.room(from: offset)
       guard isRow(source, cell) else { return nil }
       guard cell.local < cell.size else { continue }
       guard let chain = try chain(cell.overflow, of: place.page, rest: cell.size - cell.local)
@@ -172,6 +174,7 @@ public struct TreeCopy: ~Copyable {
       }
       spilled.append((cell, chain))
     }
+    guard tree.isBalanced(room, in: source) else { return nil }
     var bytes = source
     let number = new > 0 ? new : try take(.tree, parent: parent)
     mark(place.page)

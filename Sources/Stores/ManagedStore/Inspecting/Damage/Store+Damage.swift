@@ -60,9 +60,8 @@ extension Store {
   package func findUnfetchedRows() -> [String] {
     let shared = Set(entityTables.filter { $0.numbers.count > 1 }.map(\.table))
     var drift = StoreDrift()
-    drift.rows = ((try? rowsOfUnknownEntities()) ?? []).filter {
-      shared.contains($0.table)
-    }
+    drift.rows =
+      (try? rowsOfUnknownEntities(in: entityTables.filter { shared.contains($0.table) })) ?? []
     return drift.sentences
   }
 
