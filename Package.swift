@@ -39,6 +39,9 @@ let selfContained: [LinkerSetting] = [
 
 // Folders and arrows: a target may import only what is listed here, so a wrong arrow is a compile
 // error. Nothing below Front knows that a terminal exists.
+//
+// SwiftPM begins with the last name of those that can be compiled: what nobody waits for has an early one
+// (ExampleValues, ExportText), and is compiled when a processor is free.
 let package = Package(
   name: "strata",
   platforms: [.macOS(.v15)],
@@ -86,7 +89,9 @@ let package = Package(
       path: "Sources/Formats/ModelWriting", swiftSettings: unoptimized),
     .target(
       name: "Files", dependencies: ["Values"], path: "Sources/Stores/Files", swiftSettings: first),
-    .target(name: "Salvage", dependencies: ["Files", "Values"], path: "Sources/Stores/Salvage"),
+    .target(
+      name: "Salvage", dependencies: ["Files", "Values"], path: "Sources/Stores/Salvage",
+      swiftSettings: first),
     // Which tables, columns, indexes and triggers a model has in a store, and expressions as SQL over them. No store
     // is opened, so that it is compiled beside what reads pages.
     .target(
@@ -214,24 +219,24 @@ let package = Package(
 
     // Values that could be an app's: texts, numbers, dates, bytes.
     .target(
-      name: "SampleValues", dependencies: ["StoreTables", "ManagedModel", "ModelWriting"],
-      path: "Sources/Work/SampleValues", swiftSettings: small),
+      name: "ExampleValues", dependencies: ["StoreTables", "ManagedModel", "ModelWriting"],
+      path: "Sources/Work/ExampleValues", swiftSettings: small),
     // New stores of any model, filled with objects of such values.
     .target(
       name: "Seeding",
-      dependencies: ["SampleValues", "ManagedStore", "ManagedModel", "SQLite"],
+      dependencies: ["ExampleValues", "ManagedStore", "ManagedModel", "SQLite"],
       path: "Sources/Work/Seeding",
       swiftSettings: small),
     // What demo stores and their models hold.
     .target(
       name: "Demo",
-      dependencies: ["Seeding", "SampleValues", "ManagedStore", "ManagedModel", "ModelWriting"],
+      dependencies: ["Seeding", "ExampleValues", "ManagedStore", "ManagedModel", "ModelWriting"],
       path: "Sources/Work/Demo"),
     .target(name: "Terminal", dependencies: ["JSON"], path: "Sources/Front/Terminal"),
     .target(
-      name: "RowText",
+      name: "ExportText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"],
-      path: "Sources/Front/RowText"),
+      path: "Sources/Front/ExportText"),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"], path: "Sources/Front/Images"),
     .target(
       name: "Interface",
@@ -252,19 +257,20 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Anonymizing", "AtomicStores", "Comparison", "Containers", "Editing", "Files", "JSON",
-        "Lint", "ManagedModel", "ManagedStore", "Merging", "Migration", "ModelSearch",
-        "ModelWriting", "Reports", "Rescue", "RowText", "SQLite", "Seeding", "SwiftModels",
-        "Terminal", "Texts", "Watching",
+        "Anonymizing", "AtomicStores", "Comparison", "Containers", "Editing", "ExportText", "Files",
+        "JSON", "Lint", "ManagedModel", "ManagedStore", "Merging", "Migration", "ModelSearch",
+        "ModelWriting", "Reports", "Rescue", "SQLite", "Seeding", "SwiftModels", "Terminal",
+        "Texts", "Watching",
       ],
       path: "Sources/Front/Commands", swiftSettings: unoptimized),
     .executableTarget(
       name: "strata",
       dependencies: [
         "AtomicStores", "Commands", "Comparison", "Containers", "Curses", "Demo", "Editing",
-        "Files", "Images", "Interface", "JSON", "ManagedModel", "ManagedStore", "Merging",
-        "Migration", "ModelSearch", "ModelWriting", "Rescue", "RowText", "SQLite", "Terminal",
-        "Texts", "Watching",
+        "ExportText", "Files", "Images", "Interface", "JSON", "ManagedModel", "ManagedStore",
+        "Merging",
+        "Migration", "ModelSearch", "ModelWriting", "Rescue", "SQLite", "Terminal", "Texts",
+        "Watching",
       ],
       path: "Sources/Front/strata",
       swiftSettings: unoptimized, linkerSettings: selfContained),
@@ -359,7 +365,7 @@ let package = Package(
     .testTarget(
       name: "SeedingTests",
       dependencies: [
-        "Seeding", "SampleValues", "Demo", "Rescue", "ManagedStore", "ManagedModel", "SQLite",
+        "Seeding", "ExampleValues", "Demo", "Rescue", "ManagedStore", "ManagedModel", "SQLite",
         "Files", "TestSupport",
       ]),
     // What a program sees that uses the products.

@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-@testable import SampleValues
+@testable import ExampleValues
 @testable import Seeding
 
 @Suite("Texts of a regular expression")

@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import SampleValues
+@testable import ExampleValues
 @testable import Seeding
 
 @Suite("Links of seeded stores")

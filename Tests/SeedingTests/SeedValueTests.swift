@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@testable import SampleValues
+@testable import ExampleValues
 @testable import Seeding
 
 @Suite("Values of seeded stores")

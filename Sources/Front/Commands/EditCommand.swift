@@ -1,11 +1,11 @@
 import Comparison
 import Editing
+import ExportText
 import Files
 import JSON
 import ManagedModel
 import ManagedStore
 import Reports
-import RowText
 
 /// `strata edit`: changes objects of a store, on a copy, checked and compared, with a backup.
 package enum EditCommand {

@@ -1,5 +1,5 @@
+import ExportText
 import Migration
-import RowText
 
 // Options that mean the same in several commands; those of one command stand beside what it does.
 

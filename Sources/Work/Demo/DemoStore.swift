@@ -1,6 +1,6 @@
+import ExampleValues
 import ManagedStore
 import ModelWriting
-import SampleValues
 import Seeding
 
 /// Fills a recipe box with objects: the same ones for the same number.

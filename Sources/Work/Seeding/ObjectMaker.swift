@@ -1,6 +1,6 @@
+import ExampleValues
 import ManagedModel
 import ManagedStore
-import SampleValues
 
 /// Makes the rows of one entity.
 struct ObjectMaker: Sendable {

@@ -1,6 +1,6 @@
+import ExampleValues
 import ManagedModel
 import ManagedStore
-import SampleValues
 
 /// What a person may ask of a seeded store.
 package struct SeedOptions: Sendable {

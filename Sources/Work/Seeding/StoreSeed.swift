@@ -1,7 +1,7 @@
 import Dispatch
+import ExampleValues
 import ManagedModel
 import ManagedStore
-import SampleValues
 import Synchronization
 
 /// What became of a seeding.

@@ -1,9 +1,9 @@
 import Comparison
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
 import Reports
-import RowText
 import Terminal
 
 /// Writes changes of objects in one format, as they come.

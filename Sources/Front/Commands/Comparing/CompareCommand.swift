@@ -1,8 +1,8 @@
 import AtomicStores
 import Comparison
+import ExportText
 import ManagedModel
 import ManagedStore
-import RowText
 
 /// `strata compare`: what differs between two stores, object by object.
 package enum CompareCommand {

@@ -1,10 +1,10 @@
 import Comparison
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
 import Merging
 import Reports
-import RowText
 
 /// What became of two stores, as lines and as JSON.
 struct MergeText {

@@ -1,8 +1,8 @@
 import Comparison
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
-import RowText
 import Watching
 
 /// `strata watch`: what other programs save in a store, save by save.

@@ -1,8 +1,8 @@
+import ExportText
 import Files
 import JSON
 import ManagedModel
 import ManagedStore
-import RowText
 
 /// `strata export`: objects as tables in a folder, with the files that their attributes hold.
 package enum ExportCommand {

@@ -1,8 +1,8 @@
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
 import Reports
-import RowText
 import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.

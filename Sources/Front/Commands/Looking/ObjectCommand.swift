@@ -1,8 +1,8 @@
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
 import Reports
-import RowText
 import Terminal
 
 /// `strata object`: one object with all its values, what it references and what references it.

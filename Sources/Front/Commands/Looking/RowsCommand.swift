@@ -1,6 +1,6 @@
+import ExportText
 import ManagedStore
 import Migration
-import RowText
 
 /// `strata rows`: objects of one entity, page by page, in memory that does not grow with them.
 package enum RowsCommand {

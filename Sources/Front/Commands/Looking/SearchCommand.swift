@@ -1,7 +1,7 @@
+import ExportText
 import JSON
 import ManagedModel
 import ManagedStore
-import RowText
 import Terminal
 
 /// `strata search`: where a text stands, in all entities.

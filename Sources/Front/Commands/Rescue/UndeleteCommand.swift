@@ -1,3 +1,4 @@
+import ExportText
 import Files
 import JSON
 import ManagedModel
@@ -5,7 +6,6 @@ import ManagedStore
 import ModelSearch
 import Reports
 import Rescue
-import RowText
 
 /// `strata undelete`: what was deleted from a store and can still be read, and a store with it back.
 package enum UndeleteCommand {

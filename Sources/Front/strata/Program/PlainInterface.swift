@@ -1,10 +1,10 @@
 import Commands
+import ExportText
 import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Rescue
-import RowText
 
 /// `strata --plain STORE`: what the screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.

@@ -1,5 +1,5 @@
+import ExampleValues
 import ManagedModel
-import SampleValues
 
 /// How many objects of each entity there are: parts more numerous than the whole they belong to, as
 /// many as relationships and uniqueness constraints ask for or allow, and about as many as were asked

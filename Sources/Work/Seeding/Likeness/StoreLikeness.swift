@@ -1,7 +1,7 @@
+import ExampleValues
 import ManagedModel
 import ManagedStore
 import SQLite
-import SampleValues
 
 /// Counts and distributions of a store, for making another one like it: how many objects, how often
 /// there is no value, how long texts are, between which round numbers the numbers lie, how many links

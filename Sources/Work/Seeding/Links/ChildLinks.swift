@@ -1,4 +1,4 @@
-import SampleValues
+import ExampleValues
 
 /// The parent of each child: worked out from its key alone, so that nothing has to be remembered.
 ///

@@ -1,8 +1,8 @@
+import ExportText
 import Interface
 import JSON
 import ManagedModel
 import ManagedStore
-import RowText
 import Terminal
 
 /// Values and objects as text for the clipboard, read in full.

@@ -1,11 +1,11 @@
 import Commands
 import Comparison
+import ExportText
 import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Merging
-import RowText
 
 /// What other programs saved, and what is different in another file.
 extension EffectPerformer {

@@ -1,9 +1,9 @@
 import Commands
+import ExportText
 import Files
 import Interface
 import ManagedModel
 import ManagedStore
-import RowText
 
 /// Rows of a query written to a file, page by page: under another name first, so that a file of the
 /// name that was asked for is whole.
