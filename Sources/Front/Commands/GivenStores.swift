@@ -85,8 +85,7 @@ package enum GivenStores {
       for (slot, path) in whole {
         let copy = try atomicCopy(
           of: path, model: arguments[.model] ?? arguments[.from],
-          // doctor lists them as findings.
-          reports: command.name != DoctorCommand.command.name, console)
+          for: command, console)
         arguments[slot.parameter][slot.index] = copy.path
         atomicCopies.append(copy)
         shown.append((copy.root, FileSystem.prefix(of: path)))
@@ -103,7 +102,7 @@ package enum GivenStores {
           try refuseAtomic(form, container(path) + copy.name, command, arguments)
           let atomic = try atomicCopy(
             of: copy.path, model: arguments[.model] ?? arguments[.from],
-            reports: command.name != DoctorCommand.command.name, console)
+            for: command, console)
           arguments[slot.parameter][slot.index] = atomic.path
           atomicCopies.append(atomic)
           shown.append((atomic.root, container(path) + FileSystem.prefix(of: copy.name)))
@@ -115,10 +114,6 @@ package enum GivenStores {
           do {
             let status = try command.run(arguments, console)
             // What is missing of a store is missing in what was printed of it.
-            guard command.name != SalvageCommand.command.name else {
-              return status == .done && atomicCopies.contains { !$0.report.losses.isEmpty }
-                ? .no : status
-            }
             let isLossy = atomicCopies.contains { !$0.report.losses.isEmpty }
             return isLossy && status == .done ? .unreadable : status
           } catch let error as CoreDataError {
@@ -207,9 +202,9 @@ package enum GivenStores {
   }
 
   /// A private store of the SQLite type with what is in an XML or binary one; what of it was not read as it stands is
-  /// reported.
+  /// reported, but for what the command itself says of it.
   package static func atomicCopy(
-    of path: String, model: String?, reports: Bool = true, _ console: Console
+    of path: String, model: String?, for command: Command? = nil, _ console: Console
   ) throws -> AtomicCopy {
     let given = try StoreOpening.model(model)
     let bar = ProgressBar(console)
@@ -225,8 +220,10 @@ package enum GivenStores {
         bar.show("reading", done, of: nil, "objects")
       }
     }
-    guard reports else { return copy }
-    for sentence in copy.report.losses + copy.report.warnings { console.note("! " + sentence) }
+    // One lists all of it as findings; the other has what is lost in its report.
+    guard command?.name != DoctorCommand.command.name else { return copy }
+    let losses = command?.name == SalvageCommand.command.name ? [] : copy.report.losses
+    for sentence in losses + copy.report.warnings { console.note("! " + sentence) }
     for note in copy.report.notes { console.note("· " + note) }
     return copy
   }

@@ -23,7 +23,7 @@ extension Report {
       report.lacksRows
       ? "some are lost: see below"
       : report.isLossy
-        ? report.objects == 0
+        ? report.objects == 0 || report.unread?.isEmpty == false
           ? "see below" : "they may not be all, or not as they were last: see below"
         : !report.isWhole
           ? "files that they name are missing: see below"
@@ -45,8 +45,8 @@ extension Report {
       Line("the damaged store is unchanged: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }
-    // Where no key was given out, there is nothing to look for.
-    let tellsEarlier = report.isLossy && !report.isOfEmptyStore
+    // Where no key was given out, there is nothing to look for, and an XML or binary store keeps nothing.
+    let tellsEarlier = report.isLossy && !report.isOfEmptyStore && report.unread == nil
     let earlier: Advice =
       "Earlier states of lost objects may still be in the file\(report.undeletion)"
     self.init(
@@ -89,7 +89,8 @@ extension SalvageReport {
   /// What was lost, and what was found otherwise than by its tree, as sentences.
   package var remarks: [Report.Line] {
     typealias Line = Report.Line
-    var remarks = tables.flatMap { $0.remarks(isMixed: isMixed) }
+    var remarks = (unread ?? []).map { Line(.warning, "\($0)") }
+    remarks += tables.flatMap { $0.remarks(isMixed: isMixed) }
     func lose(_ count: Int, _ text: Advice) {
       guard count > 0 else { return }
       remarks.append(Line(.warning, text))

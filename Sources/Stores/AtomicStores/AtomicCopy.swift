@@ -27,6 +27,8 @@ package final class AtomicCopy {
     package var source: AtomicModelSource
     /// What is wrong with it.
     package var faults: [AtomicFault] = []
+    /// What of it is not in the copy as it stands, as sentences.
+    package var losses: [String] = []
   }
 
   /// Where the model comes from.
@@ -57,7 +59,8 @@ package final class AtomicCopy {
     self.path = root + "/" + FileSystem.name(of: path)
     report = try AtomicConversion(contents, names).write(to: self.path, progress: progress)
     let own = FileSystem.canonical(self.path)
-    let origin = Origin(path: original, form: form, source: source, faults: report.faults)
+    let origin = Origin(
+      path: original, form: form, source: source, faults: report.faults, losses: report.losses)
     Self.origins.withLock { $0[own] = origin }
   }
 

@@ -50,6 +50,31 @@ struct AtomicRescueTests {
     #expect(try AtomicContents(path: path).objects == all)
   }
 
+  @Test(
+    "what of the file could not be read is lost in salvage's report, which calls nothing whole then"
+  )
+  func salvageTellsLosses() throws {
+    let place = try AtomicFolder(objects: 30)
+    let text = String(decoding: try FileSystem.read(place.xml), as: UTF8.self)
+    let half = place.folder.path("Half.xml")
+    try FileSystem.write(Array(text.utf8.prefix(text.utf8.count / 2)), to: half)
+    func salvage(_ path: String, _ output: String, _ more: String...) -> Captured {
+      let output = place.folder.path(output)
+      return Captured(["salvage", path, "--output", output, "--model", place.model] + more)
+    }
+    let cut = salvage(half, "Half.sqlite")
+    #expect(cut.status == .no)
+    #expect(cut.out.hasPrefix("! ") && cut.out.contains("saved in"), "\(cut.out)")
+    #expect(cut.out.contains("\n! The file is damaged: "), "\(cut.out)")
+    // It is said once, and nothing of an XML file is left that undelete could find.
+    #expect(!cut.err.contains("The file is damaged") && !cut.out.contains("Earlier states"))
+    let lines = salvage(half, "Lines.sqlite", "--json").out
+    #expect(lines.contains("\"lossy\":true") && lines.contains("\"unread\":[\"The file is damaged"))
+    let whole = salvage(place.xml, "Whole.sqlite")
+    #expect(whole.status == .done, "\(whole.out)")
+    #expect(whole.out.contains("nothing is known to be lost"))
+  }
+
   @Test("doctor lists one-sided references, double ids, lost metadata and damage as findings")
   func findings() throws {
     let place = try AtomicFolder(objects: 30)

@@ -1,3 +1,4 @@
+import AtomicStores
 import Files
 import JSON
 import ManagedModel
@@ -36,6 +37,7 @@ package enum SalvageCommand {
     console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
     options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
+    options.unread = AtomicCopy.origin(ofCopyAt: path)?.losses
     RecoveryNotice.write(forOutput: output, to: console)
     let start = ContinuousClock.now
     let report = try ProgressBar.during("reading pages", on: console) { progress in
@@ -99,6 +101,7 @@ extension JSONWriter {
         "uncertain": report.uncertain, "needsModel": report.needsModel,
         "unbalanced": report.unbalanced.values.reduce(0, +),
         "zeroed": report.zeroed, "unfetchedRows": report.unfetchedRows,
+        "unread": report.unread ?? [],
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])

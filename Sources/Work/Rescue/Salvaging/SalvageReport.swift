@@ -128,6 +128,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var unreadableFiles: [UnreadableFile] = []
   /// Rows of the new store that no fetch finds, since their entity is not known, as sentences.
   package var unfetchedRows: [String] = []
+  /// What of an XML or binary store is not in the file that it was read as, as sentences; `nil` for any other store.
+  package var unread: [String]?
   /// Whether the store's files changed while they were read.
   package var isChanged = false
   /// Whether the new store opens, with or without its model.
@@ -182,7 +184,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether anything is known to be lost, or in doubt, or nothing was saved.
   package var isLossy: Bool {
     isShort || isChanged || !unfetchedRows.isEmpty || !opens || objects == 0
-      || !gone.isEmpty || !lacking.isEmpty || !unreadableFiles.isEmpty
+      || !gone.isEmpty || !lacking.isEmpty || !unreadableFiles.isEmpty || unread?.isEmpty == false
   }
 
   /// Whether no object was ever saved in what was read, and its tables were read whole: the store is new, or all that

@@ -23,6 +23,8 @@ package enum StoreSalvage {
     package var sibling: SiblingStore?
     /// Whether the report says for each page which rows are from it.
     package var tellsPages = false
+    /// Where the file was made of a store of another kind, what of that store is not in it, as sentences.
+    package var unread: [String]?
     /// Whether links to what is not there are reported for a store that lost nothing, too.
     package var tellsLinks = false
 
@@ -113,6 +115,7 @@ package enum StoreSalvage {
         report.lacksOwnLog = source.lacksOwnLog
         report.missingPages = try source.missingPages + source.pagesOfNothing()
         report.unknownHoles = copy.unknownHoles
+        report.unread = options.unread
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
         if report.missingPages + report.unknownHoles > 0 {

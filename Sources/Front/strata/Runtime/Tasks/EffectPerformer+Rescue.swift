@@ -1,3 +1,4 @@
+import AtomicStores
 import Commands
 import Dispatch
 import Files
@@ -86,6 +87,7 @@ extension EffectPerformer {
       options.log =
         order.ignoresLog ? .none : order.isLogForeign ? .file(StoreFiles(path: path).walPath) : .own
       options.model = try await givenModel()
+      options.unread = AtomicCopy.origin(ofCopyAt: path)?.losses
       if let named = order.model { try options.take(ModelReference(named)) }
       return .rescued(
         try await Self.onQueue("strata.salvage") { [options, clock = RescueClock(id, mailbox)] in
