@@ -104,6 +104,43 @@ struct ContainerCommandTests {
   }
 
   @Test(
+    "every repair that is printed of a store in an archive can be run, and none decides unasked")
+  func printedRepairs() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 1_000)
+    let connection = try Connection(path: demo.store, mode: .readWrite)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET ZRECIPE = 9999;
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Person'
+      """)
+    connection.close()
+    var zip = ZipWriter()
+    // Its files of external data are left behind.
+    try zip.add("App.sqlite", FileSystem.read(demo.store))
+    let path = folder.path("sent.zip")
+    try FileSystem.write(zip.bytes, to: path)
+    let store = path + "//App.sqlite"
+    let commands = Set(
+      Captured("doctor", store).lines.map(\.trimmed).filter { $0.hasPrefix("strata repair ") })
+    #expect(commands.count == 2, "\(commands)")
+    var outputs: Set<String> = []
+    for command in commands.sorted() {
+      var words = command.split(separator: " ").dropFirst().map(String.init)
+      let output = folder.path(words.removeLast())
+      #expect(outputs.insert(output).inserted)
+      let run = Captured(words + [output])
+      #expect(run.status == .done, "\(command) \(run.err)")
+      let kinds = words.indices.filter { words[$0] == "--fix" }.map { words[$0 + 1] }
+      #expect(kinds.starts(with: ["primary-key", "to-one-dangling"]), "\(kinds)")
+      let isAsked = output.hasSuffix("App-repaired-external-missing.sqlite")
+      #expect(kinds.contains("external-missing") == isAsked)
+      let left = Captured("doctor", output).out
+      #expect(!left.contains("primary-key") && !left.contains("to-one-dangling"))
+    }
+  }
+
+  @Test(
     "one is migrated to a file, and never in its place",
     arguments: TestScale.some(2, of: SampleContainers.Form.allCases.filter { $0 != .folder }))
   func migrated(_ form: SampleContainers.Form) throws {

@@ -267,8 +267,7 @@ public struct Diagnosis: Sendable {
   /// Offers commands that write into the current folder: the store is in an archive or a backup, which is never
   /// changed.
   package mutating func offerElsewhere(modelName: String?) {
-    let place = StorePlace(path: path, model: modelName, isContained: true)
-    for index in findings.indices { findings[index].offerElsewhere(place) }
+    findings.offer(for: StorePlace(path: path, model: modelName, isContained: true))
   }
 
   /// Takes out findings of kinds that mean nothing for the store.

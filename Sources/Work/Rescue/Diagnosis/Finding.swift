@@ -103,20 +103,11 @@ extension Finding {
     command = offered.command(for: kind, store)
   }
 
-  /// Offers commands that leave the store's own folder alone: it is in an archive or a backup.
-  mutating func offerElsewhere(_ store: StorePlace) {
-    command = offered.command(for: kind, store)
-  }
+  /// Whether a repair does it that decides nothing for the user.
+  fileprivate var isPlainRepair: Bool { offered == .repair && kind.repair == .certain }
 
-  /// Names a store in what is advised, where a private copy of it was looked at.
-  ///
-  /// - Parameters:
-  ///   - copy: the copy's path.
-  ///   - store: the path that a person can type.
-  ///   - model: the model as it was given on the command line.
-  package mutating func name(_ copy: String, as store: String, isContained: Bool, model: String?) {
-    advice = advice.replacing(Remedy.word(copy), with: Remedy.word(store))
-    offerElsewhere(StorePlace(path: store, model: model, isContained: isContained))
+  fileprivate mutating func offer(for store: StorePlace) {
+    command = offered.command(for: kind, store)
   }
 
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may reference
@@ -137,6 +128,32 @@ extension Finding {
   }
 }
 
+extension [Finding] {
+  /// Offers commands for a store at another place than the one that was looked at: in an archive or a backup, of
+  /// which each repair makes a new store, or a file that was read as a private copy.
+  mutating func offer(for store: StorePlace) {
+    var store = store
+    for kind in map(\.kind) where store.isContained && !store.repairs.contains(kind) {
+      if contains(where: { $0.kind == kind && $0.isPlainRepair }) { store.repairs.append(kind) }
+    }
+    for index in indices { self[index].offer(for: store) }
+  }
+
+  /// Names a store in what is advised, where a private copy of it was looked at.
+  ///
+  /// - Parameters:
+  ///   - copy: the copy's path.
+  ///   - store: the path that a person can type.
+  ///   - model: the model as it was given on the command line.
+  package mutating func name(_ copy: String, as store: String, isContained: Bool, model: String?) {
+    for index in indices {
+      self[index].advice = self[index].advice
+        .replacing(Remedy.word(copy), with: Remedy.word(store))
+    }
+    offer(for: StorePlace(path: store, model: model, isContained: isContained))
+  }
+}
+
 /// The store that commands are about.
 struct StorePlace: Sendable, Equatable {
   /// Its path as it was given.
@@ -145,6 +162,8 @@ struct StorePlace: Sendable, Equatable {
   var model: String?
   /// Whether it is in an archive or a backup, which is never changed: what is made of it goes into the current folder.
   var isContained = false
+  /// The kinds of faults that every repair of it mends, since each makes a new store: those without a choice.
+  var repairs: [FindingKind] = []
 }
 
 extension Finding {
@@ -206,11 +225,14 @@ package enum Remedy: Sendable, Equatable {
     let needed: Advice = store.model == nil ? " \(.commandModel, "MODEL")" : given
     let output = Self.word(Self.beside(store, "salvaged"))
     let salvage: Advice = "\(.deed("salvage"), of: [path, output])"
-    let kept: Advice = kind == .uniqueness ? " \(.keep, of: ["newest"])" : ""
-    let repaired: Advice =
-      store.isContained ? " \(.output, of: [Self.beside(store, "repaired")])" : ""
-    let repair: Advice =
-      "\(.deed("repair"), of: [path]) \(.fix, of: [kind.rawValue])\(kept)\(repaired)"
+    let isOfAll = store.repairs.contains(kind)
+    let kinds = isOfAll ? store.repairs : store.repairs + [kind]
+    let fixes = kinds.reduce("" as Advice) { "\($0) \(.fix, of: [$1.rawValue])" }
+    let kept: Advice = kinds.contains(.uniqueness) ? " \(.keep, of: ["newest"])" : ""
+    // Two repairs that differ are two stores.
+    let result = Self.beside(store, isOfAll ? "repaired" : "repaired-\(kind.rawValue)")
+    let repaired: Advice = store.isContained ? " \(.output, of: [result])" : ""
+    let repair: Advice = "\(.deed("repair"), of: [path])\(fixes)\(kept)\(repaired)"
     switch self {
     case .salvage: return "\(salvage)\(given)"
     case .salvageByModel: return "\(salvage)\(needed)"

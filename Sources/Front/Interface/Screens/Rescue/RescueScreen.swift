@@ -243,12 +243,13 @@ extension StoreCondition {
   /// Of a private copy, whose path a person cannot type: what the store is in is never changed.
   fileprivate func of(_ copy: CopyPlace, of store: String) -> StoreCondition {
     var condition = self
-    for index in condition.findings.indices {
-      let isSalvaged = condition.findings[index].action == .salvage
-      condition.findings[index].name(
-        copy.path(of: store), as: store, isContained: copy.whole == nil, model: copy.model)
-      // Of another format, nothing else is done in place.
-      if copy.whole != nil, !isSalvaged { condition.findings[index].command = nil }
+    condition.findings.name(
+      copy.path(of: store), as: store, isContained: copy.whole == nil, model: copy.model)
+    // Of another format, nothing but a salvage is done in place.
+    if copy.whole != nil {
+      for index in condition.findings.indices where condition.findings[index].action != .salvage {
+        condition.findings[index].command = nil
+      }
     }
     return condition
   }
