@@ -26,8 +26,9 @@ let unoptimized: [SwiftSetting] =
 // Small code is compiled sooner.
 let small: [SwiftSetting] =
   isRoot ? [.unsafeFlags(["-Osize"] + once, .when(configuration: .release))] : []
-// The same for speed instead of size; all other modules wait for these.
-let first: [SwiftSetting] =
+// The same for speed instead of size, for what runs once a byte or a row. What has no setting of its own runs more
+// often still, once a cell of the screen or a value, and is small.
+let fast: [SwiftSetting] =
   isRoot && !once.isEmpty ? [.unsafeFlags(once, .when(configuration: .release))] : []
 // A program that carries Swift in it starts in two thirds of the time: ten libraries less to load.
 // Tests are not: they share Swift with the libraries for testing.
@@ -78,7 +79,7 @@ let package = Package(
       dependencies: [
         "JSON", "CExpat", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
-      path: "Sources/Formats/Values", swiftSettings: first,
+      path: "Sources/Formats/Values", swiftSettings: fast,
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
@@ -88,10 +89,10 @@ let package = Package(
       name: "ModelWriting", dependencies: ["ManagedModel", "JSON"],
       path: "Sources/Formats/ModelWriting", swiftSettings: unoptimized),
     .target(
-      name: "Files", dependencies: ["Values"], path: "Sources/Stores/Files", swiftSettings: first),
+      name: "Files", dependencies: ["Values"], path: "Sources/Stores/Files", swiftSettings: fast),
     .target(
       name: "Salvage", dependencies: ["Files", "Values"], path: "Sources/Stores/Salvage",
-      swiftSettings: first),
+      swiftSettings: fast),
     // Which tables, columns, indexes and triggers a model has in a store, and expressions as SQL over them. No store
     // is opened, so that it is compiled beside what reads pages.
     .target(
@@ -171,7 +172,7 @@ let package = Package(
     // Other values for those of a person: it looks at every byte of them.
     .target(
       name: "DataMasking", dependencies: ["StoreTables", "ManagedModel", "SQLite", "CZlib"],
-      path: "Sources/Work/DataMasking"),
+      path: "Sources/Work/DataMasking", swiftSettings: fast),
     // A copy of a store with such values, to be sent to a developer.
     .target(
       name: "Anonymizing",
@@ -231,12 +232,12 @@ let package = Package(
     .target(
       name: "Demo",
       dependencies: ["Seeding", "ExampleValues", "ManagedStore", "ManagedModel", "ModelWriting"],
-      path: "Sources/Work/Demo"),
+      path: "Sources/Work/Demo", swiftSettings: small),
     .target(name: "Terminal", dependencies: ["JSON"], path: "Sources/Front/Terminal"),
     .target(
       name: "ExportText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"],
-      path: "Sources/Front/ExportText"),
+      path: "Sources/Front/ExportText", swiftSettings: fast),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"], path: "Sources/Front/Images"),
     .target(
       name: "Interface",
@@ -248,7 +249,7 @@ let package = Package(
       swiftSettings: small),
     .target(
       name: "Curses", dependencies: ["CNcurses", "Terminal"],
-      path: "Sources/Front/Curses",
+      path: "Sources/Front/Curses", swiftSettings: small,
       linkerSettings: [
         .linkedLibrary("ncursesw", .when(platforms: [.linux])),
         .linkedLibrary("ncurses", .when(platforms: [.macOS])),
