@@ -3,6 +3,7 @@ import Terminal
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
 @testable import Mapping
 @testable import Migration
 @testable import Rescue
@@ -353,6 +354,12 @@ struct RescueTests {
     var inside = state
     inside.copy = CopyPlace(root: "/tmp/x", prefix: "App.zip//", noun: "the archive or folder")
     #expect(!inside.context.newStore("salvaged").contains("/"))
+    // Of an XML store it is of the SQLite type, and beside it.
+    inside.copy?.whole = CopyPlace.WholeFile(
+      type: "XML", file: StoreFile(role: .main, path: path, bytes: 1, modified: nil))
+    inside.copy?.isContained = false
+    let made = inside.context.newStore("salvaged")
+    #expect(made.hasSuffix("-salvaged.sqlite") && made.contains("/") == path.contains("/"))
   }
 
   @Test("objects that can be read in part alone are damaged, and with other faults at most so many")

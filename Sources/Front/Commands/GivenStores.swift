@@ -220,10 +220,11 @@ package enum GivenStores {
         bar.show("reading", done, of: nil, "objects")
       }
     }
-    // One lists all of it as findings; the other has what is lost in its report.
-    guard command?.name != DoctorCommand.command.name else { return copy }
-    let losses = command?.name == SalvageCommand.command.name ? [] : copy.report.losses
-    for sentence in losses + copy.report.warnings { console.note("! " + sentence) }
+    // doctor lists these as findings, and salvage has what is lost in its report.
+    let isDoctor = command?.name == DoctorCommand.command.name
+    let isSalvage = command?.name == SalvageCommand.command.name
+    let losses = isSalvage ? [] : copy.report.losses
+    for sentence in isDoctor ? [] : losses + copy.report.warnings { console.note("! " + sentence) }
     for note in copy.report.notes { console.note("· " + note) }
     return copy
   }

@@ -1,4 +1,3 @@
-import AtomicStores
 import Files
 import ManagedModel
 import ManagedStore
@@ -77,12 +76,7 @@ extension Console {
   ) -> CommandStatus {
     let gaps = store.gaps
     // Values may stand under the names of others.
-    if let mismatch = store.modelMismatch, !told.contains(mismatch),
-      // The file that was made of the objects was announced as such.
-      AtomicCopy.origin(ofCopyAt: store.path)?.source.isGiven != false
-    {
-      note("! " + mismatch)
-    }
+    if let mismatch = store.modelMismatch, !told.contains(mismatch) { note("! " + mismatch) }
     if store.modelSource == .file { warn(store.wholeModel.warnings) }
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     if store.isChanged {

@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import ManagedStore
 import Synchronization
 
 /// An atomic store as a private store of the SQLite type, so that whatever reads stores reads it; gone when it is let
@@ -62,11 +63,13 @@ package final class AtomicCopy {
     let origin = Origin(
       path: original, form: form, source: source, faults: report.faults, losses: report.losses)
     Self.origins.withLock { $0[own] = origin }
+    if !source.isGiven { MadeModels.add(own) }
   }
 
   deinit {
     let own = FileSystem.canonical(path)
     _ = Self.origins.withLock { $0.removeValue(forKey: own) }
+    MadeModels.remove(own)
   }
 
   /// What a private store was made of; `nil` for any other store.

@@ -75,6 +75,30 @@ struct AtomicRescueTests {
     #expect(whole.out.contains("nothing is known to be lost"))
   }
 
+  @Test("without a model nothing is called wrong, and what is offered of a damaged file can be run")
+  func withoutModel() throws {
+    let place = try AtomicFolder(objects: 30)
+    let alone = try TemporaryFolder()
+    let path = alone.path("Notes.xml")
+    try FileSystem.write(FileSystem.read(place.xml), to: path)
+    let sound = Captured("doctor", path)
+    #expect(sound.status == .done, "\(sound.out)")
+    #expect(sound.err.contains("The model is made of the objects"), "\(sound.err)")
+    for command in ["info", "dump"] {
+      let run = Captured(command, path)
+      #expect(!(run.out + run.err).contains("134100"), "\(run.out) \(run.err)")
+    }
+
+    try FileSystem.write(Array(FileSystem.read(path).dropLast(2_000)), to: alone.path("Cut.xml"))
+    let cut = Captured("doctor", alone.path("Cut.xml"))
+    #expect(cut.status == .no && !cut.out.contains("strata repair"), "\(cut.out)")
+    let command = try #require(cut.lines.map(\.trimmed).first { $0.hasPrefix("strata salvage ") })
+    let words = command.split(separator: " ").dropFirst().map(String.init)
+    #expect(words.last == alone.path("Cut-salvaged.sqlite"))
+    #expect(Captured(words).status == .no)
+    #expect(FileSystem.isDatabase(alone.path("Cut-salvaged.sqlite")))
+  }
+
   @Test("doctor lists one-sided references, double ids, lost metadata and damage as findings")
   func findings() throws {
     let place = try AtomicFolder(objects: 30)

@@ -6,13 +6,18 @@ extension Diagnosis {
   /// is left out.
   ///
   /// - Parameter path: where the copy is; any other store has nothing to take.
-  package mutating func takeAtomicStore(at path: String, modelName: String?) {
-    guard let origin = AtomicCopy.origin(ofCopyAt: path) else { return }
+  /// - Returns: whether it is such a copy.
+  @discardableResult
+  package mutating func takeAtomicStore(at path: String, modelName: String?) -> Bool {
+    guard let origin = AtomicCopy.origin(ofCopyAt: path) else { return false }
     // It has no -wal, and its keys are given out over all entities, with nothing left of those that are gone.
     remove([.walMissing, .deletions])
+    // The file has no model: one that was made of its objects is said to be so, and is none of its faults.
+    if !origin.source.isGiven { remove([.modelCache]) }
     for fault in origin.faults {
       add(fault.kind.finding, fault.sentence, count: fault.count, modelName: modelName)
     }
+    return true
   }
 }
 

@@ -33,8 +33,11 @@ package enum DoctorCommand {
         of: arguments[.store], model: model, modelName: name,
         isCancelled: { Interruption.isRequested })
     }
-    diagnosis.takeAtomicStore(at: arguments[.store], modelName: name)
-    if ShownPaths.isInContainer(arguments[.store]) { diagnosis.offerElsewhere(modelName: name) }
+    let isAtomic = diagnosis.takeAtomicStore(at: arguments[.store], modelName: name)
+    let isContained = ShownPaths.isInContainer(arguments[.store])
+    if isAtomic || isContained {
+      diagnosis.offer(modelName: name, isContained: isContained, isAtomic: isAtomic)
+    }
     if arguments[.json] {
       console.json { diagnosis.write(to: &$0) }
     } else {

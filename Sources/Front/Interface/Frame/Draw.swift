@@ -139,7 +139,9 @@ enum Header {
     let match =
       store.modelMatches
       ? Span(faults == 0 ? "✓ exact" : "exact", theme[faults == 0 ? .success : .dim])
-      : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
+      : state.copy?.whole?.isModelMade == true
+        ? Span("· model made of the objects", theme[.dim])
+        : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
     var parts = [
       Part(0, [Span(store.fileName, theme[.title])]),
       Part(5, [Span(store.hashPrefix, theme[.dim])]),
@@ -148,7 +150,7 @@ enum Header {
       parts.append(Part(2, [Span("model “\(name)”")], [Span("“\(name)”")]))
     } else if state.isReadingVersions {
       parts.append(Part(2, [Span("model …")], [Span("…")]))
-    } else {
+    } else if state.copy?.whole?.isModelMade != true {
       // Without its name it says nothing that “exact” does not.
       parts.append(Part(6, [Span("model")]))
     }

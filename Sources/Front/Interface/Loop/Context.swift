@@ -162,9 +162,11 @@ struct Context: Sendable {
   func newStore(_ what: String, besides taken: Set<String>? = nil) -> String {
     let path = known.storePath
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    let folder = known.copy == nil ? String(path.dropLast(name.count)) : ""
+    let folder = known.copy?.isContained == true ? "" : String(path.dropLast(name.count))
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
-    let (stem, ending) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
+    let (stem, own) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
+    // What is made of an XML or binary store is of the SQLite type.
+    let ending = known.copy?.whole == nil ? own : ".sqlite"
     let place = (path.hasSuffix("/") ? "" : folder) + stem + "-" + what
     let names = [place + ending] + (2...99).map { "\(place)-\($0)\(ending)" }
     let given = taken ?? made

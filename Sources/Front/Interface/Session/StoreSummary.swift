@@ -111,6 +111,8 @@ package struct CopyPlace: Sendable, Equatable {
   var model: String?
   /// The one file of an XML or binary store, of which the copy was made: what lies beside the copy is nothing of it.
   var whole: WholeFile?
+  /// Whether the store is in a container, which has no room for files beside it.
+  var isContained: Bool
 
   /// A store that is one file, which is no database.
   package struct WholeFile: Sendable, Equatable {
@@ -118,9 +120,13 @@ package struct CopyPlace: Sendable, Equatable {
     var type: String
     /// What the file is.
     var file: StoreFile
+    /// Whether its model was made of its objects, since none was given or found.
+    var isModelMade: Bool
 
     /// - Parameter type: as metadata name it.
-    package init(type: String, file: StoreFile) { (self.type, self.file) = (type, file) }
+    package init(type: String, file: StoreFile, isModelMade: Bool = false) {
+      (self.type, self.file, self.isModelMade) = (type, file, isModelMade)
+    }
 
     /// Gives the file the name that a person has for it.
     package mutating func name(_ path: String) { file.path = path }
@@ -128,10 +134,11 @@ package struct CopyPlace: Sendable, Equatable {
 
   /// A copy in a folder.
   package init(
-    root: String, prefix: String, noun: String, model: String? = nil, whole: WholeFile? = nil
+    root: String, prefix: String, noun: String, model: String? = nil, whole: WholeFile? = nil,
+    isContained: Bool = true
   ) {
     (self.root, self.prefix, self.noun, self.model) = (root, prefix, noun, model)
-    self.whole = whole
+    (self.whole, self.isContained) = (whole, isContained)
   }
 
   /// The option that names the model, with a space before it; empty where none was named.

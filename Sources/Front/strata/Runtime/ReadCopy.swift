@@ -19,6 +19,8 @@ protocol ReadCopy: AnyObject {
   var warning: String? { get }
   /// The file of a store that is one file, and no database; `nil` for any other store.
   var whole: CopyPlace.WholeFile? { get }
+  /// Whether the store is in a container.
+  var isContained: Bool { get }
 }
 
 extension StoreCopy: ReadCopy {
@@ -27,6 +29,8 @@ extension StoreCopy: ReadCopy {
   var noun: String { "the archive or folder" }
 
   var whole: CopyPlace.WholeFile? { nil }
+
+  var isContained: Bool { true }
 
   var warning: String? {
     distantLogs.first.map { DistantLogs.sentence($0, in: container) } ?? notes.first
@@ -51,6 +55,8 @@ final class ContainedAtomicCopy: ReadCopy {
     return whole
   }
 
+  var isContained: Bool { true }
+
   var warning: String? { store.report.losses.first ?? file.warning ?? store.warning }
 }
 
@@ -61,9 +67,11 @@ extension AtomicCopy: ReadCopy {
 
   var whole: CopyPlace.WholeFile? {
     StoreFiles(path: original).list().first { $0.role == .main }.map {
-      CopyPlace.WholeFile(type: form.rawValue, file: $0)
+      CopyPlace.WholeFile(type: form.rawValue, file: $0, isModelMade: !source.isGiven)
     }
   }
+
+  var isContained: Bool { false }
 
   var warning: String? { report.losses.first ?? report.warnings.first ?? report.notes.first }
 }

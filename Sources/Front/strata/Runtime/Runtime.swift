@@ -87,7 +87,8 @@ final class Runtime {
       themeName: chosen ?? configuration.theme(isLight: false))
     state.copy = copy.map {
       CopyPlace(
-        root: $0.root, prefix: $0.prefix, noun: $0.noun, model: request.model, whole: $0.whole)
+        root: $0.root, prefix: $0.prefix, noun: $0.noun, model: request.model, whole: $0.whole,
+        isContained: $0.isContained)
     }
     state.planOptions = request.plan
     state.keys = configuration.keys

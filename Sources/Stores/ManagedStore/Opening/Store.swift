@@ -180,7 +180,7 @@ public final class Store {
           configuration = nil
         }
         modelMatches = configuration != nil || hashes == metadata.versionHashes
-        if !modelMatches { warnings.append(Self.mismatch) }
+        if !modelMatches, !MadeModels.has(path) { warnings.append(Self.mismatch) }
         let keys =
           isLenient && !database.contains("Z_PRIMARYKEY")
           ? [] : try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")

@@ -264,10 +264,15 @@ public struct Diagnosis: Sendable {
     rank()
   }
 
-  /// Offers commands that write into the current folder: the store is in an archive or a backup, which is never
-  /// changed.
-  package mutating func offerElsewhere(modelName: String?) {
-    findings.offer(for: StorePlace(path: path, model: modelName, isContained: true))
+  /// Offers commands for a store of which a private copy was looked at.
+  ///
+  /// - Parameters:
+  ///   - isContained: whether it is in an archive or a backup: commands write into the current folder then.
+  ///   - isAtomic: whether it is an XML or binary store.
+  package mutating func offer(modelName: String?, isContained: Bool, isAtomic: Bool) {
+    findings.offer(
+      for: StorePlace(
+        path: path, model: modelName, isContained: isContained, isAtomic: isAtomic))
   }
 
   /// Takes out findings of kinds that mean nothing for the store.

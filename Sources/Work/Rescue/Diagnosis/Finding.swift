@@ -144,13 +144,18 @@ extension [Finding] {
   /// - Parameters:
   ///   - copy: the copy's path.
   ///   - store: the path that a person can type.
+  ///   - isContained: whether the store is in an archive or a backup.
+  ///   - isAtomic: whether it is an XML or binary store.
   ///   - model: the model as it was given on the command line.
-  package mutating func name(_ copy: String, as store: String, isContained: Bool, model: String?) {
+  package mutating func name(
+    _ copy: String, as store: String, isContained: Bool, isAtomic: Bool, model: String?
+  ) {
     for index in indices {
       self[index].advice = self[index].advice
         .replacing(Remedy.word(copy), with: Remedy.word(store))
     }
-    offer(for: StorePlace(path: store, model: model, isContained: isContained))
+    offer(
+      for: StorePlace(path: store, model: model, isContained: isContained, isAtomic: isAtomic))
   }
 }
 
@@ -162,6 +167,8 @@ struct StorePlace: Sendable, Equatable {
   var model: String?
   /// Whether it is in an archive or a backup, which is never changed: what is made of it goes into the current folder.
   var isContained = false
+  /// Whether it is an XML or binary store: nothing is repaired in it, and what is salvaged of it is of the SQLite type.
+  var isAtomic = false
   /// The kinds of faults that every repair of it mends, since each makes a new store: those without a choice.
   var repairs: [FindingKind] = []
 }
@@ -234,6 +241,10 @@ package enum Remedy: Sendable, Equatable {
     let repaired: Advice = store.isContained ? " \(.output, of: [result])" : ""
     let repair: Advice = "\(.deed("repair"), of: [path])\(fixes)\(kept)\(repaired)"
     switch self {
+    case .repair where store.isAtomic, .repairByModel where store.isAtomic,
+      .repairByEntity where store.isAtomic, .undelete where store.isAtomic,
+      .undeleteByModel where store.isAtomic:
+      return nil
     case .salvage: return "\(salvage)\(given)"
     case .salvageByModel: return "\(salvage)\(needed)"
     case .salvageMain: return "\(salvage)\(given) \(.ignoresLog)"
@@ -278,7 +289,7 @@ package enum Remedy: Sendable, Equatable {
   private static func beside(_ store: StorePlace, _ what: String) -> String {
     let path = store.path
     let stem = FileSystem.stem(of: path)
-    let ending = FileSystem.name(of: path).dropFirst(stem.count)
+    let ending = store.isAtomic ? ".sqlite" : FileSystem.name(of: path).dropFirst(stem.count)
     let folder = FileSystem.parent(of: path).map { $0 == "/" ? "/" : $0 + "/" }
     let name = stem + "-" + what + ending
     return path.contains("/") && !store.isContained ? (folder ?? "") + name : name

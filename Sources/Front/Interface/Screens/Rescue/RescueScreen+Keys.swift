@@ -63,6 +63,7 @@ extension RescueScreen {
 
   private func reasonNotToUndelete(_ context: Context) -> String? {
     if let busy = busy(context) { return busy }
+    if let copy = context.copy, copy.whole != nil { return "\(copy.noun) keeps no deleted objects" }
     if condition?.isReadable == false { return "nothing of the store can be read" }
     if let remains = context.remains.remains, remains.isEmpty { return remains.summary }
     return context.openTask == nil ? nil : "the store is being opened"

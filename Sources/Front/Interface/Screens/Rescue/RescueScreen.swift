@@ -244,13 +244,8 @@ extension StoreCondition {
   fileprivate func of(_ copy: CopyPlace, of store: String) -> StoreCondition {
     var condition = self
     condition.findings.name(
-      copy.path(of: store), as: store, isContained: copy.whole == nil, model: copy.model)
-    // Of another format, nothing but a salvage is done in place.
-    if copy.whole != nil {
-      for index in condition.findings.indices where condition.findings[index].action != .salvage {
-        condition.findings[index].command = nil
-      }
-    }
+      copy.path(of: store), as: store, isContained: copy.isContained, isAtomic: copy.whole != nil,
+      model: copy.model)
     return condition
   }
 }
