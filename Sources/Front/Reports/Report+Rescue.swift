@@ -37,11 +37,15 @@ extension Report {
         isWhole ? .success : .warning,
         "\(objects) saved in \(NumberText.seconds(seconds)); \(loss)"),
       Line("the new store: \(report.outputPath)", as: .code),
-      report.isComplete
-        ? Line(.success, "it opens with the model in it")
-        : report.opens && report.lacksModel
-          ? Line(.note, "it opens with the app's own model: no model is in it")
-          : Line(.warning, "Core Data will not open it as it is: see the notes"),
+      report.isComplete && report.isModelMade
+        ? Line(
+          .note,
+          "it opens with the model in it, which was made of the objects: the app's may differ")
+        : report.isComplete
+          ? Line(.success, "it opens with the model in it")
+          : report.opens && report.lacksModel
+            ? Line(.note, "it opens with the app's own model: no model is in it")
+            : Line(.warning, "Core Data will not open it as it is: see the notes"),
       Line("the damaged store is unchanged: \(report.storePath)", as: .detail),
     ]
     if let log = report.logPath { head.append(Line("read together with: \(log)", as: .detail)) }

@@ -63,7 +63,9 @@ package final class AtomicCopy {
     let origin = Origin(
       path: original, form: form, source: source, faults: report.faults, losses: report.losses)
     Self.origins.withLock { $0[own] = origin }
-    if !source.isGiven { MadeModels.add(own) }
+    // Of a file that states no hash nothing is proved.
+    let isProved = names.matches && !contents.versionHashes.isEmpty
+    if !source.isGiven, !isProved { MadeModels.add(own) }
   }
 
   deinit {

@@ -79,7 +79,7 @@ public struct TreePage: Sendable {
   /// Whether cells, freed blocks and fragments together fill the area of cells of a table's leaf, as SQLite keeps
   /// them: of a page whose halves are of two times they mostly do not.
   ///
-  /// - Parameter taken: what the cells take, each as ``TreeCell/room(from:)`` tells.
+  /// - Parameter taken: the sum of ``TreeCell/room(from:)`` of its cells.
   func isBalanced(_ taken: Int, in bytes: [UInt8]) -> Bool {
     guard kind == .tableLeaf, usable <= bytes.count, isPlausible else { return true }
     var sum = taken + Int(bytes[pointers - 1])

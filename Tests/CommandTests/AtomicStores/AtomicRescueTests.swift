@@ -89,6 +89,20 @@ struct AtomicRescueTests {
       #expect(!(run.out + run.err).contains("134100"), "\(run.out) \(run.err)")
     }
 
+    // A file that states no hash proves no model.
+    let text = String(decoding: try FileSystem.read(path), as: UTF8.self)
+    let start = try #require(text.firstRange(of: "<metadata>"))
+    let end = try #require(text.firstRange(of: "</metadata>"))
+    let unnamed = alone.path("Unnamed.xml")
+    try FileSystem.write(
+      Array((text[..<start.upperBound] + text[end.lowerBound...]).utf8), to: unnamed)
+    let saved = Captured("salvage", unnamed, "--output", alone.path("Unnamed.sqlite"))
+    #expect(saved.out.contains("· it opens with the model in it, which was made of the objects"))
+    #expect(!saved.out.contains("✓ it opens"), "\(saved.out)")
+    let named = Captured(
+      "salvage", place.xml, "--output", alone.path("Named.sqlite"), "--model", place.model)
+    #expect(named.out.contains("✓ it opens with the model in it"), "\(named.out)")
+
     try FileSystem.write(Array(FileSystem.read(path).dropLast(2_000)), to: alone.path("Cut.xml"))
     let cut = Captured("doctor", alone.path("Cut.xml"))
     #expect(cut.status == .no && !cut.out.contains("strata repair"), "\(cut.out)")

@@ -125,7 +125,9 @@ package enum InfoCommand {
     /// How far a model that was made of the objects is the store's: by the hashes that the file states.
     private func rebuiltMatch(_ source: AtomicModelSource?) -> String {
       let all = store.wholeModel.entities.count
-      guard case .rebuilt(let proved) = source, proved.count < all else { return match }
+      guard case .rebuilt(let proved) = source,
+        proved.count < all || store.metadata.versionHashes.isEmpty
+      else { return match }
       let entities = NumberText.counted(all, "entity", plural: "entities")
       return "with the store's version hashes for \(proved.count) of \(entities)"
     }

@@ -12,7 +12,7 @@ extension Diagnosis {
     guard let origin = AtomicCopy.origin(ofCopyAt: path) else { return false }
     // It has no -wal, and its keys are given out over all entities, with nothing left of those that are gone.
     remove([.walMissing, .deletions])
-    // The file has no model: one that was made of its objects is said to be so, and is none of its faults.
+    // The file has no model. That one was made of its objects is said when it is opened, and is no fault.
     if !origin.source.isGiven { remove([.modelCache]) }
     for fault in origin.faults {
       add(fault.kind.finding, fault.sentence, count: fault.count, modelName: modelName)

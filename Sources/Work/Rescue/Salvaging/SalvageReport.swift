@@ -130,6 +130,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var unfetchedRows: [String] = []
   /// What of an XML or binary store is not in the file that it was read as, as sentences; `nil` for any other store.
   package var unread: [String]?
+  /// Whether the model in the new store was made of the objects of such a store, and is not proved to be the app's.
+  package var isModelMade = false
   /// Whether the store's files changed while they were read.
   package var isChanged = false
   /// Whether the new store opens, with or without its model.

@@ -115,7 +115,7 @@ package enum StoreSalvage {
         report.lacksOwnLog = source.lacksOwnLog
         report.missingPages = try source.missingPages + source.pagesOfNothing()
         report.unknownHoles = copy.unknownHoles
-        report.unread = options.unread
+        (report.unread, report.isModelMade) = (options.unread, MadeModels.has(path))
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
         if report.missingPages + report.unknownHoles > 0 {
